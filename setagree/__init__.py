@@ -1,0 +1,56 @@
+"""Inter-rater agreement for set-valued (multi-label) annotations."""
+
+from setagree import distances
+from setagree.agreement import agreement, weights
+from setagree.annotations import Annotations
+from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
+from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
+from setagree.labels import LabelSet, format_labels, parse_labels
+from setagree.results import Agreement, AgreementTable
+from setagree.scores import (
+    brennan_prediger,
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    mv_alpha,
+    percent_agreement,
+    scott_pi,
+)
+from setagree.simulate import simulate
+from setagree.tally import Tally
+from setagree.weights import Weights
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Agreement",
+    "AgreementTable",
+    "Annotations",
+    "CallableDistance",
+    "Distance",
+    "LabelSet",
+    "OverlapDistance",
+    "SetagreeError",
+    "SetagreeWarning",
+    "Tally",
+    "UndefinedAgreementWarning",
+    "Weights",
+    "agreement",
+    "brennan_prediger",
+    "cohen_kappa",
+    "conger_kappa",
+    "distance_matrix",
+    "distances",
+    "fleiss_kappa",
+    "format_labels",
+    "gwet_ac",
+    "krippendorff_alpha",
+    "mv_alpha",
+    "parse_labels",
+    "percent_agreement",
+    "scott_pi",
+    "simulate",
+    "weights",
+]

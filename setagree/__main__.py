@@ -1,0 +1,25 @@
+"""The console script, which is there even where its extra is not."""
+
+from __future__ import annotations
+
+import sys
+
+_INSTALL = 'The setagree command needs typer and rich: pip install "setagree[cli]"\n'
+
+
+def main() -> int:
+    """Run the command and return its exit code."""
+    try:
+        from setagree.cli import run
+    except ModuleNotFoundError as error:
+        if error.name not in {"typer", "rich"}:
+            raise
+        sys.stderr.write(_INSTALL)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The door for tables: several coefficients and distances in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.assembly import Duplicates
+from setagree.distances import Distance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, OptionError, listing
+from setagree.labels import Blank, Case, Label
+from setagree.results import AgreementTable
+from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
+from setagree.sources.columns import guess_columns
+from setagree.sources.files import read_table
+from setagree.tally import Tally
+from setagree.weights import Weights
+
+Data: TypeAlias = Study | pd.DataFrame | str | PathLike[str]
+
+
+def agreement(
+    data: Data,
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | None = None,
+    value: str | None = None,
+    coefficients: str | Sequence[str] = ("krippendorff_alpha", "fleiss_kappa"),
+    distances: DistanceLike | Sequence[DistanceLike] | None = None,
+    level: float = 0.95,
+    sep: str = ",",
+    blank: Blank | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    duplicates: Duplicates = "error",
+    categories: Iterable[Any] | None = None,
+) -> AgreementTable:
+    """Return a table of agreement coefficients, a row for each coefficient and distance.
+
+    Parameters
+    ----------
+    data : DataFrame, Annotations, Tally, or path
+        A long table (one row for each unit and rater), a study that is already built, or the path
+        or glob of such tables as CSV or TSV.
+    unit, rater, labels, value : str, optional
+        Columns of a long table, as in `Annotations.from_long`. Those not named are looked for
+        under their usual names (``unit``, ``rater``, ``labels`` and what goes for them).
+    coefficients : str or sequence of str
+        Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
+        `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
+    distances : distance or sequence of distances, optional
+        Names, functions of two answers, `Distance` objects or labelled matrices. Default: MASI for
+        label sets; nominal, ordinal and interval for numbers; nominal for categories.
+    level : float
+        The confidence level of the intervals that are shown.
+    sep, blank, case, codebook, duplicates
+        How a table is read; see `Annotations.from_long`.
+    categories : iterable of values, optional
+        The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
+        distinct observed ones.
+
+    Returns
+    -------
+    AgreementTable
+        Prints as a table; ``table["krippendorff_alpha", "masi"]`` is one row.
+
+    Raises
+    ------
+    SetagreeError
+        What is wrong, where, and what to do about it.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        An estimate is nan; its `reason` says why.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> df = pd.DataFrame({
+    ...     "doc": ["d1", "d1", "d2", "d2", "d3", "d3"],
+    ...     "who": ["ann", "bob", "ann", "bob", "ann", "bob"],
+    ...     "tags": ["joy, fear", "joy", "anger", "anger", "fear", "fear, joy"],
+    ... })
+    >>> table = agreement(df, unit="doc", rater="who", labels="tags")
+    >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
+    0.4286
+    """
+    columns = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    reading: dict[str, Any] = {
+        "sep": sep,
+        "blank": blank,
+        "case": case,
+        "codebook": codebook,
+        "duplicates": duplicates,
+    }
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+    names = [coefficients] if isinstance(coefficients, str) else list(dict.fromkeys(coefficients))
+    asked = _distances(distances)
+    for name in names:
+        get_coefficient(name)
+    study = _study(data, columns, reading)
+    bench = Bench(study, categories=categories)
+    rows = tuple(bench.score(name, d) for name in names for d in bench.distances(name, asked))
+    if not rows:
+        raise OptionError("name one coefficient and one distance at least.")
+    warn_undefined(rows)
+    return AgreementTable(rows, level, study.n_missing if isinstance(study, Annotations) else 0)
+
+
+def weights(study: Study, distance: DistanceLike = "masi") -> Weights:
+    """Return the credit between the observed values, as an operator.
+
+    Parameters
+    ----------
+    study : Annotations or Tally
+        Whose distinct values are compared.
+    distance : name, callable, Distance or labelled matrix
+        What w = 1 - d / d_max is made of.
+
+    Returns
+    -------
+    Weights
+        ``at(k, l)``, ``dot(x)``, and ``to_frame()`` for people to read.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, set())])
+    >>> weights(study, "jaccard").to_frame()
+           {}    a  a, b
+    {}    1.0  0.0   0.0
+    a     0.0  1.0   0.5
+    a, b  0.0  0.5   1.0
+    """
+    return Bench(study).builder.build(get_distance(distance))
+
+
+def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:
+    if asked is None:
+        return None
+    several = [*asked] if isinstance(asked, list | tuple) else [asked]
+    found = [get_distance(distance) for distance in several]
+    names = [distance.name for distance in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise OptionError(
+            f"two distances are called {listing(twice)}; give one another name, for example with "
+            "CallableDistance(function, name=...)."
+        )
+    return found
+
+
+def _study(data: Data, columns: dict[str, str | None], reading: dict[str, Any]) -> Study:
+    if isinstance(data, Annotations | Tally):
+        named = [name for name, column in columns.items() if column is not None]
+        if named:
+            raise OptionError(f"a study is already built; drop {', '.join(named)}=.")
+        return data
+    if isinstance(data, str | PathLike):
+        data = read_table(data)
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(
+            f"a {type(data).__name__} is no table; pass a DataFrame, Annotations, a Tally or a path."
+        )
+    found = guess_columns(list(data.columns), **columns)
+    return Annotations.from_long(
+        data, unit=found.unit, rater=found.rater, labels=found.labels, value=found.value, **reading
+    )

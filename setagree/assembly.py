@@ -1,0 +1,182 @@
+"""Three long columns to one coded study: missing rows, repeats, codes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.coding import (
+    MISSING,
+    Answers,
+    Codes,
+    Kind,
+    Value,
+    code_ids,
+    code_label_sets,
+    code_scalars,
+    warn_blanks,
+)
+from setagree.errors import DataError, SwappedColumnsWarning, check_choice, counted
+from setagree.labels import LabelSyntax
+from setagree.layouts import LongColumns
+
+Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
+AnswerKind: TypeAlias = Literal["labels", "value"]
+
+_MANY_RATERS = 10
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A study as integers; the fields are those of `Annotations`."""
+
+    kind: Kind
+    units: npt.NDArray[np.object_]
+    raters: npt.NDArray[np.object_]
+    values: tuple[Value, ...]
+    unit_codes: Codes
+    rater_codes: Codes
+    value_codes: Codes
+    n_missing: int
+
+    def keep(self, rows: npt.NDArray[Any]) -> Coded:
+        """Return the study of some of the rows."""
+        return replace(
+            self,
+            unit_codes=self.unit_codes[rows],
+            rater_codes=self.rater_codes[rows],
+            value_codes=self.value_codes[rows],
+        )
+
+
+def assemble(
+    long: LongColumns,
+    *,
+    kind: AnswerKind,
+    syntax: LabelSyntax,
+    duplicates: Duplicates,
+    quiet: bool,
+) -> Coded:
+    """Code the columns, drop what is missing, settle repeats.
+
+    `quiet` says that blank cells were taken as missing on request, not by default.
+    """
+    check_choice("kind", kind, ("labels", "value"))
+    check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
+    if not len(long.answer):
+        raise DataError("the table has 0 rows; there is nothing to score.")
+    unit_codes, units = code_ids(long.unit, "unit")
+    rater_codes, raters = code_ids(long.rater, "rater")
+    answers = _code_answers(long, kind, syntax)
+    if not quiet:
+        warn_blanks(answers.n_blank)
+    coded = Coded(
+        answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
+    )
+    return check_design(_compact(_settle_duplicates(_drop_missing(coded), duplicates)))
+
+
+def check_design(coded: Coded) -> Coded:
+    """Warn where units and raters look exchanged."""
+    n_units, n_raters = len(coded.units), len(coded.raters)
+    one_each = n_raters == len(coded.value_codes)
+    if n_raters >= _MANY_RATERS and n_raters > n_units and (one_each or n_raters >= 4 * n_units):
+        warnings.warn(
+            f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}: are the unit and "
+            "the rater column exchanged?",
+            SwappedColumnsWarning,
+            stacklevel=5,
+        )
+    return coded
+
+
+def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> Answers:
+    def place(row: int) -> str:
+        return f"Unit {long.unit.iloc[row]!r}, rater {long.rater.iloc[row]!r}"
+
+    if kind == "labels":
+        return code_label_sets(long.answer, syntax, place=place)
+    return code_scalars(long.answer, syntax.blank, place=place)
+
+
+def _drop_missing(coded: Coded) -> Coded:
+    rated = coded.value_codes != MISSING
+    n_rated = int(np.count_nonzero(rated))
+    if not n_rated:
+        raise DataError(
+            f"all {counted(len(rated), 'cell')} are missing; there is nothing to score."
+        )
+    if n_rated == len(rated):
+        return coded
+    return replace(coded.keep(rated), n_missing=len(rated) - n_rated)
+
+
+def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
+    keys = coded.unit_codes.astype(np.int64) * len(coded.raters) + coded.rater_codes
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return coded
+    if policy == "error":
+        raise DataError(_repeats_sentence(coded, pd.Series(keys)))
+    if policy == "union":
+        coded = _unite(coded, keys)
+    repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
+    return coded.keep(~repeated.to_numpy())
+
+
+def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:
+    times = keys.value_counts(sort=False)
+    repeated = times[times > 1]
+    places = "; ".join(
+        f"unit {coded.units[key // len(coded.raters)]!r}, rater "
+        f"{coded.raters[key % len(coded.raters)]!r}: {n} times"
+        for key, n in repeated.head(3).items()
+    )
+    doubled = " Every pair stands twice: was the file appended to itself?"
+    return (
+        f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
+        f"say duplicates='first', 'last' or 'union'.{doubled if (times == 2).all() else ''}"
+    )
+
+
+def _unite(coded: Coded, keys: npt.NDArray[np.int64]) -> Coded:
+    """Give every repeat of a pair the union of its label sets."""
+    if coded.kind != "labels":
+        raise DataError("duplicates='union' needs label sets; scalars have no union.")
+    rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
+    codes = {value: code for code, value in enumerate(coded.values)}
+    value_codes = coded.value_codes.copy()
+    for group in pd.Series(rows).groupby(keys[rows]).groups.values():
+        members = rows[np.asarray(group)]
+        united = frozenset().union(*(coded.values[c] for c in coded.value_codes[members]))
+        value_codes[members] = codes.setdefault(united, len(codes))
+    return replace(coded, values=tuple(codes), value_codes=value_codes)
+
+
+def _compact(coded: Coded) -> Coded:
+    """Forget units, raters and values without an annotation."""
+    units, unit_codes = _used(coded.units, coded.unit_codes)
+    raters, rater_codes = _used(coded.raters, coded.rater_codes)
+    positions, value_codes = _used(np.arange(len(coded.values)), coded.value_codes)
+    return replace(
+        coded,
+        units=units,
+        raters=raters,
+        values=tuple(coded.values[k] for k in positions),
+        unit_codes=unit_codes,
+        rater_codes=rater_codes,
+        value_codes=value_codes,
+    )
+
+
+def _used(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
+    used = np.bincount(codes, minlength=len(items)) > 0
+    if used.all():
+        return items, codes
+    new_codes = (np.cumsum(used) - 1).astype(np.int32)
+    return items[used], new_codes[codes]

@@ -1,0 +1,388 @@
+"""The command ``setagree``: options in, text out, no arithmetic."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import inspect
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, TypeAlias
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import setagree as sa
+from setagree.distances import distance_names, get_distance, scales
+from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, check_choice
+from setagree.scoring import COEFFICIENTS
+from setagree.sources import guess_columns, guess_wide_unit, read_table
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+COLUMNS = "Columns (guessed from their names if not given)"
+ANSWERS = "How the file is read"
+RESULTS = "Results"
+
+
+def _option(panel: str, metavar: str | None, text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+
+
+Text: TypeAlias = str | None
+Texts: TypeAlias = list[str] | None
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV or TSV; or a pattern in quotes.")]
+Unit = Annotated[Text, _option(COLUMNS, "COLUMN", "What was rated.")]
+Rater = Annotated[Text, _option(COLUMNS, "COLUMN", "Who rated it.")]
+Labels = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, if they are sets of labels.")]
+Value = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, if each is one number or word.")]
+Wide = Annotated[bool, _option(COLUMNS, None, "Each rater has a column of answers.", "--wide")]
+Raters = Annotated[Texts, _option(COLUMNS, "COLUMN", "With --wide: their columns, if not all.")]
+Kind = Annotated[Text, _option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
+Sep = Annotated[str, _option(ANSWERS, "TEXT", "What stands between two labels.")]
+Blank = Annotated[
+    Text, _option(ANSWERS, "MEANING", "A blank cell is: missing (default), empty, or an error.")
+]
+Duplicates = Annotated[
+    str, _option(ANSWERS, "POLICY", "Rated twice by one rater: error, first, last or union.")
+]
+Case = Annotated[str, _option(ANSWERS, "CASE", "keep, or lower to make Joy and joy one label.")]
+Codebook = Annotated[
+    Text, _option(ANSWERS, "LABELS", "All labels there are: a,b,c or a file, one a line.")
+]
+Encoding = Annotated[str, _option(ANSWERS, "NAME", "How the file spells text.")]
+Delimiter = Annotated[
+    Text, _option(ANSWERS, "CHARACTER", "What stands between two columns, if guessed wrong.")
+]
+Coefficients = Annotated[
+    Texts, _option(RESULTS, "NAME", "See 'setagree coefficients'.", "--coefficient", "-c")
+]
+Distances = Annotated[
+    Texts, _option(RESULTS, "NAME", "See 'setagree distances'.", "--distance", "-d")
+]
+Level = Annotated[float, _option(RESULTS, "SHARE", "Confidence level of the interval.")]
+Format = Annotated[
+    Text, _option(RESULTS, "FORMAT", "table, json, csv or markdown.", "--format", "-f")
+]
+Output = Annotated[
+    Path | None, _option(RESULTS, "FILE", "Write there, all or nothing.", "--output", "-o")
+]
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Measure how far raters agree when each answer is a set of labels.
+
+    [bold]setagree score study.csv[/]
+    """
+    if version:
+        sys.stdout.write(f"setagree {sa.__version__}\n")
+    elif context.invoked_subcommand is None:
+        sys.stdout.write(context.get_help())
+
+
+@app.command()
+def score(
+    file: File,
+    *,
+    unit: Unit = None,
+    rater: Rater = None,
+    labels: Labels = None,
+    value: Value = None,
+    wide: Wide = False,
+    raters: Raters = None,
+    kind: Kind = None,
+    sep: Sep = ",",
+    blank: Blank = None,
+    duplicates: Duplicates = "error",
+    case: Case = "keep",
+    codebook: Codebook = None,
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    coefficient: Coefficients = None,
+    distance: Distances = None,
+    level: Level = 0.95,
+    form: Format = None,
+    output: Output = None,
+) -> None:
+    """Score the agreement in a file.
+
+    [bold]setagree score study.csv --blank empty -d masi,jaccard[/]
+    """
+    with _sentences():
+        write = WRITERS[_format(form, output)]
+        _check_output(output, file)
+        reading = {"sep": _unescaped(sep), "blank": blank, "case": case, "duplicates": duplicates}
+        reading["codebook"] = _codebook(codebook, _unescaped(sep), encoding)
+        long_only = {"rater": rater, "labels": labels, "value": value}
+        wide_only = {"raters": _names(raters), "kind": kind}
+        _check_layout(wide_only if not wide else long_only, wide=wide)
+        frame = read_table(file, encoding=encoding, sep=delimiter and _unescaped(delimiter))
+        if wide:
+            study = _wide(frame, unit, wide_only, reading)
+        else:
+            study = _long(frame, {"unit": unit, **long_only}, reading)
+        asked = {"coefficients": _names(coefficient), "distances": _names(distance)}
+        given = {option: names for option, names in asked.items() if names}
+        _deliver(write(sa.agreement(study, level=level, **given)), output)
+
+
+@app.command("distances")
+def list_distances() -> None:
+    """List the distances by name."""
+    docs = _docs_below_names(scales)
+    lines = {
+        name: docs.get(name) or inspect.getdoc(get_distance(name)) for name in distance_names()
+    }
+    _print_list(lines)
+
+
+@app.command("coefficients")
+def list_coefficients() -> None:
+    """List the coefficients by name."""
+    _print_list({name: inspect.getdoc(getattr(sa, name)) for name in COEFFICIENTS})
+
+
+def run() -> int:
+    """Run the command and return its exit code; a wrong option is one sentence, too."""
+    try:
+        code = app(prog_name="setagree", standalone_mode=False)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _hang_up()
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        _say(f"Error: {error.format_message()} See 'setagree --help'.")
+        return 2
+    return code or 0
+
+
+def _long(
+    frame: pd.DataFrame, named: Mapping[str, Any], reading: Mapping[str, Any]
+) -> sa.Annotations:
+    columns = guess_columns(frame.columns, **named)
+    if columns.guessed:
+        _say(f"Columns guessed: {columns}")
+    names = {role: getattr(columns, role) for role in ("unit", "rater", "labels", "value")}
+    return sa.Annotations.from_long(frame, **names, **reading)
+
+
+def _wide(
+    frame: pd.DataFrame, unit: Text, options: Mapping[str, Any], reading: Mapping[str, Any]
+) -> sa.Annotations:
+    given = {option: value for option, value in options.items() if value}
+    if unit is None:
+        unit = guess_wide_unit(frame.drop(columns=given.get("raters", []), errors="ignore"))
+        raters = given.get("raters") or [name for name in frame if name != unit]
+        _say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {_few(raters)}")
+    return sa.Annotations.from_wide(frame, unit=unit, **given, **reading)
+
+
+def _check_layout(misplaced: Mapping[str, Any], *, wide: bool) -> None:
+    for option, value in misplaced.items():
+        if value:
+            raise OptionError(
+                f"--{option} makes sense only {'without' if wide else 'with'} --wide."
+            )
+
+
+def _codebook(text: Text, sep: str, encoding: str) -> list[sa.Label] | None:
+    """Return the labels that are listed in a file, or in the text itself."""
+    if text is None:
+        return None
+    is_file = sep not in text and (Path(text).suffix or os.sep in text)
+    lines = _lines(Path(text), encoding) if is_file else [text]
+    sets = [sa.parse_labels(line, sep=sep) for line in lines]
+    return sorted(set().union(*(labels for labels in sets if labels)))
+
+
+def _lines(path: Path, encoding: str) -> list[str]:
+    try:
+        return path.read_text(encoding=encoding).lstrip("\ufeff").splitlines()
+    except (OSError, ValueError, LookupError) as error:
+        raise FileError(f"The codebook {str(path)!r} cannot be read: {error}.") from error
+
+
+def _names(given: Sequence[str] | None) -> list[str]:
+    """Return the names of a repeated option, each of which may hold several."""
+    return [name.strip() for names in given or () for name in names.split(",") if name.strip()]
+
+
+def _unescaped(text: str) -> str:
+    return {r"\t": "\t", r"\n": "\n"}.get(text, text)
+
+
+def _as_table(table: sa.AgreementTable) -> str:
+    return f"{table}\n"
+
+
+def _as_json(table: sa.AgreementTable) -> str:
+    rows = table.to_frame().astype(object).to_dict("records")
+    plain = [{name: _json_value(value) for name, value in row.items()} for row in rows]
+    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+
+
+def _json_value(value: Any) -> Any:
+    """Return what JSON can say: null for what is no finite number."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _as_csv(table: sa.AgreementTable) -> str:
+    return table.to_frame().to_csv(index=False, lineterminator="\n")
+
+
+def _as_markdown(table: sa.AgreementTable) -> str:
+    frame = table.to_frame()
+    rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
+    rows = [list(frame), rule, *([_markdown_cell(v) for v in row] for row in frame.to_numpy())]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _markdown_cell(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value).replace("|", r"\|")
+
+
+WRITERS = {"table": _as_table, "json": _as_json, "csv": _as_csv, "markdown": _as_markdown}
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown"}
+
+
+def _format(form: Text, output: Path | None) -> str:
+    """Return the format that is asked for, or that the ending of the file asks for."""
+    if form is None:
+        return ENDINGS.get(output.suffix.lower(), "table") if output else "table"
+    check_choice("format", form, list(WRITERS))
+    return form
+
+
+def _check_output(output: Path | None, file: str) -> None:
+    """Refuse, before any work, an output that could not or should not be replaced."""
+    if output is None:
+        return
+    if not output.parent.is_dir():
+        raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
+    if output.exists() and not output.is_file():
+        raise FileError(f"{str(output)!r} is no file that could be replaced.")
+    inputs = [Path(file), *map(Path, glob.glob(file, recursive=True))]  # noqa: PTH207
+    if any(each.exists() and output.exists() and each.samefile(output) for each in inputs):
+        raise FileError(f"{str(output)!r} is the input; it is never changed.")
+
+
+def _deliver(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        _replace(output.resolve(), text)
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"{str(output)!r} cannot be written: {reason}.") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file beside the old one and let it take its place when it is whole."""
+    beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _print_list(docs: Mapping[str, str | None]) -> None:
+    """Print names with the first line of what is written about them."""
+    grid = Table.grid(padding=(0, 2))
+    for name, doc in docs.items():
+        grid.add_row(
+            name, (doc or "").partition("\n")[0].removeprefix("Return ").replace("\\|", "|")
+        )
+    Console(markup=False, highlight=False).print(grid)
+
+
+def _docs_below_names(module: ModuleType) -> dict[str, str]:
+    """Return the strings that stand below the names of a module, which Python does not keep."""
+    body = ast.parse(inspect.getsource(module)).body
+    return {
+        node.targets[0].id: ast.literal_eval(below.value)
+        for node, below in pairwise(body)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(below, ast.Expr)
+    }
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Say each warning in a line; turn bad input into a sentence and exit code 2."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SetagreeWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except SetagreeError as error:
+            _say(f"Error: {error}")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise typer.Exit(_hang_up()) from None
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    _say(f"Warning: {message}")
+
+
+_PYTHON_OPTION = re.compile(
+    r"\b(unit|rater|labels|value|raters|kind|sep|blank|case|codebook|duplicates|encoding|level)=(?=\S)"
+)
+
+
+def _say(sentence: str) -> None:
+    """Write one line to stderr, with options spelled as on the command line."""
+    line = " ".join(_PYTHON_OPTION.sub(r"--\1 ", sentence).splitlines())
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    sys.stderr.write(f"{safe}\n")
+    sys.stderr.flush()
+
+
+def _few(names: Iterable[object], *, limit: int = 8) -> str:
+    listed = [str(name) for name in names]
+    more = f", ... ({len(listed)} in all)" if len(listed) > limit else ""
+    return ", ".join(listed[:limit]) + more
+
+
+def _hang_up() -> int:
+    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

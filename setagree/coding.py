@@ -1,0 +1,311 @@
+"""Columns to integer codes: identifiers, label sets, scalars."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    LabelError,
+    SeparatorWarning,
+    SimilarLabelsWarning,
+    counted,
+    listing,
+    shorten,
+)
+from setagree.labels import (
+    Blank,
+    Label,
+    LabelSet,
+    LabelSyntax,
+    is_missing,
+    read_cell,
+    sorted_labels,
+)
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+Column: TypeAlias = "pd.Series[Any]"
+Kind: TypeAlias = Literal["labels", "number", "category"]
+Value: TypeAlias = Any
+"""A label set, a number, or a category."""
+
+MISSING = -1
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_OTHER_SEPARATORS = (";", "|", "\n", "\t", ",")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A column of answers, coded.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Position in `values`; -1 where there is no annotation.
+    values : tuple
+        The distinct answers.
+    kind : {"labels", "number", "category"}
+        What the answers are.
+    n_blank : int
+        Cells that were blank text and taken as missing.
+    """
+
+    codes: Codes
+    values: tuple[Value, ...]
+    kind: Kind
+    n_blank: int
+
+
+def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
+    """Return codes and distinct identifiers, in the order of their first row."""
+    codes, ids = pd.factorize(column)
+    bad = np.flatnonzero(codes == MISSING)
+    if bad.size:
+        raise DataError(
+            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}); "
+            f"name the {role} or drop the rows."
+        )
+    return codes.astype(np.int32), as_objects(ids)
+
+
+def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
+    """Return a one-dimensional object array, whatever the items are."""
+    listed = items.tolist() if isinstance(items, pd.Index) else list(items)
+    out = np.empty(len(listed), dtype=object)
+    out[:] = listed
+    return out
+
+
+def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int], str]) -> Answers:
+    """Return the coded label sets of a column; each distinct cell is parsed once.
+
+    `place` words where a row is, for error sentences.
+    """
+    codes, cells = _distinct_cells(column)
+    _refuse_flag_lists(cells)
+    _refuse_numbers(column)
+    sets, failures = _parse_all(cells, syntax)
+    if failures:
+        raise _worded(failures, codes, cells, place)
+    merged, values = _merge(sets)
+    is_text = np.array([isinstance(cell, str) for cell in cells], dtype=bool)
+    n_blank = _count_blanks(codes, merged, is_text)
+    _warn_other_separator(cells, syntax.sep)
+    warn_similar_labels(values)
+    return Answers(_recode(codes, merged), values, "labels", n_blank)
+
+
+def code_scalars(column: Column, blank: Blank, *, place: Callable[[int], str]) -> Answers:
+    """Return the coded scalars of a column: numbers where every cell is one, else categories."""
+    codes, cells = _distinct_cells(column)
+    cleaned = [_clean_scalar(cell) for cell in cells]
+    is_blank = np.array([value == "" and isinstance(value, str) for value in cleaned], dtype=bool)
+    n_blank = int(is_blank[codes[codes >= 0]].sum())
+    if n_blank and blank != "missing":
+        row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
+        raise DataError(
+            f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
+            f"blank='missing' or drop the rows ({n_blank:,} of them)."
+        )
+    numbers = [_number(value) for value in cleaned]
+    is_number = all(n is not None for n, b in zip(numbers, is_blank, strict=True) if not b)
+    _refuse_infinite(numbers, codes, cells, place)
+    answers = [
+        None if b else (n if is_number else v)
+        for n, v, b in zip(numbers, cleaned, is_blank, strict=True)
+    ]
+    merged, values = _merge(answers)
+    return Answers(_recode(codes, merged), values, "number" if is_number else "category", n_blank)
+
+
+def warn_blanks(n_blank: int) -> None:
+    """Give the one warning that counts the blank cells taken as missing."""
+    if n_blank:
+        warnings.warn(
+            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
+            "'no label applies', or blank='missing' to accept this.",
+            BlankLabelsWarning,
+            stacklevel=4,
+        )
+
+
+def warn_similar_labels(values: Sequence[LabelSet]) -> None:
+    """Warn about labels that differ only in case, or only in being text or a number."""
+    groups: dict[str, list[Label]] = {}
+    for label in sorted_labels(used_labels(values)):
+        groups.setdefault(str(label).casefold(), []).append(label)
+    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
+    if pairs:
+        warnings.warn(
+            f"Labels kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
+            "types makes them one.",
+            SimilarLabelsWarning,
+            stacklevel=5,
+        )
+
+
+def used_labels(values: Iterable[LabelSet]) -> LabelSet:
+    """Return the union of the label sets."""
+    return frozenset().union(*values)
+
+
+def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
+    """Factorise cells; those that cannot be hashed stand for themselves through a key."""
+    try:
+        codes, cells = pd.factorize(column)
+        return codes, cells.tolist()
+    except (TypeError, ValueError):
+        keys = [_key(cell) for cell in column]
+    codes, _ = pd.factorize(as_objects(keys))
+    listed = column.tolist()
+    first = pd.Series(codes).drop_duplicates()
+    return codes, [listed[row] for row in first[first != MISSING].index]
+
+
+def _key(cell: object) -> Hashable:
+    """Return a hashable stand-in; the type is part of it, so that (1,) and (True,) differ."""
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        items = sorted(cell, key=repr) if isinstance(cell, set | frozenset) else list(cell)
+        return (isinstance(cell, set | frozenset), *((type(i).__name__, repr(i)) for i in items))
+    if isinstance(cell, dict):
+        return (type(cell).__name__, repr(cell))
+    return None if is_missing(cell) else cell
+
+
+def _parse_all(
+    cells: Sequence[object], syntax: LabelSyntax
+) -> tuple[list[LabelSet | None], dict[int, LabelError]]:
+    sets: list[LabelSet | None] = []
+    failures: dict[int, LabelError] = {}
+    for position, cell in enumerate(cells):
+        try:
+            sets.append(read_cell(cell, syntax))
+        except LabelError as error:
+            sets.append(None)
+            failures[position] = error
+    return sets, failures
+
+
+def _worded(
+    failures: dict[int, LabelError],
+    codes: Codes,
+    cells: Sequence[object],
+    place: Callable[[int], str],
+) -> LabelError:
+    """Return the first failure with its place and the number of rows that fail."""
+    rows = np.flatnonzero(np.isin(codes, list(failures)))
+    first = int(rows[0])
+    more = f" ({rows.size - 1:,} more rows fail.)" if rows.size > 1 else ""
+    return LabelError(f"{place(first)}: {failures[int(codes[first])]}{more}")
+
+
+def _merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
+    """Give equal answers one code and missing ones -1."""
+    codes: dict[Any, int] = {}
+    merged = [MISSING if a is None else codes.setdefault(a, len(codes)) for a in answers]
+    return np.array(merged, dtype=np.int32), tuple(codes)
+
+
+def _recode(codes: Codes, merged: Codes) -> Codes:
+    # The appended -1 is what a missing row (code -1) picks.
+    return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
+
+
+def _count_blanks(codes: Codes, merged: Codes, is_text: npt.NDArray[np.bool_]) -> int:
+    blank = np.append((merged == MISSING) & is_text, False)
+    return int(blank[codes].sum())
+
+
+def _refuse_numbers(column: Column) -> None:
+    if column.notna().any() and pd.api.types.is_numeric_dtype(column.dtype):
+        raise LabelError(
+            f"column {column.name!r} holds {column.dtype} numbers where labels are due; use value= "
+            "(or kind='value') for one value a cell, or make the labels text."
+        )
+
+
+def _refuse_flag_lists(cells: Sequence[object]) -> None:
+    """Refuse lists of 0 and 1 that look like one-hot rows, where they may also be two labels."""
+    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
+    widths = {len(row) for row in rows}
+    if len(rows) != len(cells) or len(widths) != 1 or max(widths) < 2:
+        return
+    numbers = [item for row in rows for item in row]
+    if all(
+        isinstance(n, int | float | np.number) and not isinstance(n, bool) for n in numbers
+    ) and (set(numbers) <= {0, 1}):
+        raise LabelError(
+            f"every cell is a list of {max(widths)} zeros and ones, such as {shorten(rows[0])}: "
+            "make them booleans if they are one-hot rows, or text if they are labels."
+        )
+
+
+def _warn_other_separator(cells: Sequence[object], sep: str) -> None:
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if not texts or any(sep in text for text in texts):
+        return
+    for other in _OTHER_SEPARATORS:
+        found = [text for text in texts if other in text.strip()]
+        if other != sep and len(found) * 4 >= len(texts):
+            warnings.warn(
+                f"No cell contains {sep!r}, but {counted(len(found), 'distinct cell')} of "
+                f"{len(texts):,} contain {other!r}, such as {shorten(found[0])}; did you mean "
+                f"sep={other!r}?",
+                SeparatorWarning,
+                stacklevel=5,
+            )
+            return
+
+
+def _clean_scalar(cell: object) -> object:
+    if isinstance(cell, str):
+        return cell.strip()
+    if isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, np.generic):
+        return cell.item()
+    if isinstance(cell, Hashable):
+        return cell
+    raise DataError(f"{shorten(cell)} is a {type(cell).__name__}, not one value; use labels=.")
+
+
+def _number(value: object) -> int | float | None:
+    """Return the number a scalar is or spells, else None."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return _number(float(value))
+    return None
+
+
+def _refuse_infinite(
+    numbers: Sequence[int | float | None],
+    codes: Codes,
+    cells: Sequence[object],
+    place: Callable[[int], str],
+) -> None:
+    for position, number in enumerate(numbers):
+        if number is not None and math.isinf(number):
+            row = int(np.flatnonzero(codes == position)[0])
+            raise DataError(f"{place(row)}: {shorten(cells[position])} is not a finite number.")
+
+
+def _rows(positions: npt.NDArray[np.intp]) -> str:
+    return (
+        "rows " + listing([int(p) for p in positions])
+        if positions.size > 1
+        else (f"row {int(positions[0])}")
+    )

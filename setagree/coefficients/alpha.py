@@ -1,0 +1,46 @@
+"""Krippendorff's alpha."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setagree.coefficients.chance import (
+    NOTHING,
+    Estimate,
+    pattern_disagreement,
+    undefined_estimate,
+)
+from setagree.tally import Tally
+from setagree.weights.base import Weights
+
+
+def krippendorff_alpha(tally: Tally, weights: Weights) -> Estimate:
+    """Return alpha = 1 - Do / De over the pairable units.
+
+    Do = (1/N) sum_i q_i / (r_i - 1), q_i the summed distance over ordered pairs of ratings of unit i;
+    De = n' D n / (N (N - 1)), n_k the value totals and N their sum (Krippendorff 2011). pa, pe and
+    the linearised values are Gwet's (2014, ch. 2): pa = (1 - 1/N) pa' + 1/N, pe = pi' W pi.
+    """
+    m = tally.multiplicity * tally.pairable
+    n, d_max = float(m.sum()), weights.max_distance
+    if not n:
+        return undefined_estimate(tally, observed=np.nan, expected=np.nan, d_max=d_max)
+    r = tally.pattern_ratings
+    N = float(m @ r)
+    q = pattern_disagreement(tally, weights) / np.where(tally.pairable, r - 1, 1)
+    totals = tally.value_totals(m)
+    spread = weights.distance_dot(totals)
+
+    observed = float(m @ q) / N
+    expected = float(totals @ spread) / (N * (N - 1))
+    if not expected > NOTHING * d_max:
+        return undefined_estimate(tally, observed=observed, expected=0.0, d_max=d_max)
+
+    alpha = 1 - observed / expected
+    pa, pe = 1 - (1 - 1 / N) * observed / d_max, 1 - (1 - 1 / N) * expected / d_max
+    mean_r = N / n
+    excess = r / mean_r - 1
+    a = r / mean_r - q / (mean_r * d_max) - pa * excess
+    e = r / mean_r * (1 - tally.pattern_means(spread) / (N * d_max)) - pe * excess
+    influence = (a - pe) / (1 - pe) - 2 * (1 - alpha) * (e - pe) / (1 - pe)
+    return Estimate(alpha, pa, pe, observed, expected, influence, m)

@@ -1,0 +1,105 @@
+"""What all coefficients share: the form (pa - pe) / (1 - pe), its parts, its variance."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.tally import Tally
+from setagree.weights.base import Weights
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Undefined: TypeAlias = Literal["no pairable unit", "one value", "no chance disagreement"]
+
+PAIRS_AT_ONCE = 500_000
+"""Stored counts that are paired with their neighbours at a time."""
+
+NOTHING = 1e-14
+"""A chance disagreement (as a share of d_max) up to which rounding cannot tell it from 0."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient with its parts, as bare numbers.
+
+    Attributes
+    ----------
+    estimate : float
+        (pa - pe) / (1 - pe); nan where it is undefined.
+    observed_agreement, expected_agreement : float
+        pa and pe.
+    observed_disagreement, expected_disagreement : float
+        In the units of the distance.
+    influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
+        The linearised value of each pattern (or unit). Their mean over units is the estimate (for
+        alpha, up to its small-sample term). Empty where there is no analytic variance.
+    counted : ndarray of the same shape
+        How many units each entry of `influence` stands for in the variance.
+    by_unit : bool
+        Whether influence is by unit, not by pattern.
+    undefined : str or None
+        Why the estimate is nan.
+    """
+
+    estimate: float
+    observed_agreement: float
+    expected_agreement: float
+    observed_disagreement: float
+    expected_disagreement: float
+    influence: Floats
+    counted: Floats
+    by_unit: bool = False
+    undefined: Undefined | None = None
+
+
+def undefined_estimate(tally: Tally, *, observed: float, expected: float, d_max: float) -> Estimate:
+    """Return an estimate of nan that keeps the parts that do exist."""
+    why: Undefined = "one value"
+    if not tally.n_pairable_units:
+        why = "no pairable unit"
+    elif len(np.unique(tally.indices)) > 1:
+        why = "no chance disagreement"
+    none = np.zeros(0)
+    agreements = (1 - observed / d_max, 1 - expected / d_max)
+    return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
+
+
+def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
+    """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings.
+
+    Entry i of the counts meets entry i + 1, then i + 2, ... while both stand in one pattern; runs of
+    patterns are taken one after the other, so that memory stays bounded.
+    """
+    out = np.zeros(tally.n_patterns)
+    bounds = np.searchsorted(tally.indptr, np.arange(0, len(tally.indices), PAIRS_AT_ONCE))
+    for first, last in itertools.pairwise([*bounds.tolist(), tally.n_patterns]):
+        left = np.arange(tally.indptr[first], tally.indptr[last])
+        shift = 1
+        while left.size:
+            left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
+            right = left + shift
+            d = weights.distance_at(tally.indices[left], tally.indices[right])
+            pairs = 2 * tally.counts[left] * tally.counts[right] * d
+            out[first:last] += np.bincount(tally.rows[left] - first, pairs, last - first)
+            shift += 1
+    return out
+
+
+def rated_shares(tally: Tally) -> Floats:
+    """Return pi_k = (1/n) sum_i r_ik / r_i over rated units, of shape (K,)."""
+    return tally.value_totals(tally.multiplicity / tally.pattern_ratings) / tally.n_units
+
+
+def standard_error(parts: Estimate) -> float:
+    """Return sqrt(sum_i (x_i - estimate)² / (n (n - 1))) over the linearised values x_i.
+
+    Gwet 2014, the variance of every coefficient by linearisation; nan for fewer than two units.
+    """
+    n = float(parts.counted.sum())
+    if n < 2 or parts.undefined is not None:
+        return float("nan")
+    return float(np.sqrt(parts.counted @ (parts.influence - parts.estimate) ** 2 / (n * (n - 1))))

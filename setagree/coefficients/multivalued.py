@@ -1,0 +1,117 @@
+"""Alpha for multi-valued data: chance redraws labels and keeps the sizes of the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from setagree.coefficients.chance import (
+    NOTHING,
+    Estimate,
+    Floats,
+    pattern_disagreement,
+    undefined_estimate,
+)
+from setagree.tally import Tally
+from setagree.weights.base import Weights
+
+SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
+
+
+def mv_alpha(tally: Tally, weights: Weights, distance: SizeFunction) -> Estimate:
+    """Return 1 - Do / De with the chance model of Krippendorff & Craggs (2016).
+
+    Do is that of alpha. De = sum_st P_s P_t E_st, where P_s is the share of pairable sets of size s
+    and E_st the mean distance of an s-set and a t-set of labels drawn without replacement in
+    proportion to how often the labels occur. No analytic variance is known.
+    """
+    m = tally.multiplicity * tally.pairable
+    d_max = weights.max_distance
+    if not m.any():
+        return undefined_estimate(tally, observed=np.nan, expected=np.nan, d_max=d_max)
+    r = tally.pattern_ratings
+    q = pattern_disagreement(tally, weights) / np.where(tally.pairable, r - 1, 1)
+    observed = float(m @ q) / float(m @ r)
+    expected = redrawn_disagreement(tally.values, tally.value_totals(m), distance)
+    if not expected > NOTHING * d_max:
+        return undefined_estimate(tally, observed=observed, expected=0.0, d_max=d_max)
+    agreements = (1 - observed / d_max, 1 - expected / d_max)
+    none = np.zeros(0)
+    return Estimate(1 - observed / expected, *agreements, observed, expected, none, none)
+
+
+def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: SizeFunction) -> float:
+    """Return De for value totals of shape (K,).
+
+    With W(p, q, i) the coefficient of x^p y^q z^i in prod_c (1 + n_c x + n_c y + n_c (n_c - 1) z),
+    E_st = sum_i W(s - i, t - i, i) d(s, t, i) / sum_i W(s - i, t - i, i).
+    """
+    used = np.flatnonzero(totals > 0)
+    sizes = np.array([len(values[k]) for k in used])
+    shares = np.bincount(sizes, totals[used]) / totals[used].sum()
+    W = pair_coefficients(_label_totals(values, totals, used), len(shares) - 1)
+    present = np.flatnonzero(shares)
+    out = 0.0
+    for s in present:
+        for t in present:
+            i = np.arange(min(s, t) + 1)
+            ways = W[s - i, t - i, i]
+            if ways.sum() > 0:
+                mean = ways @ distance(np.full(i.shape, s), np.full(i.shape, t), i) / ways.sum()
+                out += shares[s] * shares[t] * float(mean)
+    return float(out)
+
+
+def pair_coefficients(n: Floats, top: int) -> Floats:
+    """Return W(p, q, i) up to size `top`, each divided by a number that depends on p + q + 2 i only.
+
+    All terms of one ratio have the same p + q + 2 i, so the divisor cancels; without it the products
+    of hundreds of label counts overflow.
+    """
+    p, q, i = np.meshgrid(*(np.arange(top + 1),) * 3, indexing="ij")
+    degree = p + q + 2 * i
+    W = np.zeros(degree.shape)
+    W[0, 0, 0] = 1.0
+    d = np.arange(int(degree.max()) + 1)
+    # A first guess of the size of each degree: all labels together, drawn d times.
+    log_divisor = d * np.log(n.sum() if n.size else 1.0) - gammaln(d + 1)
+    for count in n:
+        W, log_divisor = _times_label(W, log_divisor, float(count), degree)
+    return W
+
+
+def _times_label(
+    W: Floats, log_divisor: Floats, count: float, degree: npt.NDArray[Any]
+) -> tuple[Floats, Floats]:
+    """Multiply by (1 + n x + n y + n (n - 1) z) and bring each degree back near 1."""
+    one = _step(log_divisor, 1, np.log(count))[degree]
+    new = W.copy()
+    new[1:] += W[:-1] * one[1:]
+    new[:, 1:] += W[:, :-1] * one[:, 1:]
+    if count > 1:
+        two = _step(log_divisor, 2, np.log(count) + np.log(count - 1))[degree]
+        new[:, :, 1:] += W[:, :, :-1] * two[:, :, 1:]
+    largest = np.zeros(len(log_divisor))
+    np.maximum.at(largest, degree.ravel(), new.ravel())
+    largest[largest == 0] = 1.0
+    return new / largest[degree], log_divisor + np.log(largest)
+
+
+def _step(log_divisor: Floats, by: int, log_factor: float) -> Floats:
+    """Return factor x divisor(d - by) / divisor(d) for each degree d."""
+    out = np.zeros(len(log_divisor))
+    out[by:] = np.exp(log_factor + log_divisor[:-by] - log_divisor[by:])
+    return out
+
+
+def _label_totals(values: tuple[Any, ...], totals: Floats, used: npt.NDArray[Any]) -> Floats:
+    """Return n_c, how many pairable sets contain label c."""
+    out: dict[Any, float] = {}
+    for k in used:
+        for label in values[k]:
+            out[label] = out.get(label, 0.0) + float(totals[k])
+    return np.array(list(out.values()))

@@ -1,0 +1,66 @@
+"""The spread of each rater's own answers, which Conger's chance term takes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.weights.base import Weights
+
+FEW_VALUES = 128
+"""Distinct values of a rater up to which their pairs are looked up one by one."""
+
+_BLOCK_ENTRIES = 4_000_000
+"""Entries of a values x raters block; 32 MB of doubles."""
+
+
+def spread_within_raters(study: Annotations, weights: Weights) -> Floats:
+    """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares.
+
+    Raters with few distinct values pay by pairs, the others by one product with D each, in blocks
+    of bounded memory.
+    """
+    keys = study.rater_codes.astype(np.int64) * study.n_values + study.value_codes
+    distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    raters, values = np.divmod(distinct, study.n_values)
+    shares = counts / np.bincount(study.rater_codes, minlength=study.n_raters)[raters]
+    few = np.bincount(raters, minlength=study.n_raters)[raters] <= FEW_VALUES
+    out = np.zeros(len(distinct))
+    out[few] = _by_pairs(raters[few], values[few], shares[few], weights)
+    out[~few] = _by_products(raters[~few], values[~few], shares[~few], weights)
+    return out[entry]
+
+
+def _by_pairs(
+    raters: npt.NDArray[Any], values: npt.NDArray[Any], shares: Floats, weights: Weights
+) -> Floats:
+    out = np.zeros(len(values))
+    left = np.arange(len(values))
+    shift = 0
+    while left.size:
+        shift += 1
+        left = left[left + shift < len(raters)]
+        left = left[raters[left + shift] == raters[left]]
+        d = weights.distance_at(values[left], values[left + shift])
+        out[left] += d * shares[left + shift]
+        out[left + shift] += d * shares[left]
+    return out
+
+
+def _by_products(
+    raters: npt.NDArray[Any], values: npt.NDArray[Any], shares: Floats, weights: Weights
+) -> Floats:
+    out = np.zeros(len(values))
+    ids, columns = np.unique(raters, return_inverse=True)
+    at_once = max(1, _BLOCK_ENTRIES // weights.n_values)
+    for start in range(0, len(ids), at_once):
+        part = np.flatnonzero((columns >= start) & (columns < start + at_once))
+        width = min(at_once, len(ids) - start)
+        x = np.zeros((weights.n_values, width))
+        x[values[part], columns[part] - start] = shares[part]
+        out[part] = weights.distance_dot(x)[values[part], columns[part] - start]
+    return out

@@ -1,0 +1,72 @@
+"""Distances between answers, by name and by function."""
+
+from setagree.distances.base import (
+    CallableDistance,
+    Distance,
+    MatrixDistance,
+    NominalDistance,
+    OverlapDistance,
+    ScaleDistance,
+    distance_matrix,
+)
+from setagree.distances.labelled import taxonomy, transport, weighted_jaccard
+from setagree.distances.registry import distance_names, get_distance
+from setagree.distances.scales import (
+    bipolar,
+    circular,
+    interval,
+    linear,
+    ordinal,
+    ordinal_gwet,
+    quadratic,
+    radical,
+    ratio,
+)
+from setagree.distances.sets import (
+    any_overlap,
+    dice,
+    hamming,
+    jaccard,
+    masi,
+    masi_dkpro,
+    masi_nltk,
+    nominal,
+    ochiai,
+    overlap,
+    passonneau_2004,
+)
+
+__all__ = [
+    "CallableDistance",
+    "Distance",
+    "MatrixDistance",
+    "NominalDistance",
+    "OverlapDistance",
+    "ScaleDistance",
+    "any_overlap",
+    "bipolar",
+    "circular",
+    "dice",
+    "distance_matrix",
+    "distance_names",
+    "get_distance",
+    "hamming",
+    "interval",
+    "jaccard",
+    "linear",
+    "masi",
+    "masi_dkpro",
+    "masi_nltk",
+    "nominal",
+    "ochiai",
+    "ordinal",
+    "ordinal_gwet",
+    "overlap",
+    "passonneau_2004",
+    "quadratic",
+    "radical",
+    "ratio",
+    "taxonomy",
+    "transport",
+    "weighted_jaccard",
+]

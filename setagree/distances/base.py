@@ -1,0 +1,301 @@
+"""The kinds of distance, each a frozen value that can be called on two answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DistanceError, listing, shorten
+from setagree.labels import LabelSet, LabelSyntax, parse_labels, read_cell
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Base of all distances.
+
+    Attributes
+    ----------
+    name : str
+        What results call it.
+    bounded : bool
+        Whether 1 is the largest distance there is. Else the largest distance among the observed
+        values scales the credit: w = 1 - d / d_max.
+    """
+
+    name: str
+    bounded: bool = field(default=True, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+@dataclass(frozen=True, repr=False)
+class NominalDistance(Distance):
+    """0 for the same answer, 1 for another, whatever the answers are."""
+
+    def __call__(self, x: object, y: object) -> float:
+        """Return the distance between two answers."""
+        both_sets = _is_collection(x) and _is_collection(y)
+        return float(as_label_set(x) != as_label_set(y)) if both_sets else float(x != y)
+
+
+@dataclass(frozen=True, repr=False)
+class OverlapDistance(Distance):
+    """A distance between sets that depends only on |A|, |B| and |A ∩ B|.
+
+    Such a distance takes the fast road: no values x values array is made. Every built-in set
+    distance is one, and users can add theirs.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(a, b, i)`` on integer arrays of one shape: the two sizes and the size of the
+        intersection; returns the distances as an array of that shape. Must be 0 where a = b = i,
+        finite, not negative, and symmetric in a and b.
+    name : str
+        What results call it.
+    bounded : bool
+        Whether 1 is the largest distance there is.
+    accepts : "labels"
+        What kind of value it compares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tversky = OverlapDistance(
+    ...     lambda a, b, i: 1 - (i + (a + b == 0)) / (np.maximum(a, b) + (a + b == 0)),
+    ...     name="tversky",
+    ... )
+    >>> tversky({"a"}, {"a", "b"}), tversky(set(), set())
+    (0.5, 0.0)
+    """
+
+    name: str = field(kw_only=True)
+    function: OverlapFunction = field(repr=False)
+
+    def __init__(self, function: OverlapFunction, *, name: str, bounded: bool = True) -> None:
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "bounded", bounded)
+        object.__setattr__(self, "__doc__", function.__doc__)
+
+    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
+        """Return the distance between two label sets."""
+        A, B = as_label_set(A), as_label_set(B)
+        sizes = (np.array([n]) for n in (len(A), len(B), len(A & B)))
+        return float(np.asarray(self.function(*sizes), dtype=float)[0])
+
+
+@dataclass(frozen=True, repr=False)
+class WeightedJaccardDistance(Distance):
+    """1 - weight(A ∩ B) / weight(A ∪ B), the weight of a set being the sum over its labels."""
+
+    label_weights: Mapping[Any, float]
+
+    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
+        """Return the distance between two label sets."""
+        A, B = as_label_set(A), as_label_set(B)
+        total = sum(self.label_weights[label] for label in A | B)
+        return 1 - sum(self.label_weights[label] for label in A & B) / total if total else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class ClosureDistance(Distance):
+    """An overlap distance between the ancestor closures of two sets."""
+
+    inner: OverlapDistance
+    close: Callable[[LabelSet], LabelSet]
+
+    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
+        """Return the distance between two label sets."""
+        return self.inner(self.close(as_label_set(A)), self.close(as_label_set(B)))
+
+
+Form: TypeAlias = Literal["points", "absolute", "squared"]
+
+
+@dataclass(frozen=True, repr=False)
+class ScaleDistance(Distance):
+    """A distance between numbers.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(x, y, low, high)`` on arrays of numbers; low and high are the ends of the scale.
+    position : {"value", "mid_rank", "rank"}
+        What number a value stands for: itself, its mid-rank among the pairable ratings
+        (Krippendorff's ordinal), or its place among the distinct values (Gwet's ordinal).
+    form : {"points", "absolute", "squared"}
+        Whether a closed form exists for the chance term: of \\|x - y\\| or of (x - y)².
+    """
+
+    name: str
+    function: Callable[[Floats, Floats, float, float], Floats] = field(repr=False)
+    position: Literal["value", "mid_rank", "rank"] = "value"
+    form: Form = "points"
+
+    def __call__(self, x: float, y: float) -> float:
+        """Return the distance between two numbers, where the scale need not be known."""
+        if self.position != "value" or self.name in {"bipolar", "circular"}:
+            raise DistanceError(
+                f"{self.name!r} depends on the whole scale, not on two values alone."
+            )
+        points = (np.array([float(x)]), np.array([float(y)]))
+        return float(self.function(*points, np.nan, np.nan)[0])
+
+
+@dataclass(frozen=True, repr=False)
+class CallableDistance(Distance):
+    """A plain Python function of two answers.
+
+    Called once for each unordered pair of distinct observed values.
+
+    Examples
+    --------
+    >>> same_size = CallableDistance(lambda A, B: abs(len(A) - len(B)), name="sizes", bounded=False)
+    >>> same_size({"a"}, set())
+    1.0
+    """
+
+    function: Callable[[Any, Any], float]
+
+    def __init__(
+        self,
+        function: Callable[[Any, Any], float],
+        *,
+        name: str | None = None,
+        bounded: bool = False,
+    ) -> None:
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "name", name or getattr(function, "__name__", repr(function)))
+        object.__setattr__(self, "bounded", bounded)
+
+    def __call__(self, x: object, y: object) -> float:
+        """Return the distance between two answers."""
+        return float(self.function(x, y))
+
+
+@dataclass(frozen=True, repr=False)
+class MatrixDistance(Distance):
+    """A labelled square matrix of distances; made by `distance_matrix`."""
+
+    frame: pd.DataFrame = field(repr=False)
+
+    def __call__(self, x: object, y: object) -> float:
+        """Return the distance between two answers that the matrix lists."""
+        keys = [_axis_key(k) for k in self.frame.index]
+        return float(self.frame.to_numpy()[keys.index(_axis_key(x)), keys.index(_axis_key(y))])
+
+
+def distance_matrix(
+    frame: pd.DataFrame, *, similarity: bool = False, name: str = "matrix"
+) -> MatrixDistance:
+    """Return the distance that a labelled square matrix states.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Index and columns name the values: label sets, label text (``"l1, l2"``; blank is the empty
+        set), or scalars. Rows and columns are aligned by what they mean, never by position.
+    similarity : bool
+        Whether the entries are similarities in [0, 1] with 1 on the diagonal; then d = 1 - s.
+    name : str
+        What results call it.
+
+    Raises
+    ------
+    DistanceError
+        The matrix is not labelled, not symmetric, not zero on the diagonal, or not finite.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> credit = pd.DataFrame([[1, 0.5], [0.5, 1]], index=["a", "a, b"], columns=["a", "b, a"])
+    >>> distance_matrix(credit, similarity=True)({"b", "a"}, {"a"})
+    0.5
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise DistanceError(
+            "a distance matrix needs its labels: pass a DataFrame with both axes named."
+        )
+    rows, columns = ([_axis_key(k) for k in axis] for axis in (frame.index, frame.columns))
+    if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
+        raise DistanceError("two rows or columns of the distance matrix name the same value.")
+    unpaired = [k for k in (*rows, *columns) if (k in rows) != (k in columns)]
+    if unpaired:
+        raise DistanceError(
+            f"only one axis of the distance matrix lists {listing(_texts(unpaired))}."
+        )
+    order = [columns.index(row) for row in rows]
+    try:
+        entries = frame.to_numpy(dtype=float)[:, order]
+    except (TypeError, ValueError) as error:
+        raise DistanceError("the distance matrix holds entries that are not numbers.") from error
+    if similarity:
+        entries = 1 - entries
+    check_entries(entries, rows, similarity=similarity)
+    bounded = bool((entries <= 1).all())
+    aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
+    return MatrixDistance(name, aligned, bounded=bounded)
+
+
+def check_entries(entries: Floats, values: list[Any], *, similarity: bool = False) -> None:
+    """Raise `DistanceError` unless the entries are finite, >= 0, symmetric and 0 on the diagonal."""
+    bad = ~np.isfinite(entries) | (entries < 0)
+    if bad.any():
+        k, l = np.argwhere(bad)[0]
+        shown = 1 - entries[k, l] if similarity else entries[k, l]
+        rule = "a similarity is at most 1" if similarity else "a distance is finite and >= 0"
+        raise DistanceError(f"{rule}; {_pair(values, k, l)} has {shown}.")
+    if (np.diagonal(entries) != 0).any():
+        k = int(np.flatnonzero(np.diagonal(entries))[0])
+        hint = " It looks like a similarity: say similarity=True." if _ones(entries) else ""
+        raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
+    if not np.allclose(entries, entries.T, rtol=1e-12, atol=1e-12):
+        k, l = np.argwhere(~np.isclose(entries, entries.T, rtol=1e-12, atol=1e-12))[0]
+        raise DistanceError(
+            f"a distance is symmetric; {_pair(values, k, l)} has {entries[k, l]} one way and "
+            f"{entries[l, k]} the other."
+        )
+
+
+def as_label_set(answer: object) -> LabelSet:
+    """Return a set, list or label text as a frozenset, for distances called by hand."""
+    if isinstance(answer, frozenset):
+        return answer
+    if isinstance(answer, str):
+        return parse_labels(answer, blank="empty") or frozenset()
+    return frozenset(answer) if _is_collection(answer) else frozenset([answer])  # type: ignore[call-overload, no-any-return]
+
+
+def _is_collection(answer: object) -> bool:
+    return isinstance(answer, set | frozenset | list | tuple | np.ndarray)
+
+
+def _axis_key(name: object) -> Any:
+    """Return what an axis entry means: a label set, or the scalar itself."""
+    if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
+        return read_cell(name, LabelSyntax(blank="empty"))
+    return name
+
+
+def _texts(keys: list[Any]) -> list[str]:
+    return [shorten(set(k) if isinstance(k, frozenset) else k) for k in keys]
+
+
+def _ones(entries: Floats) -> bool:
+    return bool((np.diagonal(entries) == 1).all())
+
+
+def _pair(values: list[Any], k: int, l: int) -> str:
+    x, y = _texts([values[k], values[l]])
+    return f"the pair {x}, {y}"

@@ -1,0 +1,165 @@
+"""Distances that know the labels: weights, a taxonomy, a distance between labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from setagree.distances.base import (
+    CallableDistance,
+    ClosureDistance,
+    Floats,
+    WeightedJaccardDistance,
+)
+from setagree.distances.sets import jaccard
+from setagree.errors import DistanceError, shorten
+from setagree.labels import Label, LabelSet
+
+
+def weighted_jaccard(
+    label_weights: Mapping[Label, float], *, name: str = "weighted_jaccard"
+) -> WeightedJaccardDistance:
+    """Return 1 - weight(A ∩ B) / weight(A ∪ B); two sets without weight do not differ.
+
+    Parameters
+    ----------
+    label_weights : mapping
+        The weight of each label, 0 or more; every label in use must be listed.
+
+    Raises
+    ------
+    DistanceError
+        A weight is negative or not finite.
+
+    Examples
+    --------
+    >>> d = weighted_jaccard({"rare": 3.0, "common": 1.0})
+    >>> d({"rare"}, {"rare", "common"}), d({"common"}, {"rare", "common"}), d(set(), set())
+    (0.25, 0.75, 0.0)
+    """
+    for label, weight in label_weights.items():
+        if not math.isfinite(weight) or weight < 0:
+            raise DistanceError(
+                f"label {label!r} has weight {weight!r}; a weight is finite and >= 0."
+            )
+    return WeightedJaccardDistance(name, dict(label_weights))
+
+
+def taxonomy(
+    parents: Mapping[Label, Label | Iterable[Label] | None], *, name: str = "taxonomy"
+) -> ClosureDistance:
+    """Return the Jaccard distance between sets that also hold the ancestors of their labels.
+
+    Parameters
+    ----------
+    parents : mapping
+        The parent of a label, or several; a label without an entry is a root.
+
+    Raises
+    ------
+    DistanceError
+        A label is its own ancestor.
+
+    Examples
+    --------
+    >>> d = taxonomy({"cat": "mammal", "dog": "mammal", "mammal": "animal"})
+    >>> d({"cat"}, {"dog"}), d({"cat"}, {"mammal"}), d(set(), set())
+    (0.5, 0.33333333333333337, 0.0)
+    """
+    ancestors = _ancestors(parents)
+
+    def close(labels: LabelSet) -> LabelSet:
+        return labels.union(*(ancestors.get(label, frozenset()) for label in labels))
+
+    return ClosureDistance(name, jaccard, close)
+
+
+def transport(
+    label_distance: Callable[[Any, Any], float] | Mapping[tuple[Label, Label], float],
+    *,
+    empty: float = 1.0,
+    name: str = "transport",
+) -> CallableDistance:
+    """Return the 1-Wasserstein distance between the uniform measures on two sets.
+
+    What it costs to carry one set's mass, spread evenly over its labels, to the other's
+    (Rubner, Tomasi & Guibas 2000).
+
+    Parameters
+    ----------
+    label_distance : callable or mapping
+        The distance between two labels, or a table of it by unordered pair.
+    empty : float
+        The distance between the empty set and any other, which has no transport.
+
+    Raises
+    ------
+    DistanceError
+        A pair of labels is not in the mapping.
+
+    Examples
+    --------
+    >>> d = transport({("calm", "happy"): 0.25, ("calm", "angry"): 1.0, ("angry", "happy"): 1.0})
+    >>> d({"calm"}, {"happy"}), d({"calm", "angry"}, {"angry"}), d(set(), {"calm"})
+    (0.25, 0.5, 1.0)
+    """
+    between = (
+        _pair_lookup(label_distance) if isinstance(label_distance, Mapping) else label_distance
+    )
+
+    def wasserstein(A: LabelSet, B: LabelSet) -> float:
+        if not A or not B:
+            return 0.0 if A == B else empty
+        cost = np.array([[0.0 if x == y else float(between(x, y)) for y in B] for x in A])
+        return _assignment(cost)
+
+    return CallableDistance(wasserstein, name=name)
+
+
+def _assignment(cost: Floats) -> float:
+    """Solve the transport of equal shares exactly, as an assignment of lcm(a, b) equal parcels."""
+    from scipy.optimize import linear_sum_assignment
+
+    a, b = cost.shape
+    parcels = math.lcm(a, b)
+    spread = np.repeat(np.repeat(cost, parcels // a, axis=0), parcels // b, axis=1)
+    rows, columns = linear_sum_assignment(spread)
+    return float(spread[rows, columns].sum() / parcels)
+
+
+def _pair_lookup(table: Mapping[tuple[Label, Label], float]) -> Callable[[Label, Label], float]:
+    by_pair = {frozenset(pair): float(distance) for pair, distance in table.items()}
+
+    def between(x: Label, y: Label) -> float:
+        try:
+            return by_pair[frozenset((x, y))]
+        except KeyError:
+            raise DistanceError(f"no distance is given for the labels {x!r}, {y!r}.") from None
+
+    return between
+
+
+def _ancestors(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
+    direct = {label: _as_labels(above) for label, above in parents.items()}
+    found: dict[Label, LabelSet] = {}
+    for label in direct:
+        seen: set[Label] = set()
+        waiting = list(direct[label])
+        while waiting:
+            above = waiting.pop()
+            if above not in seen:
+                seen.add(above)
+                waiting.extend(direct.get(above, ()))
+        if label in seen:
+            raise DistanceError(f"label {shorten(label)} is its own ancestor in the taxonomy.")
+        found[label] = frozenset(seen)
+    return found
+
+
+def _as_labels(above: Label | Iterable[Label] | None) -> LabelSet:
+    if above is None or above == "":
+        return frozenset()
+    return frozenset([above]) if isinstance(above, str | int) else frozenset(above)

@@ -1,0 +1,62 @@
+"""Names of distances, and whatever a user may pass as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from setagree.distances.base import CallableDistance, Distance, distance_matrix
+from setagree.distances.scales import SCALE_DISTANCES
+from setagree.distances.sets import SET_DISTANCES, nominal
+from setagree.errors import DistanceError, OptionError, did_you_mean
+
+DistanceLike: TypeAlias = str | Distance | Callable[[Any, Any], float] | pd.DataFrame
+
+_BY_NAME: dict[str, Distance] = {
+    distance.name: distance for distance in (nominal, *SET_DISTANCES, *SCALE_DISTANCES)
+}
+
+
+def distance_names() -> tuple[str, ...]:
+    """Return the names of the built-in distances.
+
+    Examples
+    --------
+    >>> distance_names()[:4]
+    ('nominal', 'masi', 'jaccard', 'dice')
+    """
+    return tuple(_BY_NAME)
+
+
+def get_distance(distance: DistanceLike) -> Distance:
+    """Return the distance that a name, a callable, a `Distance` or a labelled matrix stands for.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown.
+    DistanceError
+        The object cannot be a distance.
+
+    Examples
+    --------
+    >>> get_distance("masi")
+    <OverlapDistance 'masi'>
+    """
+    if isinstance(distance, str):
+        if distance not in _BY_NAME:
+            hint = did_you_mean(distance, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
+            raise OptionError(f"distance {distance!r} is unknown.{hint}")
+        return _BY_NAME[distance]
+    if isinstance(distance, Distance):
+        return distance
+    if isinstance(distance, pd.DataFrame):
+        return distance_matrix(distance)
+    if callable(distance):
+        return CallableDistance(distance)
+    raise DistanceError(
+        f"{type(distance).__name__} is no distance; pass a name, a function of two answers, or a "
+        "DataFrame with label sets on both axes."
+    )

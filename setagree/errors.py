@@ -1,0 +1,98 @@
+"""Exceptions and warnings, and the helpers that word them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class SetagreeError(ValueError):
+    """Base of every error that setagree raises on purpose."""
+
+
+class LabelError(SetagreeError):
+    """A cell cannot be read as a label set."""
+
+
+class DataError(SetagreeError):
+    """A table cannot be read as annotations."""
+
+
+class DistanceError(SetagreeError):
+    """A distance breaks its contract, or does not fit the values."""
+
+
+class OptionError(SetagreeError):
+    """An option has a value that setagree does not know."""
+
+
+class FileError(SetagreeError):
+    """A file cannot be read as a table."""
+
+
+class MissingDependencyError(SetagreeError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class SetagreeWarning(UserWarning):
+    """Base of every warning that setagree gives."""
+
+
+class UndefinedAgreementWarning(SetagreeWarning):
+    """An estimate is nan; the warning says why."""
+
+
+class BlankLabelsWarning(SetagreeWarning):
+    """Blank cells were taken as missing by default."""
+
+
+class SimilarLabelsWarning(SetagreeWarning):
+    """Two labels differ only in case, or only in being text or a number."""
+
+
+class SeparatorWarning(SetagreeWarning):
+    """The labels look as if another separator had been used."""
+
+
+class SwappedColumnsWarning(SetagreeWarning):
+    """Units and raters look as if they had been exchanged."""
+
+
+def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[str]:
+    """Return the options whose spelling is nearest to ``name``, best first."""
+    by_folded = {str(option).casefold(): str(option) for option in options}
+    close = difflib.get_close_matches(str(name).casefold(), list(by_folded), n=limit, cutoff=0.6)
+    return [by_folded[folded] for folded in close]
+
+
+def did_you_mean(name: object, options: Iterable[object]) -> str:
+    """Return `` Did you mean 'x'?``, or an empty string where nothing is near."""
+    close = near_names(name, options)
+    return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+
+
+def listing(items: Sequence[object], *, limit: int = 5) -> str:
+    """Return the first ``limit`` items as text and how many more there are."""
+    shown = ", ".join(repr(item) for item in items[:limit])
+    rest = len(items) - limit
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def shorten(value: object, *, limit: int = 80) -> str:
+    """Return ``repr(value)`` cut to a length that fits in a sentence."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 unit`` or ``1,234 units``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def check_choice(name: str, value: object, options: Sequence[str]) -> None:
+    """Raise `OptionError` unless ``value`` is one of ``options``."""
+    if value not in options:
+        known = ", ".join(repr(option) for option in options)
+        raise OptionError(
+            f"{name}={value!r} is unknown; use {known}.{did_you_mean(value, options)}"
+        )

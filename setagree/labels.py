@@ -1,0 +1,325 @@
+"""Label text to label set, and back."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import LabelError, OptionError, check_choice, did_you_mean, shorten
+
+Label: TypeAlias = str | int
+LabelSet: TypeAlias = frozenset[Label]
+Blank: TypeAlias = Literal["missing", "empty", "error"]
+Case: TypeAlias = Literal["keep", "lower"]
+
+EMPTY: LabelSet = frozenset()
+
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_LIST_START = re.compile(r"""[\[{(]\s*['"]""")
+_SET_CALL = re.compile(r"(?:frozenset|set)\(\s*(.*?)\s*\)", re.DOTALL)
+_ADJACENT_QUOTES = re.compile(r"""(['"])\s+(['"])""")
+
+
+@dataclass(frozen=True)
+class LabelSyntax:
+    """How cells are read as label sets.
+
+    Parameters
+    ----------
+    sep : str
+        What stands between two labels in a text cell; any text but ``"``.
+    blank : {"missing", "empty", "error"}
+        What a blank text cell means: no annotation, the empty set, or a mistake.
+    case : {"keep", "lower"}
+        Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
+    codebook : collection of labels, optional
+        The labels that may occur. Its order names the columns of one-hot rows.
+    """
+
+    sep: str = ","
+    blank: Blank = "missing"
+    case: Case = "keep"
+    codebook: Collection[Label] | None = None
+    allowed: tuple[Label, ...] | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sep, str) or not self.sep or '"' in self.sep:
+            raise OptionError(
+                f"sep={self.sep!r} must be text of one character or more without '\"'."
+            )
+        check_choice("blank", self.blank, ("missing", "empty", "error"))
+        check_choice("case", self.case, ("keep", "lower"))
+        if isinstance(self.codebook, str):
+            raise OptionError(f"codebook={self.codebook!r} must be a list of labels, not one text.")
+        if self.codebook is not None:
+            cleaned = tuple(_clean_label(label, self.case) for label in self.codebook)
+            object.__setattr__(self, "allowed", cleaned)
+
+
+def parse_labels(
+    cell: object,
+    *,
+    sep: str = ",",
+    blank: Blank = "missing",
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+) -> LabelSet | None:
+    r"""Return the label set that a cell stands for, or None where it is missing.
+
+    Text is split at `sep`; the space around a label, its repeats and its place do not matter, and
+    accents are composed (Unicode NFC). A label that contains the separator stands in double quotes
+    (a quote inside is doubled), or the whole cell is a JSON or Python list.
+
+    Parameters
+    ----------
+    cell : object
+        Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a missing
+        value (None, NaN, ``pandas.NA``, ``pandas.NaT``).
+    sep : str
+        What stands between two labels.
+    blank : {"missing", "empty", "error"}
+        What blank text means. A list without labels is always the empty set.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+
+    Returns
+    -------
+    frozenset of labels, or None
+        None means no annotation, which is not the empty set.
+
+    Raises
+    ------
+    LabelError
+        An unbalanced quote, a label outside the codebook, a number or a dict instead of labels.
+
+    Examples
+    --------
+    >>> sorted(parse_labels(" l2, l1,l2, "))
+    ['l1', 'l2']
+    >>> sorted(parse_labels('"sad, a bit", joy'))
+    ['joy', 'sad, a bit']
+    >>> parse_labels([]), parse_labels("", blank="empty"), parse_labels("")
+    (frozenset(), frozenset(), None)
+    """
+    return read_cell(cell, LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook))
+
+
+def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
+    """Return the label set of one cell under a syntax that is already checked."""
+    if isinstance(cell, str):
+        return _read_text(cell, syntax)
+    if isinstance(
+        cell, list | tuple | set | frozenset | np.ndarray | pd.api.extensions.ExtensionArray
+    ):
+        return _read_collection(cell, syntax)
+    if is_missing(cell):
+        return None
+    hint = " Use value= (or kind='value') for one value a cell." if _is_number(cell) else ""
+    raise LabelError(f"{shorten(cell)} is a {type(cell).__name__}, not labels.{hint}")
+
+
+def is_missing(cell: object) -> bool:
+    """Say whether a scalar cell is None, NaN, NA or NaT."""
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return True
+    if isinstance(cell, float | np.floating):
+        return math.isnan(cell)
+    return isinstance(cell, np.datetime64) and bool(np.isnat(cell))
+
+
+def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
+    """Return the text that `parse_labels` reads as this label set.
+
+    Examples
+    --------
+    >>> format_labels({"joy", "sad, a bit"})
+    'joy, "sad, a bit"'
+    >>> format_labels(frozenset())
+    ''
+    """
+    glue = f"{sep} " if sep in {",", ";"} else sep
+    return glue.join(_quote(str(label), sep) for label in sorted_labels(labels))
+
+
+def sorted_labels(labels: Iterable[Label]) -> list[Label]:
+    """Return the labels in reading order: numbers by size, then text."""
+    return sorted(labels, key=lambda label: (isinstance(label, str), label))
+
+
+def display_labels(labels: Iterable[Label]) -> str:
+    """Return a label set as people read it, the empty set as ``{}``.
+
+    Examples
+    --------
+    >>> display_labels({"b", "a"}), display_labels(frozenset())
+    ('a, b', '{}')
+    """
+    return format_labels(labels) or "{}"
+
+
+def _quote(label: str, sep: str) -> str:
+    opens_list = label[:1] in {"[", "{", "("} or label.startswith(("set(", "frozenset("))
+    if sep in label or '"' in label or opens_list:
+        doubled = label.replace('"', '""')
+        return f'"{doubled}"'
+    return label
+
+
+def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
+    stripped = text.strip()
+    items = _written_collection(stripped)
+    if items is None:
+        parts = _split(stripped, syntax.sep)
+    elif items:
+        parts = [_as_text(item, stripped) for item in items]
+    else:
+        return EMPTY
+    return _label_set(parts, syntax, cell=text)
+
+
+def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
+    """Clean the labels of a cell that has some, or apply the blank policy where all are blank."""
+    labels = frozenset(_clean_label(part, syntax.case) for part in parts) - {""}
+    if not labels:
+        return _blank(cell, syntax.blank)
+    if syntax.allowed is not None:
+        _check_codebook(labels, syntax.allowed)
+    return labels
+
+
+def _blank(cell: object, policy: Blank) -> LabelSet | None:
+    if policy == "error":
+        raise LabelError(
+            f"{cell!r} is blank; say blank='missing' (no annotation) or 'empty' (no label applies)."
+        )
+    return EMPTY if policy == "empty" else None
+
+
+def _check_codebook(labels: LabelSet, allowed: Sequence[Label]) -> None:
+    for label in sorted_labels(labels.difference(allowed)):
+        hint = did_you_mean(label, allowed)
+        raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
+
+
+def _clean_label(label: object, case: Case) -> Label:
+    if isinstance(label, str):
+        text = label.strip()
+        text = text.lower() if case == "lower" else text
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if isinstance(label, int | np.integer) and not isinstance(label, bool):
+        return int(label)
+    if not isinstance(label, list | tuple | set | dict | np.ndarray) and is_missing(label):
+        raise LabelError("a label inside a list is missing; drop it, or make the cell missing.")
+    raise LabelError(
+        f"{shorten(label)} is a {type(label).__name__}; a label is text or a whole number."
+    )
+
+
+def _split(text: str, sep: str) -> list[str]:
+    if '"' not in text:
+        return text.split(sep)
+    parts: list[str] = []
+    found, rest = sep, text
+    while found:
+        part, found, rest = _next_part(rest.lstrip(), sep, text)
+        parts.append(part)
+    return parts
+
+
+def _next_part(rest: str, sep: str, cell: str) -> tuple[str, str, str]:
+    """Take one label off the front: the label, the separator found, what follows."""
+    if not rest.startswith('"'):
+        part, found, rest = rest.partition(sep)
+        if part.count('"') % 2:
+            raise LabelError(f'{shorten(cell)} has an unbalanced quote; write a quote as two: "".')
+        return part, found, rest
+    match = _QUOTED.match(rest)
+    if match is None:
+        raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
+    after, found, rest = rest[match.end() :].partition(sep)
+    if after.strip():
+        raise LabelError(
+            f"{shorten(cell)} has text after a closing quote; put {sep!r} between labels."
+        )
+    return match.group(1).replace('""', '"'), found, rest
+
+
+def _written_collection(text: str) -> list[object] | None:
+    """Return the items of a cell that is a JSON list or a printed Python collection, or None.
+
+    A data frame whose cells are lists or sets is written to CSV as ``['a', 'b']`` or ``set()``.
+    """
+    if text[:1] not in {"[", "{", "(", "s", "f"}:
+        return None
+    call = _SET_CALL.fullmatch(text)
+    inside = call.group(1) if call else text
+    if call and not inside:
+        return []
+    if not call and text[0] in "sf":
+        return None
+    items = _literal_items(inside)
+    if items is None and _LIST_START.match(inside):
+        raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
+    return items
+
+
+def _literal_items(text: str) -> list[object] | None:
+    for read in (json.loads, ast.literal_eval):
+        try:
+            items = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(items, dict):
+            raise LabelError(f"{shorten(text)} is a dict, not labels.")
+        if isinstance(items, list | tuple | set):
+            _refuse_printed_array(text, read is json.loads)
+            return list(items)
+    return None
+
+
+def _refuse_printed_array(text: str, is_json: bool) -> None:  # noqa: FBT001 - private
+    # Python glues neighbouring strings: the printed array ['a' 'b'] would become one label "ab".
+    if not is_json and _ADJACENT_QUOTES.search(text):
+        raise LabelError(f"{shorten(text)} is a printed array without commas; write it as a list.")
+
+
+def _as_text(item: object, cell: str) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, int) and not isinstance(item, bool):
+        return str(item)
+    raise LabelError(f"{shorten(cell)} holds {shorten(item)}; a label is text or a whole number.")
+
+
+def _read_collection(cell: Collection[object], syntax: LabelSyntax) -> LabelSet | None:
+    if isinstance(cell, np.ndarray) and cell.ndim != 1:
+        raise LabelError(f"an array of shape {cell.shape} is not a list of labels.")
+    if len(cell) == 0:
+        return EMPTY
+    if all(isinstance(item, bool | np.bool_) for item in cell):
+        return _read_one_hot(cell, syntax)
+    return _label_set(cell, syntax, cell=cell)
+
+
+def _read_one_hot(row: Collection[object], syntax: LabelSyntax) -> LabelSet:
+    names = syntax.allowed if syntax.allowed is not None else tuple(range(len(row)))
+    if isinstance(row, set | frozenset) or len(names) != len(row):
+        raise LabelError(
+            f"{shorten(row)} has {len(row)} flags for {len(names)} labels of the codebook."
+        )
+    return frozenset(name for name, flag in zip(names, row, strict=True) if flag)
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, int | float | complex | np.number | np.bool_)

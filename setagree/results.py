@@ -1,0 +1,285 @@
+"""What a coefficient comes back as: one value, or a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Estimate, standard_error
+from setagree.errors import OptionError, counted, did_you_mean
+from setagree.tally import Tally
+from setagree.weights.base import Weights
+
+COLUMNS = (
+    "coefficient",
+    "distance",
+    "estimate",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "observed_agreement",
+    "expected_agreement",
+    "observed_disagreement",
+    "expected_disagreement",
+    "n_units",
+    "n_pairable_units",
+    "n_raters",
+    "n_ratings",
+    "n_values",
+)
+
+_SHOWN = {
+    "coefficient": "coefficient",
+    "distance": "distance",
+    "observed_agreement": "pa",
+    "expected_agreement": "pe",
+    "estimate": "estimate",
+    "standard_error": "se",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement:
+    """A chance-corrected agreement with its uncertainty and what it was computed from.
+
+    Attributes
+    ----------
+    coefficient, distance : str
+        What was computed, and with which distance.
+    estimate : float
+        The coefficient; nan where it is undefined, see `reason`.
+    standard_error : float
+        Analytic, by linearisation (Gwet 2014); nan where there is none.
+    observed_agreement, expected_agreement : float
+        pa and pe in the form (pa - pe) / (1 - pe).
+    observed_disagreement, expected_disagreement : float
+        Do and De, in the units of the distance. For alpha these are Krippendorff's; pa and pe are
+        Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
+    reason : str or None
+        Why the estimate is nan.
+    tally, weights, study
+        What it was computed from; `study` is None where raters are unknown.
+    """
+
+    coefficient: str
+    distance: str
+    estimate: float
+    standard_error: float
+    observed_agreement: float
+    expected_agreement: float
+    observed_disagreement: float
+    expected_disagreement: float
+    reason: str | None
+    tally: Tally
+    weights: Weights
+    study: Annotations | None
+    parts: Estimate
+
+    def __repr__(self) -> str:
+        if self.reason is not None:
+            value = f"nan ({self.reason})"
+        elif np.isnan(self.standard_error):
+            value = f"{self.estimate:.4f}"
+        else:
+            low, high = self.interval()
+            value = (
+                f"{self.estimate:.4f} (se {self.standard_error:.4f}, 95% {low:.4f} to {high:.4f})"
+            )
+        return f"<{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}>"
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a rating."""
+        return self.tally.n_units
+
+    @property
+    def n_pairable_units(self) -> int:
+        """How many units have two ratings or more."""
+        return self.tally.n_pairable_units
+
+    @property
+    def n_raters(self) -> int | None:
+        """How many raters there are; None where that is unknown."""
+        return self.tally.n_raters
+
+    @property
+    def n_ratings(self) -> int:
+        """How many ratings there are."""
+        return self.tally.n_ratings
+
+    @property
+    def n_values(self) -> int:
+        """How many distinct values there are, or are listed as categories."""
+        return self.tally.n_values
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The units behind the standard error, less one."""
+        return float(self.parts.counted.sum()) - 1
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided t interval; the upper end is cut at 1, the lower is not.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level, strictly between 0 and 1.
+
+        Raises
+        ------
+        OptionError
+            The level is not between 0 and 1.
+        """
+        if not 0 < level < 1:
+            raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        if np.isnan(self.standard_error):
+            return float("nan"), float("nan")
+        half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
+        return self.estimate - half, min(1.0, self.estimate + half)
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided t test of estimate / standard error against 0, as irrCAC has it.
+
+        The permutation test is another number with another name.
+        """
+        if np.isnan(self.standard_error):
+            return float("nan")
+        if self.standard_error == 0:
+            return 0.0 if self.estimate else float("nan")
+        t = abs(self.estimate) / self.standard_error
+        return float(2 * stdtr(self.degrees_of_freedom, -t))
+
+    @cached_property
+    def influence(self) -> pd.Series[float]:
+        """The linearised value of each unit, from which the standard error is made.
+
+        Their mean is the estimate, for alpha up to its small-sample term. Units that the variance
+        does not count (for alpha, those with one rating) are left out.
+        """
+        values, counted_units = self.parts.influence, self.parts.counted
+        units, patterns = self.tally.units, self.tally.unit_patterns
+        if not self.parts.by_unit and patterns is not None and len(values):
+            values, counted_units = values[patterns], counted_units[patterns]
+        kept = np.flatnonzero(counted_units > 0)
+        index = pd.RangeIndex(len(kept)) if units is None else pd.Index(units[kept], name="unit")
+        return pd.Series(values[kept], index=index, name="influence")
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row with the columns of `AgreementTable.to_frame`."""
+        low, high = self.interval(level)
+        row = {name: getattr(self, name) for name in COLUMNS if name not in {"low", "high"}}
+        return pd.DataFrame([{**row, "low": low, "high": high}], columns=list(COLUMNS))
+
+
+def make_agreement(
+    coefficient: str,
+    distance: str,
+    parts: Estimate,
+    *,
+    tally: Tally,
+    weights: Weights,
+    study: Annotations | None,
+    reason: str | None,
+) -> Agreement:
+    """Return the frozen result of an estimate."""
+    return Agreement(
+        coefficient,
+        distance,
+        parts.estimate,
+        standard_error(parts),
+        parts.observed_agreement,
+        parts.expected_agreement,
+        parts.observed_disagreement,
+        parts.expected_disagreement,
+        reason,
+        tally,
+        weights,
+        study,
+        parts,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementTable:
+    """Several agreements of one study: a row for each coefficient and distance.
+
+    Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
+    """
+
+    rows: tuple[Agreement, ...]
+    level: float = 0.95
+    n_missing: int = 0
+    by_name: dict[tuple[str, str], Agreement] = field(init=False)
+
+    def __post_init__(self) -> None:
+        by_name = {(row.coefficient, row.distance): row for row in self.rows}
+        object.__setattr__(self, "by_name", by_name)
+
+    def __getitem__(self, name: tuple[str, str]) -> Agreement:
+        """Return the agreement of a (coefficient, distance)."""
+        if name not in self.by_name:
+            names = [", ".join(known) for known in self.by_name]
+            asked = ", ".join(name) if isinstance(name, tuple) else name
+            raise KeyError(f"no row {asked!r}; the rows are {names}.{did_you_mean(asked, names)}")
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[Agreement]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return f"{self._counts()}\n\n{self._shown().to_string(index=False, justify='right')}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}"
+
+    def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
+        """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
+        level = self.level if level is None else level
+        return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+
+    def _counts(self) -> str:
+        one = self.rows[0]
+        lone = one.n_units - one.n_pairable_units
+        parts = [
+            counted(one.n_units, "unit") + (f" ({lone:,} with one rating)" if lone else ""),
+            counted(one.n_raters, "rater") if one.n_raters is not None else "raters unknown",
+            counted(one.n_ratings, "rating")
+            + (f" ({self.n_missing:,} missing)" if self.n_missing else ""),
+            counted(
+                one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
+            ),
+        ]
+        return ", ".join(parts)
+
+    def _shown(self) -> pd.DataFrame:
+        frame = self.to_frame()
+        out = pd.DataFrame({new: frame[old] for old, new in _SHOWN.items()})
+        out[f"{self.level:.0%} interval"] = [
+            "-" if np.isnan(low) else f"({low:.4f}, {high:.4f})"
+            for low, high in zip(frame["low"], frame["high"], strict=True)
+        ]
+        out["p"] = [_p_text(p) for p in frame["p_value"]]
+        for name in ("pa", "pe", "estimate", "se"):
+            out[name] = ["-" if np.isnan(x) else f"{x:.4f}" for x in out[name].astype(float)]
+        return out
+
+
+def _p_text(p: Any) -> str:
+    if np.isnan(p):
+        return "-"
+    return f"{p:.4f}" if p >= 1e-4 else "<.0001"

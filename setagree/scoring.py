@@ -1,0 +1,246 @@
+"""From a study and a distance to a result: the catalogue of coefficients and their demands."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from setagree import coefficients
+from setagree.annotations import Annotations
+from setagree.coding import Kind
+from setagree.coefficients.chance import Estimate, Undefined
+from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import (
+    DataError,
+    DistanceError,
+    OptionError,
+    UndefinedAgreementWarning,
+    did_you_mean,
+    listing,
+)
+from setagree.labels import LabelSyntax, read_cell
+from setagree.results import Agreement, make_agreement
+from setagree.tally import Tally
+from setagree.weights import WeightBuilder, Weights
+from setagree.weights.base import display_value
+
+Study: TypeAlias = Annotations | Tally
+
+DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
+    "labels": ("masi",),
+    "number": ("nominal", "ordinal", "interval"),
+    "category": ("nominal",),
+}
+
+_REASONS: dict[Undefined, str] = {
+    "no pairable unit": "no unit has two ratings",
+    "one value": "only one value was used",
+    "no chance disagreement": "chance leaves no disagreement to correct for",
+}
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient and what it asks of a study.
+
+    Attributes
+    ----------
+    compute : callable
+        From a `Bench`, its weights and its distance to an `Estimate`.
+    raters : {"any", "known", "two"}
+        Whether it must know who gave what, and whether there must be two raters.
+    lists_values : bool
+        Whether it depends on which values are listed as categories.
+    default_distance : str, optional
+        Where it is not that of the study.
+    """
+
+    compute: Callable[[Bench, Weights, Distance], Estimate]
+    raters: Literal["any", "known", "two"] = "any"
+    lists_values: bool = False
+    default_distance: str | None = None
+
+
+class Bench:
+    """One study on the bench: what its coefficients and distances share is made once."""
+
+    def __init__(self, study: Study, *, categories: Iterable[Any] | None = None) -> None:
+        if not isinstance(study, Annotations | Tally):
+            raise DataError(
+                f"a {type(study).__name__} is no study; build one with Annotations.from_long, "
+                "from_wide, ... or call setagree.agreement on the table."
+            )
+        self.annotations = study if isinstance(study, Annotations) else None
+        self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
+        self.listed = self.tally.with_values(read_categories(self.tally, categories))
+
+    @cached_property
+    def builder(self) -> WeightBuilder:
+        """Weights over the observed values."""
+        return _builder(self.tally)
+
+    @cached_property
+    def listed_builder(self) -> WeightBuilder:
+        """Weights over the listed categories, observed or not."""
+        same = self.listed.n_values == self.tally.n_values
+        return self.builder if same else _builder(self.listed)
+
+    def score(self, name: str, distance: Distance) -> Agreement:
+        """Return one coefficient with one distance."""
+        coefficient = get_coefficient(name)
+        self._check_raters(name, coefficient.raters)
+        tally = self.listed if coefficient.lists_values else self.tally
+        builder = self.listed_builder if coefficient.lists_values else self.builder
+        weights = builder.build(distance)
+        parts = coefficient.compute(self, weights, distance)
+        return make_agreement(
+            name,
+            distance.name,
+            parts,
+            tally=tally,
+            weights=weights,
+            study=self.annotations,
+            reason=self._reason(parts.undefined),
+        )
+
+    def distances(self, name: str, asked: Sequence[Distance] | None) -> Sequence[Distance]:
+        """Return the distances to score a coefficient with: those asked for, or the default."""
+        if asked is not None:
+            return asked
+        own = get_coefficient(name).default_distance
+        names = DEFAULT_DISTANCES[self.tally.kind] if own is None else (own,)
+        return [get_distance(one) for one in names]
+
+    def _reason(self, undefined: Undefined | None) -> str | None:
+        if undefined == "no pairable unit" and self.tally.n_raters == 1:
+            return "there is only one rater"
+        return None if undefined is None else _REASONS[undefined]
+
+    def _check_raters(self, name: str, demand: str) -> None:
+        if demand == "any":
+            return
+        if self.annotations is None:
+            raise DataError(
+                f"{name} needs to know who gave which answer; a tally of counts does not."
+            )
+        raters = self.annotations.raters
+        if demand == "two" and len(raters) > 2:
+            other = "conger_kappa" if name == "cohen_kappa" else "fleiss_kappa"
+            raise DataError(
+                f"{name} compares two raters; these are {len(raters)} ({listing(list(raters))}). "
+                f"Use {other} for more than two."
+            )
+
+
+def get_coefficient(name: str) -> Coefficient:
+    """Return the coefficient of that name.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown.
+    """
+    if name not in COEFFICIENTS:
+        hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
+        raise OptionError(f"coefficient {name!r} is unknown.{hint}")
+    return COEFFICIENTS[name]
+
+
+def score_one(
+    study: Study,
+    name: str,
+    distance: DistanceLike | None,
+    *,
+    categories: Iterable[Any] | None = None,
+) -> Agreement:
+    """Return one coefficient of a study, with a warning where it is undefined."""
+    bench = Bench(study, categories=categories)
+    asked = None if distance is None else [get_distance(distance)]
+    agreement = bench.score(name, bench.distances(name, asked)[0])
+    warn_undefined([agreement])
+    return agreement
+
+
+def warn_undefined(agreements: Sequence[Agreement]) -> None:
+    """Give one warning that names the undefined estimates and says why."""
+    undefined = [one for one in agreements if one.reason is not None]
+    if undefined:
+        names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
+        reasons = dict.fromkeys(one.reason for one in undefined)
+        warnings.warn(
+            f"{', '.join(names)}: undefined (nan), because {'; '.join(map(str, reasons))}.",
+            UndefinedAgreementWarning,
+            stacklevel=4,
+        )
+
+
+def read_categories(tally: Tally, categories: Iterable[Any] | None) -> tuple[Any, ...]:
+    """Return the listed categories as values, checked to hold every observed one."""
+    if categories is None:
+        return tally.values
+    if isinstance(categories, str):
+        raise OptionError(f"categories={categories!r} must be a list of values, not one text.")
+    syntax = LabelSyntax(blank="empty")
+    is_labels = tally.kind == "labels"
+    listed = tuple(dict.fromkeys(read_cell(c, syntax) if is_labels else c for c in categories))
+    absent = [display_value(value) for value in tally.values if value not in listed]
+    if absent:
+        raise OptionError(f"categories= leaves out values that were given: {listing(absent)}.")
+    return listed
+
+
+def _builder(tally: Tally) -> WeightBuilder:
+    pairable = tally.value_totals(tally.multiplicity * tally.pairable)
+    return WeightBuilder(tally.values, tally.kind, pairable)
+
+
+def _mv_alpha(bench: Bench, weights: Weights, distance: Distance) -> Estimate:
+    if bench.tally.kind != "labels":
+        raise DataError(
+            "mv_alpha redraws labels; these values are scalars, use krippendorff_alpha."
+        )
+    if isinstance(distance, NominalDistance):
+        return coefficients.mv_alpha(
+            bench.tally, weights, lambda a, b, i: 1.0 * ((a != i) | (b != i))
+        )
+    if isinstance(distance, OverlapDistance):
+        return coefficients.mv_alpha(bench.tally, weights, distance.function)
+    raise DistanceError(
+        f"mv_alpha needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; {distance.name!r} "
+        "is none. A function of the three counts becomes one with OverlapDistance."
+    )
+
+
+def _conger(bench: Bench, weights: Weights, distance: Distance) -> Estimate:  # noqa: ARG001
+    assert bench.annotations is not None  # noqa: S101 - the demand for raters is checked before
+    return coefficients.conger_kappa(bench.annotations, bench.tally, weights)
+
+
+COEFFICIENTS: dict[str, Coefficient] = {
+    "krippendorff_alpha": Coefficient(
+        lambda bench, weights, _: coefficients.krippendorff_alpha(bench.tally, weights)
+    ),
+    "fleiss_kappa": Coefficient(
+        lambda bench, weights, _: coefficients.fleiss_kappa(bench.tally, weights)
+    ),
+    "conger_kappa": Coefficient(_conger, raters="known"),
+    "cohen_kappa": Coefficient(_conger, raters="two"),
+    "scott_pi": Coefficient(
+        lambda bench, weights, _: coefficients.fleiss_kappa(bench.tally, weights), raters="two"
+    ),
+    "gwet_ac": Coefficient(
+        lambda bench, weights, _: coefficients.gwet_ac(bench.listed, weights), lists_values=True
+    ),
+    "brennan_prediger": Coefficient(
+        lambda bench, weights, _: coefficients.brennan_prediger(bench.listed, weights),
+        lists_values=True,
+    ),
+    "percent_agreement": Coefficient(
+        lambda bench, weights, _: coefficients.percent_agreement(bench.tally, weights)
+    ),
+    "mv_alpha": Coefficient(_mv_alpha, default_distance="dice"),
+}

@@ -1,0 +1,209 @@
+"""Which column of a table is which."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+import pandas as pd
+
+from setagree.errors import DataError, did_you_mean, listing
+
+Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
+
+# Usual names by role, the surest first: a later line counts only where no earlier one does.
+# They are compared without case, accents, spaces and punctuation.
+_USUAL: dict[Role, str] = {
+    "unit": """
+        unit units
+        item doc document task example subject sample case image question instance record post
+          tweet sentence utterance message paragraph passage video clip audio abstract
+          article patient segment span snippet hit file filename stimulus trial entry photo picture
+          page pair review dialogue conversation turn frame scene excerpt
+        id uid key index
+        text content comment quotation""",
+    "rater": """
+        rater raters
+        annotator coder worker user judge labeler labeller reviewer assessor evaluator expert
+          annotatedby labeledby labelledby codedby ratedby createdby completedby reviewedby
+          participant turker crowdworker grader scorer observer examiner reader respondent
+          radiologist physician clinician linguist who by person username useremail email""",
+    "labels": """
+        labels
+        label labelset tag tags category categories code codes annotation annotations answer
+          answers class classes emotion emotions choice choices response responses topic topics
+          theme themes intent intents sentiment judgment judgement diagnosis diagnoses""",
+    "value": """
+        value values
+        score scores rating ratings grade severity rank level stars""",
+}
+_LINES = re.compile(r"\n {8}(?! )")
+# What may follow a word that identifies, as in "doc_id": an annotation_id is no annotation.
+_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no)$")
+_IF_WIDE = " If each rater has a column, use from_wide (on the command line --wide)."
+_UNNAMED = "column1"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a long table by what they hold.
+
+    Attributes
+    ----------
+    unit, rater : str
+        The columns that identify the unit and the rater.
+    labels, value : str or None
+        The column of the answers; one of the two is None.
+    guessed : tuple of str
+        Which of the four were not named but guessed.
+    """
+
+    unit: str
+    rater: str
+    labels: str | None = None
+    value: str | None = None
+    guessed: tuple[Role, ...] = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{role} = {getattr(self, role)}" for role in self.guessed)
+
+
+def guess_columns(
+    names: Iterable[str],
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | None = None,
+    value: str | None = None,
+) -> Columns:
+    """Return the columns of a long table: those that are named, and the others by usual names.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of the table.
+    unit, rater, labels, value : str, optional
+        Columns that are known. Label sets are looked for before single values.
+
+    Raises
+    ------
+    DataError
+        A named column is absent, or nothing or more than one thing looks like a column in need.
+
+    Examples
+    --------
+    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])  # doctest: +ELLIPSIS
+    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None, guessed=(...))
+    >>> str(guess_columns(["doc", "who", "tags"], rater="who"))
+    'unit = doc, labels = tags'
+    """
+    known: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    listed = list(names)
+    named = {role: name for role, name in known.items() if name is not None}
+    _check_named(listed, named)
+    free = [name for name in listed if name not in named.values()]
+    guessed = {role: _guess(role, free, listed) for role in _needed(free, named)}
+    found = {**named, **guessed}
+    return Columns(
+        found["unit"], found["rater"], found.get("labels"), found.get("value"), tuple(guessed)
+    )
+
+
+def guess_wide_unit(frame: pd.DataFrame) -> str | None:
+    """Return the column of a wide table that identifies the unit, or None where none does.
+
+    That is the first column with a usual name; failing that, the first whose cells are all
+    distinct and occur in no other column, while the other columns have cells in common.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"q": ["u1", "u2"], "ann": ["a", "b"], "bob": ["a", "a"]})
+    >>> guess_wide_unit(table), guess_wide_unit(table[["ann", "bob"]])
+    ('q', None)
+    """
+    tiers = _candidates("unit", list(frame.columns))
+    if usual := next((tier for tier in tiers if tier), None):
+        return usual[0]
+    first = frame.columns[0] if len(frame.columns) else None
+    if first is not None and _plain(first) == _UNNAMED and frame[first].is_unique:
+        return str(first)
+    return next((str(name) for name in frame if _identifies(frame, name)), None)
+
+
+def _needed(free: Sequence[str], named: Iterable[Role]) -> list[Role]:
+    """Return the roles that are still to be filled."""
+    roles: list[Role] = [role for role in ("unit", "rater") if role not in named]
+    if "labels" in named or "value" in named:
+        return roles
+    has_labels = any(_candidates("labels", free))
+    return [*roles, "labels" if has_labels or not any(_candidates("value", free)) else "value"]
+
+
+def _guess(role: Role, free: Sequence[str], names: Sequence[str]) -> str:
+    fitting = next((tier for tier in _candidates(role, free) if tier), [])
+    best = _with_identifier(fitting)
+    if len(best) == 1:
+        return best[0]
+    say = f"say which with {role}='...'"
+    if fitting:
+        raise DataError(f"Columns {listing(fitting)} could each be the {role}; {say}.")
+    wide = "" if len(free) < len(names) or any(_candidates("rater", free)) else _IF_WIDE
+    raise DataError(
+        f"No column has a usual name for the {role}; {say}. The columns are "
+        f"{listing(names, limit=12)}.{_nearly(role, free)}{wide}"
+    )
+
+
+def _nearly(role: Role, free: Sequence[str]) -> str:
+    words = _USUAL[role].split()
+    near = [name for name in free if get_close_matches(_plain(name), words, cutoff=0.8)]
+    return f" Did you mean {' or '.join(map(repr, near[:3]))}?" if near else ""
+
+
+def _check_named(names: Sequence[str], named: dict[Role, str]) -> None:
+    for role, name in named.items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            columns = f"the columns are {listing(names, limit=12)}"
+            raise DataError(f"There is no column {name!r} for the {role}; {columns}.{hint}")
+    if len(set(named.values())) < len(named):
+        pairs = ", ".join(f"{role}={name!r}" for role, name in named.items())
+        raise DataError(f"One column cannot be two things: {pairs}.")
+
+
+def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:
+    """Yield, from the surest usual names to the least, the columns that have one of them."""
+    spelled = _stem if role in {"unit", "rater"} else _plain
+    for line in _LINES.split(_USUAL[role])[1:]:
+        words = set(line.split())
+        yield [name for name in names if words & {_plain(name), spelled(name)}]
+
+
+def _with_identifier(names: Sequence[str]) -> list[str]:
+    """Of columns that differ only in an ending such as ``_id``, return the one that has it."""
+    if len({_stem(name) for name in names}) != 1:
+        return list(names)
+    return [name for name in names if _plain(name).endswith("id")] or list(names)
+
+
+def _plain(name: object) -> str:
+    text = unicodedata.normalize("NFKD", str(name)).casefold()
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _stem(name: object) -> str:
+    return _SUFFIX.sub("", _plain(name))
+
+
+def _identifies(frame: pd.DataFrame, name: object) -> bool:
+    """Say whether the cells of a column are identifiers, by how they differ from the others'."""
+    if not frame[name].is_unique or (frame[name] == "").any():
+        return False
+    others = [set(frame[column].unique()) - {""} for column in frame if column != name]
+    alike = any(not a.isdisjoint(b) for a, b in pairwise(others))
+    return alike and set(frame[name]).isdisjoint(set().union(*others))

@@ -1,0 +1,318 @@
+"""The mergeable statistic: which multisets of values the units got, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.assembly import AnswerKind
+from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
+from setagree.errors import DataError, check_choice
+from setagree.labels import Case, LabelSyntax
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """Distinct unit patterns and how often each occurs.
+
+    A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
+    counts contribute the same to every coefficient that does not ask who gave what.
+
+    Attributes
+    ----------
+    kind : {"labels", "number", "category"}
+        What the values are.
+    values : tuple
+        The K values.
+    indptr, indices, counts : ndarray
+        The counts of shape (n_patterns, K) in compressed rows.
+    multiplicity : ndarray of shape (n_patterns,)
+        How many units have each pattern.
+    units : ndarray of object, or None
+        Identifiers of the units, where they are known.
+    unit_patterns : ndarray of shape (n_units,), or None
+        The pattern of each unit, where it is known.
+    n_raters : int or None
+        How many raters there are, where they are known.
+    """
+
+    kind: Kind
+    values: tuple[Value, ...]
+    indptr: npt.NDArray[np.int64]
+    indices: Codes
+    counts: Floats
+    multiplicity: Floats
+    units: npt.NDArray[np.object_] | None = None
+    unit_patterns: Codes | None = None
+    n_raters: int | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
+            f"{self.n_values:,} values>"
+        )
+
+    @classmethod
+    def from_annotations(cls, study: Annotations) -> Tally:
+        """Return the tally of coded annotations."""
+        keys = study.unit_codes.astype(np.int64) * study.n_values + study.value_codes
+        keys.sort()
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        counts = np.diff(np.append(first, len(keys))).astype(float)
+        units, values = np.divmod(keys[first], study.n_values)
+        return _in_patterns(
+            cls(
+                study.kind,
+                study.values,
+                np.searchsorted(units, np.arange(study.n_units + 1)),
+                values.astype(np.int32),
+                counts,
+                np.ones(study.n_units),
+                study.units,
+                np.arange(study.n_units),
+                study.n_raters,
+            )
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        table: pd.DataFrame,
+        *,
+        kind: AnswerKind = "labels",
+        sep: str = ",",
+        case: Case = "keep",
+    ) -> Tally:
+        """Return the tally of a table of counts: one row a unit, one column a value.
+
+        Parameters
+        ----------
+        table : DataFrame
+            How many raters gave each value to each unit. The columns name label sets (blank: the
+            empty set) or scalars; columns that name the same value are added up. A value that
+            nobody gave stays in the list of categories.
+        kind : {"labels", "value"}
+            What the columns name.
+        sep, case
+            How label sets are read; see `parse_labels`.
+
+        Raises
+        ------
+        DataError
+            A count is negative, missing or no number, or there is none at all.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
+        <Tally: 2 units in 2 patterns of 2 values>
+        """
+        check_choice("kind", kind, ("labels", "value"))
+        counts = _checked_counts(table)
+        names = pd.Series(as_objects(table.columns)).infer_objects()
+        if kind == "labels":
+            syntax = LabelSyntax(sep=sep, blank="empty", case=case)
+            answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
+        else:
+            answers = code_scalars(names, "error", place=lambda k: f"Column {names[k]!r}")
+        rows, columns = np.nonzero(counts)
+        merged = np.zeros((len(counts), len(answers.values)))
+        np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])
+        rated = merged.sum(axis=1) > 0
+        return _from_dense(merged[rated], as_objects(table.index)[rated], answers)
+
+    @property
+    def n_values(self) -> int:
+        """K, how many values there are."""
+        return len(self.values)
+
+    @property
+    def n_patterns(self) -> int:
+        """How many distinct patterns there are."""
+        return len(self.multiplicity)
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a rating."""
+        return int(self.multiplicity.sum())
+
+    @cached_property
+    def n_ratings(self) -> int:
+        """How many ratings there are."""
+        return round(float(self.multiplicity @ self.pattern_ratings))
+
+    @cached_property
+    def rows(self) -> Codes:
+        """The pattern of each stored count."""
+        return np.repeat(np.arange(self.n_patterns), np.diff(self.indptr))
+
+    @cached_property
+    def pattern_ratings(self) -> Floats:
+        """r_i, the ratings of a unit of each pattern."""
+        return np.bincount(self.rows, self.counts, self.n_patterns)
+
+    @cached_property
+    def pairable(self) -> npt.NDArray[np.bool_]:
+        """Whether a unit of each pattern has two ratings or more."""
+        return self.pattern_ratings >= 2
+
+    @cached_property
+    def n_pairable_units(self) -> int:
+        """How many units have two ratings or more."""
+        return int(self.multiplicity[self.pairable].sum())
+
+    def value_totals(self, pattern_weights: Floats) -> Floats:
+        """Return the sum over patterns of weight x counts, one number a value."""
+        return np.bincount(self.indices, self.counts * pattern_weights[self.rows], self.n_values)
+
+    def pattern_means(self, x: Floats) -> Floats:
+        """Return sum_k r_ik x_k / r_i, the mean of x over the ratings of each pattern."""
+        sums = np.bincount(self.rows, self.counts * x[self.indices], self.n_patterns)
+        return np.asarray(sums / self.pattern_ratings)
+
+    def with_values(self, values: tuple[Value, ...]) -> Tally:
+        """Return the tally with further values listed that nobody gave."""
+        known = set(self.values)
+        further = tuple(value for value in values if value not in known)
+        return replace(self, values=self.values + further)
+
+    def merge(self, other: Tally) -> Tally:
+        """Return the tally of both sets of units together; whose raters are whose is forgotten.
+
+        Raises
+        ------
+        DataError
+            One holds label sets and the other scalars.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}))
+        >>> two = Tally.from_counts(pd.DataFrame({"b": [1, 3], "a": [2, 0]}))
+        >>> one.merge(two)
+        <Tally: 3 units in 2 patterns of 2 values>
+        """
+        if (self.kind == "labels") != (other.kind == "labels"):
+            raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
+        codes = {value: code for code, value in enumerate(self.values)}
+        moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
+        units, unit_patterns = _joined_units(self, other) or (None, None)
+        joined = Tally(
+            self.kind if self.kind == other.kind else "category",
+            tuple(codes),
+            np.concatenate([self.indptr, other.indptr[1:] + self.indptr[-1]]),
+            np.concatenate([self.indices, moved[other.indices]]),
+            np.concatenate([self.counts, other.counts]),
+            np.concatenate([self.multiplicity, other.multiplicity]),
+            units,
+            unit_patterns,
+        )
+        return _in_patterns(_sorted_rows(joined))
+
+
+def _in_patterns(tally: Tally) -> Tally:
+    """Give units with equal counts one pattern, in the order of their first unit."""
+    _, first, group = np.unique(_fingerprints(tally), return_index=True, return_inverse=True)
+    if len(first) == tally.n_patterns or not _equal_rows(tally, first[group]):
+        return tally
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order))
+    group = place[group]
+    kept = _take_rows(tally, first[order])
+    return replace(
+        kept,
+        multiplicity=np.bincount(group, tally.multiplicity),
+        unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
+    )
+
+
+def _fingerprints(tally: Tally) -> npt.NDArray[np.uint64]:
+    """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
+    random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
+    terms = random[tally.indices] * (tally.counts.view(np.uint64) | np.uint64(1))
+    return np.add.reduceat(terms, tally.indptr[:-1])
+
+
+def _equal_rows(tally: Tally, twin: Codes) -> bool:
+    """Say whether every row equals its twin, value by value."""
+    lengths = np.diff(tally.indptr)
+    if (lengths != lengths[twin]).any():
+        return False
+    shift = np.repeat(tally.indptr[twin] - tally.indptr[:-1], lengths)
+    other = np.arange(len(tally.indices)) + shift
+    same = (tally.indices[other] == tally.indices) & (tally.counts[other] == tally.counts)
+    return bool(same.all())
+
+
+def _take_rows(tally: Tally, rows: Codes) -> Tally:
+    lengths = np.diff(tally.indptr)[rows]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.arange(indptr[-1]) + np.repeat(tally.indptr[rows] - indptr[:-1], lengths)
+    return replace(
+        tally,
+        indptr=indptr,
+        indices=tally.indices[entries],
+        counts=tally.counts[entries],
+        multiplicity=tally.multiplicity[rows],
+    )
+
+
+def _sorted_rows(tally: Tally) -> Tally:
+    """Sort the values inside each row, so that equal rows are equal entry by entry."""
+    order = np.lexsort((tally.indices, tally.rows))
+    return replace(tally, indices=tally.indices[order], counts=tally.counts[order])
+
+
+def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Codes] | None:
+    if one.units is None or two.units is None:
+        return None
+    if one.unit_patterns is None or two.unit_patterns is None:
+        return None
+    patterns = np.concatenate([one.unit_patterns, two.unit_patterns + one.n_patterns])
+    return np.concatenate([one.units, two.units]), patterns
+
+
+def _checked_counts(table: pd.DataFrame) -> Floats:
+    if not table.size:
+        raise DataError(f"a table of counts of shape {table.shape} has no counts.")
+    try:
+        counts = table.to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "a table of counts holds numbers only; make the units the index."
+        ) from error
+    bad = ~np.isfinite(counts) | (counts < 0)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(
+            f"a count is a number of zero or more; unit {table.index[row]!r}, value "
+            f"{table.columns[column]!r} has {counts[row, column]}."
+        )
+    if not counts.any():
+        raise DataError("the table counts no rating.")
+    return counts
+
+
+def _from_dense(counts: Floats, units: npt.NDArray[np.object_], answers: Answers) -> Tally:
+    rows, columns = np.nonzero(counts)
+    return _in_patterns(
+        Tally(
+            answers.kind,
+            answers.values,
+            np.searchsorted(rows, np.arange(len(counts) + 1)),
+            columns.astype(np.int32),
+            counts[rows, columns],
+            np.ones(len(counts)),
+            units,
+            np.arange(len(counts)),
+        )
+    )

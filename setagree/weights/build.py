@@ -1,0 +1,128 @@
+"""From a distance to the operator that fits it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.coding import Kind
+from setagree.distances.base import (
+    CallableDistance,
+    ClosureDistance,
+    Distance,
+    MatrixDistance,
+    NominalDistance,
+    OverlapDistance,
+    ScaleDistance,
+    WeightedJaccardDistance,
+)
+from setagree.errors import DistanceError, shorten
+from setagree.weights.base import Floats, Weights
+from setagree.weights.closed_form import (
+    AbsoluteWeights,
+    NominalWeights,
+    PointWeights,
+    SquaredWeights,
+)
+from setagree.weights.dense import WeightedJaccardWeights, callable_weights, matrix_weights
+from setagree.weights.geometry import SetGeometry
+from setagree.weights.overlap import OverlapWeights
+
+
+class WeightBuilder:
+    """Builds the weights of one study; what the distances share is made once.
+
+    Parameters
+    ----------
+    values : tuple
+        The K values.
+    kind : {"labels", "number", "category"}
+        What they are.
+    pairable : ndarray of shape (K,)
+        How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
+    """
+
+    def __init__(self, values: tuple[Any, ...], kind: Kind, pairable: Floats) -> None:
+        self.values = values
+        self.kind = kind
+        self.pairable = pairable
+
+    @cached_property
+    def geometry(self) -> SetGeometry:
+        """The label sets as arrays."""
+        return SetGeometry(self.values)
+
+    def build(self, distance: Distance) -> Weights:
+        """Return the weights of one distance.
+
+        Raises
+        ------
+        DistanceError
+            The distance does not compare values of this kind, or breaks its contract.
+        """
+        match distance:
+            case NominalDistance():
+                return NominalWeights(self.values)
+            case MatrixDistance():
+                return matrix_weights(self.values, distance)
+            case CallableDistance():
+                return callable_weights(self.values, distance)
+            case ScaleDistance():
+                return self._scale(distance)
+        if self.kind != "labels":
+            raise DistanceError(
+                f"{distance.name!r} compares label sets; these values are one "
+                f"{'number' if self.kind == 'number' else 'category'} each, such as "
+                f"{shorten(self.values[0])}."
+            )
+        match distance:
+            case OverlapDistance():
+                return OverlapWeights(self.values, self.geometry, distance)
+            case WeightedJaccardDistance():
+                return WeightedJaccardWeights(self.values, self.geometry, distance)
+            case ClosureDistance():
+                closed = SetGeometry([distance.close(value) for value in self.values])
+                return OverlapWeights(self.values, closed, distance.inner)
+        raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
+
+    def _scale(self, distance: ScaleDistance) -> Weights:
+        numbers = self._numbers(distance)
+        match distance.position:
+            case "mid_rank":
+                positions = mid_ranks(numbers, self.pairable)
+            case "rank":
+                positions = np.argsort(np.argsort(numbers)).astype(float)
+            case _:
+                positions = numbers
+        if distance.name in {"ratio"} and (numbers < 0).any():
+            raise DistanceError(
+                f"{distance.name!r} needs amounts of zero or more; the smallest value is "
+                f"{numbers.min():g}."
+            )
+        match distance.form:
+            case "squared":
+                return SquaredWeights(self.values, positions)
+            case "absolute":
+                return AbsoluteWeights(self.values, positions)
+        return PointWeights(self.values, positions, distance)
+
+    def _numbers(self, distance: Distance) -> Floats:
+        if self.kind == "number":
+            return np.array(self.values, dtype=float)
+        first = next((v for v in self.values if not isinstance(v, int | float)), None)
+        what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
+        raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
+
+
+def mid_ranks(numbers: Floats, counts: Floats) -> Floats:
+    """Return the mid-rank of each value among the counted ratings.
+
+    Krippendorff 2011, ordinal metric: the rank mass between two values, each counted half.
+    """
+    order = np.argsort(numbers)
+    below = np.cumsum(counts[order]) - counts[order] / 2
+    out = np.empty(len(numbers))
+    out[order] = below
+    return out

@@ -1,0 +1,169 @@
+"""Weights of distances that have no structure: Python functions, matrices, label weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from setagree.distances.base import (
+    CallableDistance,
+    MatrixDistance,
+    WeightedJaccardDistance,
+    check_entries,
+)
+from setagree.errors import DistanceError, listing, shorten
+from setagree.labels import LabelSet
+from setagree.progress import track
+from setagree.weights.base import BlockWeights, Codes, Floats, Weights, display_value
+from setagree.weights.geometry import SetGeometry
+
+DENSE_LIMIT = 20_000
+"""Values beyond which a distance without structure is refused: K x K doubles take 3.2 GB."""
+
+_LONG_WORK = 2_000_000
+_SAMPLE = 200
+
+
+class DenseWeights(Weights):
+    """Credit from a K x K matrix of distances, which the user's distance made necessary."""
+
+    def __init__(self, values: tuple[Any, ...], distances: Floats) -> None:
+        super().__init__(values)
+        self.distances = distances
+
+    @property
+    def max_distance(self) -> float:
+        """d_max: 1 where no distance is larger, else the largest."""
+        return max(1.0, float(self.distances.max()))
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray(self.distances[k, l])
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B)."""
+        return np.asarray(self.distances @ x)
+
+
+class WeightedJaccardWeights(BlockWeights):
+    """1 - weight(A ∩ B) / weight(A ∪ B), in blocks of sparse products."""
+
+    def __init__(
+        self,
+        values: tuple[LabelSet, ...],
+        geometry: SetGeometry,
+        distance: WeightedJaccardDistance,
+    ) -> None:
+        super().__init__(values)
+        missing = [label for label in geometry.labels if label not in distance.label_weights]
+        if missing:
+            raise DistanceError(f"no weight is given for the labels {listing(missing)}.")
+        weights = np.array([float(distance.label_weights[label]) for label in geometry.labels])
+        shape = (geometry.n_values, len(geometry.labels))
+        indptr, indices = geometry.indptr, geometry.indices
+        self._flags = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+        self._weighted = sparse.csr_array((weights[indices], indices, indptr), shape=shape)
+        self._mass = np.asarray(self._weighted.sum(axis=1))
+
+    @property
+    def max_distance(self) -> float:
+        """d_max = 1."""
+        return 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        shared = np.asarray(self._weighted[k].multiply(self._flags[l]).sum(axis=1)).ravel()
+        return _one_minus_share(shared, self._mass[k] + self._mass[l] - shared)
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        shared = (self._weighted[rows] @ self._flags[columns].T).toarray()
+        return _one_minus_share(shared, self._mass[rows][:, None] + self._mass[columns] - shared)
+
+
+def _one_minus_share(part: Floats, whole: Floats) -> Floats:
+    return 1 - np.divide(part, whole, out=np.ones(np.shape(whole)), where=whole > 0)
+
+
+def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWeights:
+    """Align a labelled matrix with the values, by what they mean."""
+    position = {key: k for k, key in enumerate(distance.frame.index)}
+    missing = [value for value in values if value not in position]
+    if missing:
+        shown = listing([display_value(value) for value in missing])
+        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
+    codes = np.array([position[value] for value in values], dtype=np.intp)
+    return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
+
+
+def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> DenseWeights:
+    """Call a Python function once for each unordered pair of distinct values, checked."""
+    n = len(values)
+    if n > DENSE_LIMIT:
+        raise DistanceError(
+            f"{distance.name!r} would be called for {n * (n - 1) // 2:,} pairs of {n:,} values "
+            f"(the limit is {DENSE_LIMIT:,}); write it as an OverlapDistance if it depends only on "
+            "|A|, |B| and |A ∩ B|."
+        )
+    function = distance.function
+    _check_diagonal(values, function)
+    distances = np.zeros((n, n))
+    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > _LONG_WORK):
+        distances[k, k + 1 :] = _row(values, k, function)
+    distances += distances.T
+    check_entries(distances, list(values))
+    _check_symmetry(values, function, distances)
+    return DenseWeights(values, distances)
+
+
+def _row(values: Sequence[Any], k: int, function: Callable[[Any, Any], float]) -> Floats:
+    x = values[k]
+    try:
+        return np.array([function(x, y) for y in values[k + 1 :]], dtype=float)
+    except Exception:  # noqa: BLE001 - whatever the user's function raises is worded and chained
+        return np.array([_call(function, x, y) for y in values[k + 1 :]])
+
+
+def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:
+    """Call the user's function on one pair; what goes wrong names the pair."""
+    pair = f"the pair {_text(x)}, {_text(y)}"
+    try:
+        distance = function(x, y)
+    except Exception as error:
+        raise DistanceError(f"the distance raised {error!r} for {pair}.") from error
+    try:
+        return float(distance)
+    except (TypeError, ValueError) as error:
+        raise DistanceError(f"the distance gave {shorten(distance)} for {pair}.") from error
+
+
+def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]) -> None:
+    own = [_call(function, value, value) for value in values]
+    for value, distance in zip(values, own, strict=True):
+        if distance != 0:
+            hint = " It looks like a similarity: pass 1 - f instead." if set(own) == {1.0} else ""
+            raise DistanceError(
+                f"a distance is 0 between equal values; the pair {_text(value)}, {_text(value)} "
+                f"has {distance}.{hint}"
+            )
+
+
+def _check_symmetry(
+    values: Sequence[Any], function: Callable[[Any, Any], float], distances: Floats
+) -> None:
+    rng = np.random.default_rng(0)
+    for k, l in rng.integers(len(values), size=(_SAMPLE, 2)).tolist():
+        back = _call(function, values[l], values[k])
+        if not math.isclose(back, distances[k, l], rel_tol=1e-9, abs_tol=1e-12) and k < l:
+            raise DistanceError(
+                f"a distance is symmetric; the pair {_text(values[k])}, {_text(values[l])} has "
+                f"{distances[k, l]} one way and {back} the other."
+            )
+
+
+def _text(value: object) -> str:
+    return shorten(set(value) if isinstance(value, frozenset) else value)

@@ -1,0 +1,72 @@
+"""The observed label sets as arrays: members, sizes, bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.labels import LabelSet, sorted_labels
+from setagree.weights.base import Codes
+
+_PAIR_CHUNK = 1_000_000
+
+
+class SetGeometry:
+    """K label sets over L labels.
+
+    Attributes
+    ----------
+    labels : list
+        The labels in use, sorted.
+    sizes : ndarray of shape (K,)
+        How many labels each set has.
+    indptr, indices : ndarray
+        The members of set k are ``indices[indptr[k]:indptr[k + 1]]``, ascending.
+    """
+
+    def __init__(self, values: Sequence[LabelSet]) -> None:
+        self.labels = sorted_labels(frozenset().union(*values))
+        column = {label: position for position, label in enumerate(self.labels)}
+        self.sizes = np.array([len(value) for value in values], dtype=np.int64)
+        self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
+        members = [position for value in values for position in sorted(column[x] for x in value)]
+        self.indices = np.array(members, dtype=np.int64)
+
+    @property
+    def n_values(self) -> int:
+        """K, how many sets there are."""
+        return len(self.sizes)
+
+    @property
+    def n_words(self) -> int:
+        """How many 64-bit words a set takes."""
+        return max(1, -(-len(self.labels) // 64))
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The sets as bits, of shape (n_words, K)."""
+        out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
+        rows = np.repeat(np.arange(self.n_values), self.sizes)
+        bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
+        np.bitwise_or.at(out, (self.indices // 64, rows), bits)
+        return out
+
+    def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+        """Return \\|A_k ∩ A_l\\|, elementwise for k and l of one shape."""
+        out = np.zeros(np.shape(k), dtype=np.int64)
+        for start in range(0, out.size, _PAIR_CHUNK):
+            part = slice(start, start + _PAIR_CHUNK)
+            for word in self.words:
+                out[part] += np.bitwise_count(word[k[part]] & word[l[part]])
+        return out
+
+    def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
+        """Return \\|A_k ∩ A_l\\| for all k in rows and l in columns."""
+        out = np.zeros((len(rows), len(columns)), dtype=np.int32)
+        for word in self.words:
+            out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])
+        return out

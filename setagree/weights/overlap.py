@@ -1,0 +1,178 @@
+"""Weights of overlap distances: subsets for small sets, blocks of bit counts for large ones."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.distances.base import OverlapDistance
+from setagree.errors import DistanceError
+from setagree.labels import LabelSet
+from setagree.weights.base import BlockWeights, Codes, Floats, add_symmetric_blocks
+from setagree.weights.geometry import SetGeometry
+from setagree.weights.subsets import SubsetIndex
+
+# Measured on one core: seconds for a (set, subset) entry, for a pair in a block, for a level.
+_ENTRY_COST = 1.0e-7
+_PAIR_COST = 6.0e-9
+_LEVEL_COST = 4.0e-4
+_MAX_ENTRIES = 50_000_000
+_TABLE_LIMIT = 2_000_000
+
+
+class OverlapWeights(BlockWeights):
+    """Credit from (\\|A\\|, \\|B\\|, \\|A ∩ B\\|).
+
+    Parameters
+    ----------
+    values : tuple of frozenset
+        What the codes stand for.
+    geometry : SetGeometry
+        The sets that are compared; the values themselves, or their closures.
+    distance : OverlapDistance
+        The function of the three counts; checked over all that can occur.
+    """
+
+    def __init__(
+        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: OverlapDistance
+    ) -> None:
+        super().__init__(values)
+        self.geometry = geometry
+        self.distance = distance
+        self.sizes, self.size_codes = np.unique(geometry.sizes, return_inverse=True)
+        check_overlap_function(distance, int(self.sizes[-1]))
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max; for an unbounded distance the largest among the values, never 0."""
+        return 1.0 if self.distance.bounded else self._largest() or 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return self._distances(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        row_sizes, column_sizes = self.size_codes[rows][:, None], self.size_codes[columns][None, :]
+        return self._distances(row_sizes, column_sizes, self.geometry.shared_block(rows, columns))
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
+        out = np.zeros(x.shape)
+        small, large = self._split
+        if small.size:
+            columns = x[small].reshape(len(small), -1)
+            parts = [self._subsets.dot(column, self.distance.function) for column in columns.T]
+            out[small] += np.stack(parts, axis=1).reshape((len(small), *x.shape[1:]))
+        add_symmetric_blocks(self, large, small, x, out)
+        return out
+
+    @cached_property
+    def _split(self) -> tuple[Codes, Codes]:
+        """The codes of the sets that go by subsets, and of those that go by blocks."""
+        largest = cheapest_size(self.geometry.sizes, self.geometry.n_words)
+        by_subsets = self.geometry.sizes <= largest
+        return np.flatnonzero(by_subsets), np.flatnonzero(~by_subsets)
+
+    @cached_property
+    def _subsets(self) -> SubsetIndex:
+        return SubsetIndex(self.geometry, self._split[0])
+
+    @cached_property
+    def _table(self) -> Floats | None:
+        """The distances by size codes and overlap, or None where they would be too many."""
+        n, top = len(self.sizes), int(self.sizes[-1]) + 1
+        if n * n * top > _TABLE_LIMIT:
+            return None
+        a, b, i = np.meshgrid(self.sizes, self.sizes, np.arange(top), indexing="ij")
+        possible = i <= np.minimum(a, b)
+        table = np.full(a.shape, np.nan)
+        table[possible] = self.distance.function(a[possible], b[possible], i[possible])
+        return table.ravel()
+
+    def _distances(self, a: Any, b: Any, i: Any) -> Floats:
+        if self._table is None:
+            shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
+            sizes = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
+            return np.asarray(self.distance.function(*sizes, i), dtype=float)
+        n, top = len(self.sizes), int(self.sizes[-1]) + 1
+        return self._table.take((a * n + b) * top + i)
+
+    def _largest(self) -> float:
+        """Look at pairs of sizes from the greatest possible distance down, and stop early."""
+        bounds = self._bounds()
+        largest = 0.0
+        for a, b in np.argwhere(bounds >= 0)[np.argsort(-bounds.ravel(), kind="stable")]:
+            if a > b:
+                continue
+            if bounds[a, b] <= largest:
+                break
+            rows, columns = (np.flatnonzero(self.size_codes == s) for s in (a, b))
+            largest = max(largest, self._largest_between(rows, columns, bounds[a, b]))
+        return largest
+
+    def _bounds(self) -> Floats:
+        """Return the greatest distance that sets of two sizes can have, for all pairs of sizes."""
+        n_labels = len(self.geometry.labels)
+        out = np.zeros((len(self.sizes), len(self.sizes)))
+        for k, a in enumerate(self.sizes):
+            for l, b in enumerate(self.sizes):
+                i = np.arange(max(0, a + b - n_labels), min(a, b) + 1)
+                out[k, l] = np.max(
+                    self.distance.function(np.full(i.shape, a), np.full(i.shape, b), i)
+                )
+        return out
+
+    def _largest_between(self, rows: Codes, columns: Codes, bound: float) -> float:
+        largest = 0.0
+        for start in range(0, len(rows), 256):
+            for begin in range(0, len(columns), 4_096):
+                part = self.block(rows[start : start + 256], columns[begin : begin + 4_096])
+                largest = max(largest, float(part.max()))
+                if largest >= bound:
+                    return largest
+        return largest
+
+
+def cheapest_size(sizes: Codes, n_words: int) -> int:
+    """Return the size up to which sets go by subsets; -1 sends all of them by blocks."""
+    of_size = np.bincount(sizes)
+    best, best_cost = -1, _PAIR_COST * n_words * len(sizes) ** 2 / 2
+    entries, n_small = 0, 0
+    for size, count in enumerate(of_size.tolist()):
+        entries += count * 2**size
+        n_small += count
+        if entries > _MAX_ENTRIES:
+            break
+        pairs = (len(sizes) ** 2 - n_small**2) / 2
+        cost = _ENTRY_COST * entries + _LEVEL_COST * (size + 1) + _PAIR_COST * n_words * pairs
+        if cost < best_cost:
+            best, best_cost = size, cost
+    return best
+
+
+def check_overlap_function(distance: OverlapDistance, largest: int) -> None:
+    """Raise `DistanceError` unless the function is a distance for all sizes up to `largest`."""
+    top = np.arange(min(largest, 40) + 1)
+    a, b, i = (grid.ravel() for grid in np.meshgrid(top, top, top, indexing="ij"))
+    possible = i <= np.minimum(a, b)
+    a, b, i = a[possible], b[possible], i[possible]
+    d = np.broadcast_to(np.asarray(distance.function(a, b, i), dtype=float), a.shape)
+    swapped = np.broadcast_to(np.asarray(distance.function(b, a, i), dtype=float), a.shape)
+    same = (a == b) & (b == i)
+    rules = {
+        "is finite": ~np.isfinite(d),
+        "is not negative": d < 0,
+        "is 0 between equal sets (is it a similarity?)": same & (d != 0),
+        "is symmetric": ~np.isclose(d, swapped, rtol=1e-12, atol=1e-12),
+        "stays at 1 or below unless bounded=False": distance.bounded & (d > 1),
+    }
+    for rule, broken in rules.items():
+        if broken.any():
+            k = int(np.flatnonzero(broken)[0])
+            raise DistanceError(
+                f"a distance {rule}; {distance.name!r} gives {d[k]} for |A|={a[k]}, |B|={b[k]}, "
+                f"|A ∩ B|={i[k]}."
+            )

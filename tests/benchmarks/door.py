@@ -1,0 +1,115 @@
+"""``sa.agreement`` on a frame of strings: time, memory and growth."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import tempfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from tests.benchmarks import data, probe
+from tests.benchmarks.table import Row, at_most, duration, megabytes
+
+TIME_BAR = 3
+MEMORY_BAR = 3
+GROWTH_BAR = 1.1
+N_RATERS = 5
+
+
+def large_frame(*, quick: bool) -> Iterator[Row]:
+    """Compare the door with pandas' factorisation, both row orders and all string storages.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether to take 1e5 units instead of 1e6.
+
+    Yields
+    ------
+    Row
+        Time and memory of each case.
+    """
+    n_units = 100_000 if quick else 1_000_000
+    for order in get_args(data.Order):
+        for storage in _storages():
+            found = _probe(n_units, order, storage)
+            case = f"{found.n_rows / 1e6:.2g}e6 rows, {order}, {storage} strings"
+            yield from _case(case, found)
+
+
+def growth(*, quick: bool) -> Iterator[Row]:
+    """Fit the exponent of the door's time over two decades of units.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether to stop at 1e5 units instead of 1e6.
+
+    Yields
+    ------
+    Row
+        The time of each size, then the slope of the logarithms by least squares.
+    """
+    sizes = (1_000, 10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
+    storage = _storages()[-1]
+    for order in get_args(data.Order):
+        found = [_probe(n_units, order, storage) for n_units in sizes]
+        times = [one.agreement for one in found]
+        slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+        limit = float(np.polyfit(np.log(sizes), np.log([one.factorize for one in found]), 1)[0])
+        what = f"growth from {sizes[0]:.0e} to {sizes[-1]:.0e} units, {order}, {storage} strings"
+        ours = f"n^{slope:.3f} ({', '.join(duration(time) for time in times)})"
+        other = f"pandas factorize n^{limit:.3f}"
+        yield at_most(what, ours=ours, other=other, ratio=slope, bar=GROWTH_BAR)
+
+
+@lru_cache
+def _probe(n_units: int, order: data.Order, storage: str) -> probe.Findings:
+    """Return the findings for a study of one size; each case is measured once a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.csv"
+        _ratings(n_units).write_csv(path, order=order)
+        return probe.run(path, storage=storage, rounds=3 + math.ceil(100_000 / n_units))
+
+
+@lru_cache(maxsize=1)
+def _ratings(n_units: int) -> data.Ratings:
+    """Return the ratings of a study of one size."""
+    return data.simulate(n_units, N_RATERS)
+
+
+def _case(case: str, found: probe.Findings) -> Iterator[Row]:
+    """Yield the rows of one order and storage."""
+    yield at_most(
+        f"agreement(df): time ({case}, K = {found.n_values:,})",
+        ours=duration(found.agreement),
+        other=f"pandas factorize, 3 columns: {duration(found.factorize)}",
+        ratio=found.agreement / found.factorize,
+        bar=TIME_BAR,
+    )
+    if not found.frame:
+        yield Row(f"agreement(df): memory ({case})", ours="not measured on this system")
+        return
+    yield at_most(
+        f"agreement(df): peak resident memory, frame included ({case})",
+        ours=megabytes(found.peak),
+        other=f"the frame: {megabytes(found.frame)} resident",
+        ratio=found.peak / found.frame,
+        bar=MEMORY_BAR,
+    )
+    yield Row(
+        f"agreement(df): what the call adds to it ({case})",
+        ours=megabytes(found.peak - found.frame),
+        other=f"the frame: {megabytes(found.frame_deep)} by memory_usage(deep=True)",
+        ratio=f"{(found.peak - found.frame) / found.frame_deep:.2f}",
+    )
+
+
+def _storages() -> tuple[str, ...]:
+    """Return the string storages this environment has, pandas' default last."""
+    return ("python", "pyarrow") if importlib.util.find_spec("pyarrow") else ("python",)

@@ -1,0 +1,131 @@
+"""One file, one fresh process: time and memory of ``sa.agreement`` on the frame that it holds.
+
+Run as ``python -m tests.benchmarks.probe FILE STORAGE ROUNDS``; prints the findings as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import setagree as sa
+from tests.benchmarks import memory
+from tests.benchmarks.timing import alternate
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What one probe saw.
+
+    Parameters
+    ----------
+    n_rows, n_values : int
+        Ratings, and distinct sets among them.
+    agreement, factorize : float
+        Processor seconds of the call, and of coding the same columns with pandas.
+    frame : int
+        Bytes that became resident when the frame was read.
+    frame_deep : int
+        What ``memory_usage(deep=True)`` says; strings that rows share are counted for each row.
+    peak : int
+        Resident high-water mark of the first call, less what was resident before the frame was
+        read; so the frame is part of it.
+    """
+
+    n_rows: int
+    n_values: int
+    agreement: float
+    factorize: float
+    frame: int = 0
+    frame_deep: int = 0
+    peak: int = 0
+
+
+def run(path: Path, *, storage: str, rounds: int) -> Findings:
+    """Measure one file in a fresh interpreter.
+
+    Parameters
+    ----------
+    path : Path
+        Comma-separated file with the columns ``doc``, ``who`` and ``tags``.
+    storage : {"python", "pyarrow"}
+        How pandas stores the strings.
+    rounds : int
+        How often each call is timed.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    RuntimeError
+        If the child process fails; with the last line it wrote.
+    """
+    command = [sys.executable, "-m", "tests.benchmarks.probe", str(path), storage, str(rounds)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip() or "the probe died").splitlines()[-1])
+    return Findings(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def measure(path: Path, storage: str, rounds: int) -> Findings:
+    """Measure one file in this process, memory first."""
+    pd.set_option("mode.string_storage", storage)
+    _agree(_tiny())  # so that modules which are loaded on first use are not counted
+    if not memory.available():
+        return _timed(pd.read_csv(path), rounds)
+    memory.settle()
+    before = memory.resident()
+    frame = pd.read_csv(path)
+    memory.settle()
+    loaded = memory.resident()
+    peak = memory.high_water(lambda: _agree(frame))
+    return replace(
+        _timed(frame, rounds),
+        frame=loaded - before,
+        frame_deep=int(frame.memory_usage(deep=True).sum()),
+        peak=peak - before,
+    )
+
+
+def _timed(frame: pd.DataFrame, rounds: int) -> Findings:
+    """Return the findings without memory."""
+    calls = {"agreement": lambda: _agree(frame), "factorize": lambda: _factorize(frame)}
+    best = alternate(calls, rounds=rounds)
+    return Findings(
+        n_rows=len(frame),
+        n_values=frame["tags"].nunique(),
+        agreement=best["agreement"],
+        factorize=best["factorize"],
+    )
+
+
+def _agree(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return alpha and Fleiss' kappa under MASI with their standard errors."""
+    return sa.agreement(frame, unit="doc", rater="who", labels="tags").to_frame()
+
+
+def _factorize(frame: pd.DataFrame) -> None:
+    """Code each column as pandas does."""
+    for name in frame:
+        pd.factorize(frame[name])
+
+
+def _tiny() -> pd.DataFrame:
+    """Return a frame of a few ratings."""
+    tags = np.array(["joy", "joy, hope", "hope", "fear"])
+    return pd.DataFrame({"doc": list("aabb"), "who": list("xyxy"), "tags": tags})
+
+
+if __name__ == "__main__":
+    file, storage, rounds = sys.argv[1:]
+    print(json.dumps(asdict(measure(Path(file), storage, int(rounds)))))

@@ -1,0 +1,291 @@
+"""The walk-through studies T1, T2, T3, the mv-alpha tables and the table of distances.
+
+Birth certificates
+------------------
+T1 : Cross Validated question 407453, three coders with MASI, the published R answer. Coefficients
+    with pa, pe, SE, interval and p: R irrCAC 1.0 sources with rounding removed. Alphas: NLTK
+    3.10.4 and krippendorff 0.9.0 with the same distance, or exact fractions.
+T2, T3 : the same coefficients on two raters, and on a study with empty sets; fractions are exact.
+mv-alpha : Krippendorff & Craggs (2016), "The reliability of multi-valued coding of data",
+    Communication Methods and Measures 10(4); observed and expected from exact enumeration.
+Distances : by hand from the formulas; MASI is Passonneau (2006), 1 - J M with M in 1, 2/3, 1/3, 0.
+
+Tolerance: half a unit of the last printed digit, fractions and whole numbers to 1e-12.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from golden_support import is_printed, label_set, presence, printed, scores, words
+
+import setagree as sa
+
+T1 = (
+    "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / "
+    "ab abc abci / a bd a / a a e"
+)
+T2 = "ab a / ab ab / a a / c c / c ac / d d / b d / ab a / ab abc / a a / a a"
+T3 = "{} {} / a {} / a a / a b / ab a / ab ac / abc abc / c ac / c ac"
+
+# distance, coefficient, then figure and value pairs.
+FIGURES = {
+    "T1": """
+masi krippendorff_alpha pa .55430773 pe .25398220 est .40257152 est 27678/68753 se .15186146
+masi krippendorff_alpha low .0642031 high .7409399 p .0242750 Do .4600694444 De .7700828853
+masi fleiss_kappa pa .55387205 pe .24718906 est .40738381 se .15382819
+masi fleiss_kappa low .0646332 high .7501344 p .0243839
+masi conger_kappa est .41972497 se .14387429
+masi gwet_ac pe .19889580 est .44310871 se .14388795
+masi brennan_prediger pe .21188889 est .43392760 se .14500164
+jaccard krippendorff_alpha est .42749259 se .15622133
+jaccard fleiss_kappa est .43433924 se .15760789
+jaccard conger_kappa est .44250039
+jaccard gwet_ac est .46286390
+jaccard brennan_prediger est .45011838
+dice krippendorff_alpha est .44571004 se .16514262
+dice fleiss_kappa est .45465574 se .16545095
+dice conger_kappa est .45899650
+dice gwet_ac est .47709240
+dice brennan_prediger est .46024241
+nominal krippendorff_alpha est .35266821 se .15401236
+nominal fleiss_kappa est .35434783 se .15628466
+nominal conger_kappa est .37242472
+nominal gwet_ac est .39804076
+nominal brennan_prediger est .39393939
+hamming krippendorff_alpha est .4763513514
+masi_nltk krippendorff_alpha est .4029037031
+masi_dkpro krippendorff_alpha est .45851909
+passonneau_2004 krippendorff_alpha est .42651593
+dice mv_alpha est .4674643522 Do .3648809524 De .6851765771
+jaccard mv_alpha est .44616327
+masi mv_alpha est .41869925
+nominal mv_alpha est .35822387
+""",
+    "T2": """
+masi krippendorff_alpha est .54035568 Do .32323232 De .70322270 se .16852427
+masi krippendorff_alpha low .16486021 high .91585114 p .00938925
+masi fleiss_kappa est .51846785
+masi scott_pi est .51846785
+masi cohen_kappa est .53866317 se .14798124
+masi conger_kappa est .53866317 se .14798124
+masi gwet_ac est .57515410
+masi brennan_prediger est .56004489
+jaccard krippendorff_alpha est .60156250
+jaccard cohen_kappa est .59784946
+dice krippendorff_alpha est .66120753
+nominal krippendorff_alpha est .43850267
+nominal cohen_kappa est .43877551
+hamming krippendorff_alpha est .64204545
+overlap krippendorff_alpha est .80995475
+ochiai krippendorff_alpha est .67457526
+dice mv_alpha est .6808153567
+""",
+    "T3": """
+jaccard krippendorff_alpha Do 25/54 De 23/34 est 196/621
+masi krippendorff_alpha Do 44/81 De 343/459 est 281/1029 se .20380577
+dice krippendorff_alpha est .36021505
+nominal krippendorff_alpha est .23880597
+""",
+}
+TEXT = {"T1": T1, "T2": T2, "T3": T3}
+
+FIGURE = {
+    "est": lambda result: result.estimate,
+    "se": lambda result: result.standard_error,
+    "p": lambda result: result.p_value,
+    "low": lambda result: result.interval(level=0.95)[0],
+    "high": lambda result: result.interval(level=0.95)[1],
+    "pa": lambda result: result.observed_agreement,
+    "pe": lambda result: result.expected_agreement,
+    "Do": lambda result: result.observed_disagreement,
+    "De": lambda result: result.expected_disagreement,
+}
+
+
+def _figures():
+    return [
+        (name, distance, coefficient, figure, text)
+        for name, table in FIGURES.items()
+        for distance, coefficient, *pairs in map(str.split, table.strip().splitlines())
+        for figure, text in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+
+
+@cache
+def study(text: str) -> sa.Annotations:
+    """Code one study, once."""
+    return sa.Annotations.from_wide(words(text))
+
+
+@cache
+def result(text: str, distance: str, coefficient: str) -> sa.Agreement:
+    """Compute one coefficient of one study, once."""
+    return getattr(sa, coefficient)(study(text), distance=distance)
+
+
+@pytest.mark.parametrize(("name", "distance", "coefficient", "figure", "text"), _figures())
+def test_figure_of_the_walkthrough(name, distance, coefficient, figure, text):
+    """Each coefficient of T1, T2 and T3 equals the independent figure in every printed digit."""
+    actual = FIGURE[figure](result(TEXT[name], distance, coefficient))
+    assert is_printed(actual, text), (actual, text)
+
+
+def test_defaults_are_the_distances_the_papers_use():
+    """Without a distance, alpha on label sets is MASI alpha, and mv-alpha is Dice mv-alpha."""
+    assert is_printed(sa.krippendorff_alpha(study(T1)).estimate, "27678/68753")
+    assert is_printed(sa.mv_alpha(study(T1)).estimate, ".4674643522")
+
+
+def test_counts_of_t1():
+    """T1 has 11 units, 3 raters, 32 ratings (one is missing), 10 distinct label sets."""
+    alpha = result(T1, "masi", "krippendorff_alpha")
+    assert (alpha.n_units, alpha.n_pairable_units, alpha.n_raters) == (11, 11, 3)
+    assert (alpha.n_ratings, alpha.n_values) == (32, 10)
+
+
+# label, alpha, observed and expected disagreement of present against absent in T1. Printed as
+# .3125 .25 .0625 .125 .125 .0625: with 32 ratings a multiple of 1/32, hence the fractions; a
+# label used once has observed = expected (2 x 31 / (32 x 31)), hence the 0.
+T1_LABELS = """
+a  .37246964   5/16  .49798387
+b  .48333333   1/4   .48387097
+c  .82285714   1/16  .35282258
+d  .54074074   1/8   .27217742
+e  -.03333333  1/8   .12096774
+i  0           1/16  1/16
+"""
+
+
+@pytest.mark.parametrize("line", T1_LABELS.strip().splitlines(), ids=lambda line: line.split()[0])
+def test_binary_alpha_of_each_label_of_t1(line):
+    """Nominal alpha of present against absent, label by label, with its two disagreements."""
+    label, alpha, observed, expected = line.split()
+    binary = sa.krippendorff_alpha(presence(words(T1), label), distance="nominal")
+    assert is_printed(binary.observed_disagreement, observed)
+    assert is_printed(binary.expected_disagreement, expected)
+    assert is_printed(binary.estimate, alpha)
+
+
+def test_hamming_alpha_is_the_sum_over_the_labels():
+    """Hamming alpha is 1 - sum of the labels' Do / sum of their De, so the labels explain it."""
+    rows = [line.split() for line in T1_LABELS.strip().splitlines()]
+    observed = sum(printed(row[2])[0] for row in rows)  # 15/16, exact
+    hamming = result(T1, "hamming", "krippendorff_alpha")
+    assert hamming.observed_disagreement == pytest.approx(observed, abs=1e-12)
+    # six figures of eight digits each, so three units of the eighth digit
+    expected = sum(printed(row[3])[0] for row in rows)
+    assert hamming.expected_disagreement == pytest.approx(expected, abs=3e-8)
+    assert is_printed(hamming.estimate, ".4763513514")
+
+
+@pytest.mark.parametrize(
+    ("rater", "alpha"),
+    [("rater 1", ".30082147"), ("rater 2", ".39107211"), ("rater 3", ".43624161")],
+)
+def test_alpha_of_t1_without_one_rater(rater, alpha):
+    """MASI alpha of T1 after leaving one rater out."""
+    rest = sa.Annotations.from_wide(words(T1).drop(columns=rater))
+    assert is_printed(sa.krippendorff_alpha(rest, distance="masi").estimate, alpha)
+
+
+T1_UNIT_DISTANCES = ".777778 0 0 0 .444444 0 1 .777778 .574074 .666667 .666667"
+
+
+def test_mean_distance_inside_each_unit_of_t1():
+    """Percent agreement of a unit is 1 - the mean MASI distance of its pairs of ratings."""
+    agreement = sa.percent_agreement(study(T1), distance="masi")
+    distances = 1 - agreement.influence.loc[words(T1).index]
+    for distance, text in zip(distances, T1_UNIT_DISTANCES.split(), strict=True):
+        assert is_printed(distance, text), (distance, text)
+    assert agreement.estimate == pytest.approx(1 - distances.mean(), abs=1e-12)
+
+
+# Krippendorff & Craggs (2016); Do of the first by hand: pairable units 1 to 3 have 8 sets and
+# dice sums 2/3, 31/30 and 2, so Do = (2/3 + 31/30 + 2) / 8 = 37/80.
+MULTI_VALUED = {
+    "bd d . / abd b bd / {} a a / a . .": "est .2865907 Do 37/80 De .6482954545",
+    "a a a / abd abd abde / d d d": "est .9474618",
+    "a a a / ab ab abd / d d d": "est .9233141",
+    "a a a / b b bd / d d d": "est .8947345",
+    "a a a / ab ad db / d d d": "est .7156712",
+    "a a a / ab ed f / d d d": "est .5539087",
+    "a b ab / ab ed f / bd d be": "est -.0020510",
+}
+
+
+@pytest.mark.parametrize(("text", "figures"), MULTI_VALUED.items(), ids=list(MULTI_VALUED))
+def test_multi_valued_alpha_of_the_published_tables(text, figures):
+    """mv-alpha with Dice equals the printed value for each table of the paper."""
+    pairs = figures.split()
+    for figure, printed_text in zip(pairs[::2], pairs[1::2], strict=True):
+        actual = FIGURE[figure](result(text, "dice", "mv_alpha"))
+        assert is_printed(actual, printed_text), (figure, actual, printed_text)
+
+
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: 4 observers in
+# rows, 12 units in columns. Figures: krippendorff 0.9.0, equal to the exact fractions.
+_ = None
+KRIPPENDORFF_4_X_12 = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
+    [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
+]
+SCALES = {
+    "nominal": ".743421052632",
+    "ordinal": ".815387503755",
+    "interval": ".849107142857",
+    "ratio": ".797402774712",
+    "bipolar": ".834990520024",
+}
+
+
+@pytest.mark.parametrize(("distance", "alpha"), SCALES.items(), ids=list(SCALES))
+def test_alpha_on_scales(distance, alpha):
+    """Alpha of Krippendorff's 4 x 12 reliability data on each of his scales."""
+    units = [list(unit) for unit in zip(*KRIPPENDORFF_4_X_12, strict=True)]
+    assert is_printed(sa.krippendorff_alpha(scores(units), distance=distance).estimate, alpha)
+
+
+def test_multi_valued_alpha_of_singletons_is_nominal_alpha():
+    """Where every answer is one label, mv-alpha is nominal alpha, whatever the distance."""
+    units = zip(*KRIPPENDORFF_4_X_12, strict=True)
+    text = " / ".join(" ".join("." if v is None else "_abcde"[v] for v in unit) for unit in units)
+    assert is_printed(result(text, "dice", "mv_alpha").estimate, SCALES["nominal"])
+
+
+DISTANCES = """
+A    B    nominal jaccard  dice     masi     masi_nltk masi_dkpro passonneau_2004 overlap  ochiai   hamming
+ab   a    1       0.500000 0.333333 0.666667 0.665000  0.166667   0.333333        0        0.292893 1
+ab   bc   1       0.666667 0.500000 0.888889 0.890000  0.444444   0.666667        0.500000 0.500000 2
+ab   abc  1       0.333333 0.200000 0.555556 0.553333  0.111111   0.333333        0        0.183503 1
+abc  abd  1       0.500000 0.333333 0.833333 0.835000  0.333333   0.666667        0.333333 0.333333 2
+{}   a    1       1        1        1        1         0.333333   0.333333        1        1        1
+{}   {}   0       0        0        0        0         0          0               0        0        0
+"""  # noqa: E501
+
+
+def _distances():
+    header, *rows = map(str.split, DISTANCES.strip().splitlines())
+    return [
+        (name, first, second, text)
+        for first, second, *figures in rows
+        for name, text in zip(header[2:], figures, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("name", "first", "second", "text"), _distances())
+def test_distance_between_two_sets(name, first, second, text):
+    """Every built-in set distance, by name and in both orders, equals the hand-made table."""
+    distance, a, b = getattr(sa.distances, name), label_set(first), label_set(second)
+    assert is_printed(distance(a, b), text)
+    assert distance(b, a) == distance(a, b)
+
+
+@pytest.mark.parametrize("name", ["any_overlap", "nominal", "hamming"])
+def test_distance_of_disjoint_sets(name):
+    """{a, b} and {c} share nothing: 1 for bounded distances, their 3 labels for hamming."""
+    expected = 3 if name == "hamming" else 1
+    assert getattr(sa.distances, name)(frozenset("ab"), frozenset("c")) == expected
