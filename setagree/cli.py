@@ -27,6 +27,7 @@ from rich.table import Table
 import setagree as sa
 from setagree.distances import distance_names, get_distance, scales
 from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, check_choice
+from setagree.labels import Label
 from setagree.scoring import COEFFICIENTS
 from setagree.sources import guess_columns, guess_wide_unit, read_table
 
@@ -134,8 +135,9 @@ def score(
     with _sentences():
         write = WRITERS[_format(form, output)]
         _check_output(output, file)
-        reading = {"sep": _unescaped(sep), "blank": blank, "case": case, "duplicates": duplicates}
-        reading["codebook"] = _codebook(codebook, _unescaped(sep), encoding)
+        sep = _unescaped(sep)
+        reading = {"sep": sep, "blank": blank, "case": case, "duplicates": duplicates}
+        reading |= {"codebook": _codebook(codebook, sep, encoding)}
         long_only = {"rater": rater, "labels": labels, "value": value}
         wide_only = {"raters": _names(raters), "kind": kind}
         _check_layout(wide_only if not wide else long_only, wide=wide)
@@ -145,7 +147,7 @@ def score(
         else:
             study = _long(frame, {"unit": unit, **long_only}, reading)
         asked = {"coefficients": _names(coefficient), "distances": _names(distance)}
-        given = {option: names for option, names in asked.items() if names}
+        given: dict[str, Any] = {option: names for option, names in asked.items() if names}
         _deliver(write(sa.agreement(study, level=level, **given)), output)
 
 
@@ -211,7 +213,7 @@ def _check_layout(misplaced: Mapping[str, Any], *, wide: bool) -> None:
             )
 
 
-def _codebook(text: Text, sep: str, encoding: str) -> list[sa.Label] | None:
+def _codebook(text: Text, sep: str, encoding: str) -> list[Label] | None:
     """Return the labels that are listed in a file, or in the text itself."""
     if text is None:
         return None
@@ -260,7 +262,7 @@ def _as_csv(table: sa.AgreementTable) -> str:
 def _as_markdown(table: sa.AgreementTable) -> str:
     frame = table.to_frame()
     rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
-    rows = [list(frame), rule, *([_markdown_cell(v) for v in row] for row in frame.to_numpy())]
+    rows = [[str(name) for name in frame], rule, *([_markdown_cell(v) for v in row] for row in frame.to_numpy())]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

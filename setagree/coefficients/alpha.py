@@ -42,5 +42,7 @@ def krippendorff_alpha(tally: Tally, weights: Weights) -> Estimate:
     excess = r / mean_r - 1
     a = r / mean_r - q / (mean_r * d_max) - pa * excess
     e = r / mean_r * (1 - tally.pattern_means(spread) / (N * d_max)) - pe * excess
-    influence = (a - pe) / (1 - pe) - 2 * (1 - alpha) * (e - pe) / (1 - pe)
+    # The linearised values belong to alpha without its small-sample term 1/N.
+    plain = 1 - (1 - alpha) * N / (N - 1)
+    influence = (a - pe) / (1 - pe) - 2 * (1 - plain) * (e - pe) / (1 - pe)
     return Estimate(alpha, pa, pe, observed, expected, influence, m)

@@ -95,11 +95,12 @@ def rated_shares(tally: Tally) -> Floats:
 
 
 def standard_error(parts: Estimate) -> float:
-    """Return sqrt(sum_i (x_i - estimate)² / (n (n - 1))) over the linearised values x_i.
+    """Return sqrt(sum_i (x_i - mean)² / (n (n - 1))) over the linearised values x_i.
 
     Gwet 2014, the variance of every coefficient by linearisation; nan for fewer than two units.
     """
     n = float(parts.counted.sum())
-    if n < 2 or parts.undefined is not None:
+    if n < 2 or parts.undefined is not None or not parts.influence.size:
         return float("nan")
-    return float(np.sqrt(parts.counted @ (parts.influence - parts.estimate) ** 2 / (n * (n - 1))))
+    mean = float(parts.counted @ parts.influence) / n
+    return float(np.sqrt(parts.counted @ (parts.influence - mean) ** 2 / (n * (n - 1))))
