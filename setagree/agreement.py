@@ -139,13 +139,13 @@ def weights(study: Study, distance: DistanceLike = "masi") -> Weights:
     a     0.0  1.0   0.5
     a, b  0.0  0.5   1.0
     """
-    return Bench(study).builder.build(get_distance(distance))
+    return Bench(study).case(get_distance(distance)).weights
 
 
 def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:
     if asked is None:
         return None
-    several = [*asked] if isinstance(asked, list | tuple) else [asked]
+    several: list[Any] = [*asked] if isinstance(asked, list | tuple) else [asked]
     found = [get_distance(distance) for distance in several]
     names = [distance.name for distance in found]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -167,7 +167,7 @@ def _study(data: Data, columns: dict[str, str | None], reading: dict[str, Any]) 
         data = read_table(data)
     if not isinstance(data, pd.DataFrame):
         raise DataError(
-            f"a {type(data).__name__} is no table; pass a DataFrame, Annotations, a Tally or a path."
+            f"a {type(data).__name__} is no table; pass a DataFrame, Annotations, Tally or path."
         )
     found = guess_columns(list(data.columns), **columns)
     return Annotations.from_long(

@@ -405,5 +405,5 @@ class Annotations:
 def _refuse_large(rows: int, columns: int) -> None:
     if rows * columns > _DENSE_LIMIT:
         raise DataError(
-            f"a table of {rows:,} x {columns:,} cells is larger than {_DENSE_LIMIT:,}; use to_long()."
+            f"a table of {rows:,} x {columns:,} cells is over {_DENSE_LIMIT:,}; use to_long()."
         )

@@ -135,7 +135,7 @@ def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:
     places = "; ".join(
         f"unit {coded.units[key // len(coded.raters)]!r}, rater "
         f"{coded.raters[key % len(coded.raters)]!r}: {n} times"
-        for key, n in repeated.head(3).items()
+        for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
     return (

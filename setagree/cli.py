@@ -38,13 +38,31 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COLUMNS = "Columns (guessed from their names if not given)"
+HELP = """
+[bold]setagree score study.csv[/bold]
+
+[not dim]How far do raters agree when each answer is a set of labels?[/]
+"""
+
+SCORE_HELP = """
+[bold]setagree score study.csv[/bold]
+
+[not dim]Alpha and Fleiss' kappa, with MASI, of a row for each unit and rater. Also:[/]
+
+setagree score study.csv --unit doc --rater who --labels tags --blank empty
+setagree score wide.csv --wide -d masi,jaccard --format json
+setagree score 'round-*.csv' --value stars -c cohen_kappa -d nominal,linear
+"""
+
+COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
 ANSWERS = "How the file is read"
-RESULTS = "Results"
+RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
-def _option(panel: str, metavar: str | None, text: str, *names: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+def _option(panel: str, metavar: str, text: str, *names: str) -> Any:
+    return typer.Option(
+        *names, help=text, rich_help_panel=panel, metavar=metavar, show_default=False
+    )
 
 
 Text: TypeAlias = str | None
@@ -53,58 +71,46 @@ Texts: TypeAlias = list[str] | None
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV or TSV; or a pattern in quotes.")]
 Unit = Annotated[Text, _option(COLUMNS, "COLUMN", "What was rated.")]
 Rater = Annotated[Text, _option(COLUMNS, "COLUMN", "Who rated it.")]
-Labels = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, if they are sets of labels.")]
-Value = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, if each is one number or word.")]
-Wide = Annotated[bool, _option(COLUMNS, None, "Each rater has a column of answers.", "--wide")]
+Labels = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, each a set of labels.")]
+Value = Annotated[Text, _option(COLUMNS, "COLUMN", "The answers, each one number or word.")]
+Wide = Annotated[bool, _option(COLUMNS, "", "Each rater has a column of answers.", "--wide")]
 Raters = Annotated[Texts, _option(COLUMNS, "COLUMN", "With --wide: their columns, if not all.")]
 Kind = Annotated[Text, _option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
-Sep = Annotated[str, _option(ANSWERS, "TEXT", "What stands between two labels.")]
-Blank = Annotated[
-    Text, _option(ANSWERS, "MEANING", "A blank cell is: missing (default), empty, or an error.")
-]
-Duplicates = Annotated[
-    str, _option(ANSWERS, "POLICY", "Rated twice by one rater: error, first, last or union.")
-]
-Case = Annotated[str, _option(ANSWERS, "CASE", "keep, or lower to make Joy and joy one label.")]
-Codebook = Annotated[
-    Text, _option(ANSWERS, "LABELS", "All labels there are: a,b,c or a file, one a line.")
-]
-Encoding = Annotated[str, _option(ANSWERS, "NAME", "How the file spells text.")]
-Delimiter = Annotated[
-    Text, _option(ANSWERS, "CHARACTER", "What stands between two columns, if guessed wrong.")
-]
+Sep = Annotated[str, _option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
+Blank = Annotated[Text, _option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]
+Duplicates = Annotated[str, _option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
+Case = Annotated[str, _option(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.")]
+Codebook = Annotated[Text, _option(ANSWERS, "LABELS", "All there are: a,b,c or a file of lines.")]
+Encoding = Annotated[str, _option(ANSWERS, "NAME", "How bytes spell text (default: utf-8).")]
+Delimiter = Annotated[Text, _option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
 Coefficients = Annotated[
-    Texts, _option(RESULTS, "NAME", "See 'setagree coefficients'.", "--coefficient", "-c")
+    Texts, _option(RESULTS, "NAME", "List: setagree coefficients.", "--coefficient", "-c")
 ]
 Distances = Annotated[
-    Texts, _option(RESULTS, "NAME", "See 'setagree distances'.", "--distance", "-d")
+    Texts, _option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d")
 ]
-Level = Annotated[float, _option(RESULTS, "SHARE", "Confidence level of the interval.")]
-Format = Annotated[
-    Text, _option(RESULTS, "FORMAT", "table, json, csv or markdown.", "--format", "-f")
-]
+Level = Annotated[float, _option(RESULTS, "SHARE", "Of the interval (default: 0.95).")]
+Format = Annotated[Text, _option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
 Output = Annotated[
-    Path | None, _option(RESULTS, "FILE", "Write there, all or nothing.", "--output", "-o")
+    Path | None,
+    _option(RESULTS, "FILE", "Write it; .json, .csv, .md set the format.", "--output", "-o"),
 ]
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(help=HELP, invoke_without_command=True)
 def start(
     context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Measure how far raters agree when each answer is a set of labels.
-
-    [bold]setagree score study.csv[/]
-    """
+    """Measure how far raters agree."""
     if version:
         sys.stdout.write(f"setagree {sa.__version__}\n")
     elif context.invoked_subcommand is None:
         sys.stdout.write(context.get_help())
 
 
-@app.command()
+@app.command(help=SCORE_HELP, short_help="Score how far the raters of a file agree.")
 def score(
     file: File,
     *,
@@ -128,18 +134,16 @@ def score(
     form: Format = None,
     output: Output = None,
 ) -> None:
-    """Score the agreement in a file.
-
-    [bold]setagree score study.csv --blank empty -d masi,jaccard[/]
-    """
+    """Score how far the raters of a file agree."""
     with _sentences():
         write = WRITERS[_format(form, output)]
         _check_output(output, file)
         sep = _unescaped(sep)
-        reading = {"sep": sep, "blank": blank, "case": case, "duplicates": duplicates}
-        reading |= {"codebook": _codebook(codebook, sep, encoding)}
-        long_only = {"rater": rater, "labels": labels, "value": value}
-        wide_only = {"raters": _names(raters), "kind": kind}
+        reading: dict[str, Any] = {"sep": sep, "blank": blank, "case": case}
+        reading["duplicates"] = duplicates
+        reading["codebook"] = _codebook(codebook, sep, encoding)
+        long_only: dict[str, Any] = {"rater": rater, "labels": labels, "value": value}
+        wide_only: dict[str, Any] = {"raters": _names(raters), "kind": kind}
         _check_layout(wide_only if not wide else long_only, wide=wide)
         frame = read_table(file, encoding=encoding, sep=delimiter and _unescaped(delimiter))
         if wide:
@@ -262,7 +266,11 @@ def _as_csv(table: sa.AgreementTable) -> str:
 def _as_markdown(table: sa.AgreementTable) -> str:
     frame = table.to_frame()
     rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
-    rows = [[str(name) for name in frame], rule, *([_markdown_cell(v) for v in row] for row in frame.to_numpy())]
+    rows = [
+        [str(name) for name in frame],
+        rule,
+        *([_markdown_cell(v) for v in row] for row in frame.to_numpy()),
+    ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

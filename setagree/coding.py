@@ -97,7 +97,7 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     _refuse_numbers(column)
     sets, failures = _parse_all(cells, syntax)
     if failures:
-        raise _worded(failures, codes, cells, place)
+        raise _worded(failures, codes, place)
     merged, values = _merge(sets)
     is_text = np.array([isinstance(cell, str) for cell in cells], dtype=bool)
     n_blank = _count_blanks(codes, merged, is_text)
@@ -200,7 +200,6 @@ def _parse_all(
 def _worded(
     failures: dict[int, LabelError],
     codes: Codes,
-    cells: Sequence[object],
     place: Callable[[int], str],
 ) -> LabelError:
     """Return the first failure with its place and the number of rows that fail."""

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -302,7 +302,7 @@ def _as_text(item: object, cell: str) -> str:
     raise LabelError(f"{shorten(cell)} holds {shorten(item)}; a label is text or a whole number.")
 
 
-def _read_collection(cell: Collection[object], syntax: LabelSyntax) -> LabelSet | None:
+def _read_collection(cell: Any, syntax: LabelSyntax) -> LabelSet | None:
     if isinstance(cell, np.ndarray) and cell.ndim != 1:
         raise LabelError(f"an array of shape {cell.shape} is not a list of labels.")
     if len(cell) == 0:

@@ -24,7 +24,7 @@ class LongColumns(NamedTuple):
 
 def pick_column(data: pd.DataFrame, name: object) -> Column:
     """Return the one column called ``name``."""
-    columns = list(data.columns)
+    columns: list[Any] = list(data.columns)
     found = columns.count(name)
     if found == 0:
         hint = did_you_mean(name, columns)
@@ -100,8 +100,9 @@ def from_cube(
         n_raters,
     ):
         raise DataError(
-            f"flags of shape {flags.shape} (raters, units, labels) do not fit mask {missing.shape}, "
-            f"{len(rater_ids)} raters, {len(unit_ids)} units, {len(names)} labels."
+            f"flags of shape {flags.shape} (raters, units, labels) do not fit "
+            f"mask {missing.shape}, {len(rater_ids)} raters, {len(unit_ids)} units, "
+            f"{len(names)} labels."
         )
     answer = _rows_to_sets(flags.reshape(-1, n_labels), names)
     answer[missing.ravel()] = None
@@ -141,7 +142,7 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater (each of its {len(cells)} cells is different, and none stands "
-                f"in another column); say unit={column.name!r}, or name the raters= among {names!r}."
+                f"in another column); say unit={column.name!r}, or name the raters= of {names!r}."
             )
 
 

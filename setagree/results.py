@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Estimate, standard_error
+from setagree.coefficients.chance import Case, Estimate, standard_error
 from setagree.errors import OptionError, counted, did_you_mean
 from setagree.tally import Tally
 from setagree.weights.base import Weights
@@ -65,7 +65,7 @@ class Agreement:
         Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
     reason : str or None
         Why the estimate is nan.
-    tally, weights, study
+    case, study, parts
         What it was computed from; `study` is None where raters are unknown.
     """
 
@@ -78,8 +78,7 @@ class Agreement:
     observed_disagreement: float
     expected_disagreement: float
     reason: str | None
-    tally: Tally
-    weights: Weights
+    case: Case
     study: Annotations | None
     parts: Estimate
 
@@ -94,6 +93,16 @@ class Agreement:
                 f"{self.estimate:.4f} (se {self.standard_error:.4f}, 95% {low:.4f} to {high:.4f})"
             )
         return f"<{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}>"
+
+    @property
+    def tally(self) -> Tally:
+        """The unit patterns it was computed from."""
+        return self.case.tally
+
+    @property
+    def weights(self) -> Weights:
+        """The credit between the values."""
+        return self.case.weights
 
     @property
     def n_units(self) -> int:
@@ -185,8 +194,7 @@ def make_agreement(
     distance: str,
     parts: Estimate,
     *,
-    tally: Tally,
-    weights: Weights,
+    case: Case,
     study: Annotations | None,
     reason: str | None,
 ) -> Agreement:
@@ -201,8 +209,7 @@ def make_agreement(
         parts.observed_disagreement,
         parts.expected_disagreement,
         reason,
-        tally,
-        weights,
+        case,
         study,
         parts,
     )

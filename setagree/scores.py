@@ -63,8 +63,8 @@ def fleiss_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agree
     """Return Fleiss' kappa (pa - pe) / (1 - pe), generalised to any distance and missing ratings.
 
     pa is the mean over units of the credit between two of its ratings; pe = pi' W pi, with pi_k the
-    mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r raters
-    and U units, alpha = kappa + (1 - kappa) / (U r).
+    mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r
+    raters and U units, alpha = kappa + (1 - kappa) / (U r).
 
     Parameters
     ----------
@@ -318,18 +318,18 @@ def percent_agreement(study: Study, *, distance: DistanceLike | None = None) -> 
 
 
 def mv_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
-    """Return alpha for multi-valued data, where chance redraws labels and keeps set sizes.
+    r"""Return alpha for multi-valued data, where chance redraws labels and keeps set sizes.
 
     De = sum_st P_s P_t E_st: the mean distance of an s-set and a t-set of labels drawn without
-    replacement in proportion to their use, over the sizes that occur. Plain alpha redraws whole sets.
-    With one label in every set it is nominal alpha. There is no analytic standard error.
+    replacement in proportion to their use, over the sizes that occur. Plain alpha redraws whole
+    sets. With one label in every set it is nominal alpha. There is no analytic standard error.
 
     Parameters
     ----------
     study : Annotations or Tally
         Label sets.
     distance : name or OverlapDistance, optional
-        A distance of \\|A\\|, \\|B\\| and \\|A ∩ B\\| alone. Default: ``"dice"``.
+        A distance of \|A\|, \|B\| and \|A ∩ B\| alone. Default: ``"dice"``.
 
     Returns
     -------
@@ -348,7 +348,8 @@ def mv_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement
     --------
     >>> study = Annotations.from_triples([
     ...     ("ann", 1, "b, d"), ("bob", 1, "d"), ("ann", 2, "a, b, d"), ("bob", 2, "b"),
-    ...     ("eva", 2, "b, d"), ("ann", 3, set()), ("bob", 3, "a"), ("eva", 3, "a"), ("ann", 4, "a"),
+    ...     ("eva", 2, "b, d"), ("ann", 3, set()), ("bob", 3, "a"), ("eva", 3, "a"),
+    ...     ("ann", 4, "a"),
     ... ])
     >>> round(mv_alpha(study).estimate, 7)
     0.2865907

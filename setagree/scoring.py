@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from setagree import coefficients
 from setagree.annotations import Annotations
 from setagree.coding import Kind
-from setagree.coefficients.chance import Estimate, Undefined
+from setagree.coefficients.chance import Case, Estimate, Undefined
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -25,7 +25,7 @@ from setagree.errors import (
 from setagree.labels import LabelSyntax, read_cell
 from setagree.results import Agreement, make_agreement
 from setagree.tally import Tally
-from setagree.weights import WeightBuilder, Weights
+from setagree.weights import WeightBuilder
 from setagree.weights.base import display_value
 
 Study: TypeAlias = Annotations | Tally
@@ -50,7 +50,7 @@ class Coefficient:
     Attributes
     ----------
     compute : callable
-        From a `Bench`, its weights and its distance to an `Estimate`.
+        From a `Bench`, a `Case` and its distance to an `Estimate`.
     raters : {"any", "known", "two"}
         Whether it must know who gave what, and whether there must be two raters.
     lists_values : bool
@@ -59,7 +59,7 @@ class Coefficient:
         Where it is not that of the study.
     """
 
-    compute: Callable[[Bench, Weights, Distance], Estimate]
+    compute: Callable[[Bench, Case, Distance], Estimate]
     raters: Literal["any", "known", "two"] = "any"
     lists_values: bool = False
     default_distance: str | None = None
@@ -76,36 +76,42 @@ class Bench:
             )
         self.annotations = study if isinstance(study, Annotations) else None
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
+        # The distance is kept beside its case, so that its id stays its own.
+        self._cases: dict[tuple[int, bool], tuple[Distance, Case]] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories))
-
-    @cached_property
-    def builder(self) -> WeightBuilder:
-        """Weights over the observed values."""
-        return _builder(self.tally)
-
-    @cached_property
-    def listed_builder(self) -> WeightBuilder:
-        """Weights over the listed categories, observed or not."""
-        same = self.listed.n_values == self.tally.n_values
-        return self.builder if same else _builder(self.listed)
 
     def score(self, name: str, distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
         coefficient = get_coefficient(name)
         self._check_raters(name, coefficient.raters)
-        tally = self.listed if coefficient.lists_values else self.tally
-        builder = self.listed_builder if coefficient.lists_values else self.builder
-        weights = builder.build(distance)
-        parts = coefficient.compute(self, weights, distance)
+        case = self.case(distance, listed=coefficient.lists_values)
+        parts = coefficient.compute(self, case, distance)
         return make_agreement(
             name,
             distance.name,
             parts,
-            tally=tally,
-            weights=weights,
+            case=case,
             study=self.annotations,
             reason=self._reason(parts.undefined),
         )
+
+    def case(self, distance: Distance, *, listed: bool = False) -> Case:
+        """Return the study under one distance, over the observed or the listed values."""
+        listed = listed and self.listed.n_values > self.tally.n_values
+        key = (id(distance), listed)
+        if key not in self._cases:
+            builder = self._listed_builder if listed else self._builder
+            tally = self.listed if listed else self.tally
+            self._cases[key] = (distance, Case(tally, builder.build(distance)))
+        return self._cases[key][1]
+
+    @cached_property
+    def _builder(self) -> WeightBuilder:
+        return _builder(self.tally)
+
+    @cached_property
+    def _listed_builder(self) -> WeightBuilder:
+        return _builder(self.listed)
 
     def distances(self, name: str, asked: Sequence[Distance] | None) -> Sequence[Distance]:
         """Return the distances to score a coefficient with: those asked for, or the default."""
@@ -198,49 +204,39 @@ def _builder(tally: Tally) -> WeightBuilder:
     return WeightBuilder(tally.values, tally.kind, pairable)
 
 
-def _mv_alpha(bench: Bench, weights: Weights, distance: Distance) -> Estimate:
+def _mv_alpha(bench: Bench, case: Case, distance: Distance) -> Estimate:
     if bench.tally.kind != "labels":
         raise DataError(
             "mv_alpha redraws labels; these values are scalars, use krippendorff_alpha."
         )
     if isinstance(distance, NominalDistance):
-        return coefficients.mv_alpha(
-            bench.tally, weights, lambda a, b, i: 1.0 * ((a != i) | (b != i))
-        )
+        return coefficients.mv_alpha(case, lambda a, b, i: 1.0 * ((a != i) | (b != i)))
     if isinstance(distance, OverlapDistance):
-        return coefficients.mv_alpha(bench.tally, weights, distance.function)
+        return coefficients.mv_alpha(case, distance.function)
     raise DistanceError(
-        f"mv_alpha needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; {distance.name!r} "
-        "is none. A function of the three counts becomes one with OverlapDistance."
+        f"mv_alpha needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
+        f"{distance.name!r} is none. OverlapDistance makes one of a function of the three counts."
     )
 
 
-def _conger(bench: Bench, weights: Weights, distance: Distance) -> Estimate:  # noqa: ARG001
+def _conger(bench: Bench, case: Case, distance: Distance) -> Estimate:  # noqa: ARG001
     assert bench.annotations is not None  # noqa: S101 - the demand for raters is checked before
-    return coefficients.conger_kappa(bench.annotations, bench.tally, weights)
+    return coefficients.conger_kappa(bench.annotations, case)
+
+
+def _plain(function: Callable[[Case], Estimate]) -> Callable[[Bench, Case, Distance], Estimate]:
+    """Adapt a coefficient that needs its case alone."""
+    return lambda _bench, case, _distance: function(case)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {
-    "krippendorff_alpha": Coefficient(
-        lambda bench, weights, _: coefficients.krippendorff_alpha(bench.tally, weights)
-    ),
-    "fleiss_kappa": Coefficient(
-        lambda bench, weights, _: coefficients.fleiss_kappa(bench.tally, weights)
-    ),
+    "krippendorff_alpha": Coefficient(_plain(coefficients.krippendorff_alpha)),
+    "fleiss_kappa": Coefficient(_plain(coefficients.fleiss_kappa)),
     "conger_kappa": Coefficient(_conger, raters="known"),
     "cohen_kappa": Coefficient(_conger, raters="two"),
-    "scott_pi": Coefficient(
-        lambda bench, weights, _: coefficients.fleiss_kappa(bench.tally, weights), raters="two"
-    ),
-    "gwet_ac": Coefficient(
-        lambda bench, weights, _: coefficients.gwet_ac(bench.listed, weights), lists_values=True
-    ),
-    "brennan_prediger": Coefficient(
-        lambda bench, weights, _: coefficients.brennan_prediger(bench.listed, weights),
-        lists_values=True,
-    ),
-    "percent_agreement": Coefficient(
-        lambda bench, weights, _: coefficients.percent_agreement(bench.tally, weights)
-    ),
+    "scott_pi": Coefficient(_plain(coefficients.fleiss_kappa), raters="two"),
+    "gwet_ac": Coefficient(_plain(coefficients.gwet_ac), lists_values=True),
+    "brennan_prediger": Coefficient(_plain(coefficients.brennan_prediger), lists_values=True),
+    "percent_agreement": Coefficient(_plain(coefficients.percent_agreement)),
     "mv_alpha": Coefficient(_mv_alpha, default_distance="dice"),
 }

@@ -157,7 +157,7 @@ class Tally:
     @cached_property
     def pattern_ratings(self) -> Floats:
         """r_i, the ratings of a unit of each pattern."""
-        return np.bincount(self.rows, self.counts, self.n_patterns)
+        return np.bincount(self.rows, self.counts, self.n_patterns).astype(np.float64, copy=False)
 
     @cached_property
     def pairable(self) -> npt.NDArray[np.bool_]:
@@ -171,7 +171,8 @@ class Tally:
 
     def value_totals(self, pattern_weights: Floats) -> Floats:
         """Return the sum over patterns of weight x counts, one number a value."""
-        return np.bincount(self.indices, self.counts * pattern_weights[self.rows], self.n_values)
+        weighted = self.counts * pattern_weights[self.rows]
+        return np.bincount(self.indices, weighted, self.n_values).astype(np.float64, copy=False)
 
     def pattern_means(self, x: Floats) -> Floats:
         """Return sum_k r_ik x_k / r_i, the mean of x over the ratings of each pattern."""
@@ -226,12 +227,12 @@ def _in_patterns(tally: Tally) -> Tally:
     order = np.argsort(first)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
-    group = place[group]
+    new_group = place[group]
     kept = _take_rows(tally, first[order])
     return replace(
         kept,
-        multiplicity=np.bincount(group, tally.multiplicity),
-        unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
+        multiplicity=np.bincount(new_group, tally.multiplicity).astype(np.float64),
+        unit_patterns=None if tally.unit_patterns is None else new_group[tally.unit_patterns],
     )
 
 

@@ -1,7 +1,7 @@
 """Tally and weights in, coefficient out: pure arrays, no text, no warnings."""
 
 from setagree.coefficients.alpha import krippendorff_alpha
-from setagree.coefficients.chance import Estimate
+from setagree.coefficients.chance import Case, Estimate
 from setagree.coefficients.kappas import (
     brennan_prediger,
     conger_kappa,
@@ -12,6 +12,7 @@ from setagree.coefficients.kappas import (
 from setagree.coefficients.multivalued import mv_alpha
 
 __all__ = [
+    "Case",
     "Estimate",
     "brennan_prediger",
     "conger_kappa",

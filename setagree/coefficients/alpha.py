@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from setagree.coefficients.chance import (
-    NOTHING,
-    Estimate,
-    pattern_disagreement,
-    undefined_estimate,
-)
-from setagree.tally import Tally
-from setagree.weights.base import Weights
+from setagree.coefficients.chance import NOTHING, Case, Estimate, undefined_estimate
 
 
-def krippendorff_alpha(tally: Tally, weights: Weights) -> Estimate:
+def krippendorff_alpha(case: Case) -> Estimate:
     """Return alpha = 1 - Do / De over the pairable units.
 
-    Do = (1/N) sum_i q_i / (r_i - 1), q_i the summed distance over ordered pairs of ratings of unit i;
+    Do = (1/N) sum_i q_i / (r_i - 1), q_i the distance summed over the ordered pairs of unit i;
     De = n' D n / (N (N - 1)), n_k the value totals and N their sum (Krippendorff 2011). pa, pe and
     the linearised values are Gwet's (2014, ch. 2): pa = (1 - 1/N) pa' + 1/N, pe = pi' W pi.
     """
+    tally, weights = case.tally, case.weights
     m = tally.multiplicity * tally.pairable
     n, d_max = float(m.sum()), weights.max_distance
     if not n:
-        return undefined_estimate(tally, observed=np.nan, expected=np.nan, d_max=d_max)
+        return undefined_estimate(case, observed=np.nan, expected=np.nan)
     r = tally.pattern_ratings
     N = float(m @ r)
-    q = pattern_disagreement(tally, weights) / np.where(tally.pairable, r - 1, 1)
+    q = case.disagreement / np.where(tally.pairable, r - 1, 1)
     totals = tally.value_totals(m)
     spread = weights.distance_dot(totals)
 
     observed = float(m @ q) / N
     expected = float(totals @ spread) / (N * (N - 1))
     if not expected > NOTHING * d_max:
-        return undefined_estimate(tally, observed=observed, expected=0.0, d_max=d_max)
+        return undefined_estimate(case, observed=observed, expected=0.0)
 
     alpha = 1 - observed / expected
     pa, pe = 1 - (1 - 1 / N) * observed / d_max, 1 - (1 - 1 / N) * expected / d_max

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -56,8 +57,9 @@ class Estimate:
     undefined: Undefined | None = None
 
 
-def undefined_estimate(tally: Tally, *, observed: float, expected: float, d_max: float) -> Estimate:
+def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
     """Return an estimate of nan that keeps the parts that do exist."""
+    tally, d_max = case.tally, case.weights.max_distance
     why: Undefined = "one value"
     if not tally.n_pairable_units:
         why = "no pairable unit"
@@ -68,11 +70,32 @@ def undefined_estimate(tally: Tally, *, observed: float, expected: float, d_max:
     return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
 
 
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A tally under weights; what several coefficients need is computed once.
+
+    Attributes
+    ----------
+    tally : Tally
+        The counts r_ik.
+    weights : Weights
+        The credit w_kl.
+    """
+
+    tally: Tally
+    weights: Weights
+
+    @cached_property
+    def disagreement(self) -> Floats:
+        """q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
+        return pattern_disagreement(self.tally, self.weights)
+
+
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
     """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings.
 
-    Entry i of the counts meets entry i + 1, then i + 2, ... while both stand in one pattern; runs of
-    patterns are taken one after the other, so that memory stays bounded.
+    Entry i of the counts meets entry i + 1, then i + 2, ... while both stand in one pattern. Runs
+    of patterns are taken one after the other, so that memory stays bounded.
     """
     out = np.zeros(tally.n_patterns)
     bounds = np.searchsorted(tally.indptr, np.arange(0, len(tally.indices), PAIRS_AT_ONCE))

@@ -9,36 +9,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from setagree.coefficients.chance import (
-    NOTHING,
-    Estimate,
-    Floats,
-    pattern_disagreement,
-    undefined_estimate,
-)
-from setagree.tally import Tally
-from setagree.weights.base import Weights
+from setagree.coefficients.chance import NOTHING, Case, Estimate, Floats, undefined_estimate
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
 
-def mv_alpha(tally: Tally, weights: Weights, distance: SizeFunction) -> Estimate:
+def mv_alpha(case: Case, distance: SizeFunction) -> Estimate:
     """Return 1 - Do / De with the chance model of Krippendorff & Craggs (2016).
 
     Do is that of alpha. De = sum_st P_s P_t E_st, where P_s is the share of pairable sets of size s
     and E_st the mean distance of an s-set and a t-set of labels drawn without replacement in
     proportion to how often the labels occur. No analytic variance is known.
     """
+    tally, d_max = case.tally, case.weights.max_distance
     m = tally.multiplicity * tally.pairable
-    d_max = weights.max_distance
     if not m.any():
-        return undefined_estimate(tally, observed=np.nan, expected=np.nan, d_max=d_max)
+        return undefined_estimate(case, observed=np.nan, expected=np.nan)
     r = tally.pattern_ratings
-    q = pattern_disagreement(tally, weights) / np.where(tally.pairable, r - 1, 1)
+    q = case.disagreement / np.where(tally.pairable, r - 1, 1)
     observed = float(m @ q) / float(m @ r)
     expected = redrawn_disagreement(tally.values, tally.value_totals(m), distance)
     if not expected > NOTHING * d_max:
-        return undefined_estimate(tally, observed=observed, expected=0.0, d_max=d_max)
+        return undefined_estimate(case, observed=observed, expected=0.0)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     none = np.zeros(0)
     return Estimate(1 - observed / expected, *agreements, observed, expected, none, none)
@@ -67,10 +59,10 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
 
 
 def pair_coefficients(n: Floats, top: int) -> Floats:
-    """Return W(p, q, i) up to size `top`, each divided by a number that depends on p + q + 2 i only.
+    """Return W(p, q, i) up to size `top`, each divided by a number that p + q + 2 i alone decides.
 
-    All terms of one ratio have the same p + q + 2 i, so the divisor cancels; without it the products
-    of hundreds of label counts overflow.
+    All terms of one ratio have the same p + q + 2 i, so the divisor cancels; without it the
+    products of hundreds of label counts overflow.
     """
     p, q, i = np.meshgrid(*(np.arange(top + 1),) * 3, indexing="ij")
     degree = p + q + 2 * i

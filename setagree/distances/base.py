@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ Form: TypeAlias = Literal["points", "absolute", "squared"]
 
 @dataclass(frozen=True, repr=False)
 class ScaleDistance(Distance):
-    """A distance between numbers.
+    r"""A distance between numbers.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ def distance_matrix(
 
 
 def check_entries(entries: Floats, values: list[Any], *, similarity: bool = False) -> None:
-    """Raise `DistanceError` unless the entries are finite, >= 0, symmetric and 0 on the diagonal."""
+    """Raise `DistanceError` unless entries are finite, >= 0, symmetric and 0 on the diagonal."""
     bad = ~np.isfinite(entries) | (entries < 0)
     if bad.any():
         k, l = np.argwhere(bad)[0]
@@ -274,7 +274,7 @@ def as_label_set(answer: object) -> LabelSet:
         return answer
     if isinstance(answer, str):
         return parse_labels(answer, blank="empty") or frozenset()
-    return frozenset(answer) if _is_collection(answer) else frozenset([answer])  # type: ignore[call-overload, no-any-return]
+    return frozenset(cast(Any, answer) if _is_collection(answer) else [cast(Any, answer)])
 
 
 def _is_collection(answer: object) -> bool:

@@ -10,12 +10,12 @@ from setagree.distances.base import Floats, ScaleDistance
 def _ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001 - one signature
     total = np.asarray(x + y, dtype=float)
     share = np.divide(x - y, total, out=np.zeros_like(total), where=total != 0)
-    return share**2
+    return np.asarray(share**2)
 
 
 def _bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
     reach = np.asarray((x + y - 2 * low) * (2 * high - x - y), dtype=float)
-    return np.divide((x - y) ** 2, reach, out=np.zeros_like(reach), where=x != y)
+    return np.asarray(np.divide((x - y) ** 2, reach, out=np.zeros_like(reach), where=x != y))
 
 
 def _circular(x: Floats, y: Floats, low: float, high: float) -> Floats:

@@ -128,12 +128,12 @@ def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     >>> any_overlap(set(), set()), any_overlap(set(), {"a"})
     (0.0, 1.0)
     """
-    return ((i == 0) & (a + b > 0)).astype(float)
+    return np.where((i == 0) & (a + b > 0), 1.0, 0.0)
 
 
 @overlap_distance("hamming", bounded=False)
 def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
-    """a + b - 2 i, the number of labels that only one of the two sets has.
+    """Size of the symmetric difference, a + b - 2 i.
 
     Not bounded by 1; alpha with it is the label-wise binary alphas pooled.
 
@@ -144,7 +144,7 @@ def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
     >>> hamming(set(), set()), hamming(set(), {"a"})
     (0.0, 1.0)
     """
-    return (a + b - 2 * i).astype(float)
+    return np.asarray(a + b - 2 * i, dtype=np.float64)
 
 
 @overlap_distance("masi_nltk")
@@ -167,9 +167,10 @@ def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:
 
 @overlap_distance("masi_dkpro")
 def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
-    """(1 - J) times 0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint, as DKPro and INCEpTION have it.
+    """(1 - J) times 0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint.
 
-    The empty set is nested in every set. For comparison only; use `masi`.
+    What DKPro and INCEpTION call MASI; the empty set is nested in every set. For comparison only;
+    use `masi`.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class WeightBuilder:
                 positions = np.argsort(np.argsort(numbers)).astype(float)
             case _:
                 positions = numbers
-        if distance.name in {"ratio"} and (numbers < 0).any():
+        if distance.name == "ratio" and (numbers < 0).any():
             raise DistanceError(
                 f"{distance.name!r} needs amounts of zero or more; the smallest value is "
                 f"{numbers.min():g}."

@@ -54,7 +54,7 @@ class SquaredWeights(Weights):
 
 
 class AbsoluteWeights(Weights):
-    """d = \\|p_k - p_l\\| of one position a value."""
+    r"""d = \|p_k - p_l\| of one position a value."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
         super().__init__(values)

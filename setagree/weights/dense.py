@@ -67,7 +67,7 @@ class WeightedJaccardWeights(BlockWeights):
         indptr, indices = geometry.indptr, geometry.indices
         self._flags = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
         self._weighted = sparse.csr_array((weights[indices], indices, indptr), shape=shape)
-        self._mass = np.asarray(self._weighted.sum(axis=1))
+        self._mass = np.asarray(self._weighted.sum(axis=1), dtype=np.float64)
 
     @property
     def max_distance(self) -> float:
@@ -76,7 +76,8 @@ class WeightedJaccardWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        shared = np.asarray(self._weighted[k].multiply(self._flags[l]).sum(axis=1)).ravel()
+        products = self._weighted[k].multiply(self._flags[l])
+        shared = np.asarray(products.sum(axis=1), dtype=np.float64).ravel()
         return _one_minus_share(shared, self._mass[k] + self._mass[l] - shared)
 
     def block(self, rows: Codes, columns: Codes) -> Floats:

@@ -56,7 +56,7 @@ class SetGeometry:
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
-        """Return \\|A_k ∩ A_l\\|, elementwise for k and l of one shape."""
+        r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
         out = np.zeros(np.shape(k), dtype=np.int64)
         for start in range(0, out.size, _PAIR_CHUNK):
             part = slice(start, start + _PAIR_CHUNK)
@@ -65,7 +65,7 @@ class SetGeometry:
         return out
 
     def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
-        """Return \\|A_k ∩ A_l\\| for all k in rows and l in columns."""
+        r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""
         out = np.zeros((len(rows), len(columns)), dtype=np.int32)
         for word in self.words:
             out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])

@@ -23,7 +23,7 @@ _TABLE_LIMIT = 2_000_000
 
 
 class OverlapWeights(BlockWeights):
-    """Credit from (\\|A\\|, \\|B\\|, \\|A ∩ B\\|).
+    r"""Credit from (\|A\|, \|B\|, \|A ∩ B\|).
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ class OverlapWeights(BlockWeights):
     def _distances(self, a: Any, b: Any, i: Any) -> Floats:
         if self._table is None:
             shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
-            sizes = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
-            return np.asarray(self.distance.function(*sizes, i), dtype=float)
+            sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
+            return np.asarray(self.distance.function(sizes_a, sizes_b, i))
         n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        return self._table.take((a * n + b) * top + i)
+        return np.asarray(self._table[(a * n + b) * top + i])
 
     def _largest(self) -> float:
         """Look at pairs of sizes from the greatest possible distance down, and stop early."""

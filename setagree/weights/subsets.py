@@ -1,9 +1,9 @@
 r"""The linear-time road for sums over pairs of sets.
 
-A distance that depends on a = \|A\|, b = \|B\| and i = \|A ∩ B\| alone has, for each pair of sizes, an
-expansion in binomials: d(a, b, i) = sum_p g_p(a, b) C(i, p) with
-g_p(a, b) = sum_{j <= p} (-1)^(p - j) C(p, j) d(a, b, j). As C(\|A ∩ B\|, p) counts the p-subsets that
-lie in both sets,
+A distance that depends on a = \|A\|, b = \|B\| and i = \|A ∩ B\| alone has, for each pair of sizes,
+an expansion in binomials: d(a, b, i) = sum_p g_p(a, b) C(i, p) with
+g_p(a, b) = sum_{j <= p} (-1)^(p - j) C(p, j) d(a, b, j). As C(\|A ∩ B\|, p) counts the p-subsets
+that lie in both sets,
 
     (D y)_A = sum_p sum_{S in A, \|S\| = p} sum_b g_p(a, b) Y_b(S),
 
