@@ -118,8 +118,7 @@ def _drop_missing(coded: Coded) -> Coded:
 
 def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
     keys = coded.unit_codes.astype(np.int64) * len(coded.raters) + coded.rater_codes
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
+    if not _has_repeats(keys, len(coded.units) * len(coded.raters)):
         return coded
     if policy == "error":
         raise DataError(_repeats_sentence(coded, pd.Series(keys)))
@@ -127,6 +126,15 @@ def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
     return coded.keep(~repeated.to_numpy())
+
+
+def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
+    if n_pairs <= 8 * len(keys):
+        seen = np.zeros(n_pairs, dtype=bool)
+        seen[keys] = True
+        return int(np.count_nonzero(seen)) < len(keys)
+    ordered = np.sort(keys)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:

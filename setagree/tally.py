@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import sparse
 
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
@@ -63,18 +64,17 @@ class Tally:
     @classmethod
     def from_annotations(cls, study: Annotations) -> Tally:
         """Return the tally of coded annotations."""
-        keys = study.unit_codes.astype(np.int64) * study.n_values + study.value_codes
-        keys.sort()
-        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        counts = np.diff(np.append(first, len(keys))).astype(float)
-        units, values = np.divmod(keys[first], study.n_values)
+        # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
+        ones, shape = np.ones(study.n_ratings), (study.n_units, study.n_values)
+        matrix = sparse.coo_array((ones, (study.unit_codes, study.value_codes)), shape=shape).tocsr()
+        matrix.sum_duplicates()
         return _in_patterns(
             cls(
                 study.kind,
                 study.values,
-                np.searchsorted(units, np.arange(study.n_units + 1)),
-                values.astype(np.int32),
-                counts,
+                matrix.indptr.astype(np.int64),
+                matrix.indices,
+                matrix.data,
                 np.ones(study.n_units),
                 study.units,
                 np.arange(study.n_units),
@@ -112,6 +112,7 @@ class Tally:
         Examples
         --------
         >>> import pandas as pd
+from scipy import sparse
         >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
         <Tally: 2 units in 2 patterns of 2 values>
         """
@@ -196,6 +197,7 @@ class Tally:
         Examples
         --------
         >>> import pandas as pd
+from scipy import sparse
         >>> one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}))
         >>> two = Tally.from_counts(pd.DataFrame({"b": [1, 3], "a": [2, 0]}))
         >>> one.merge(two)

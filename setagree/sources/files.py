@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import pandas as pd
 
@@ -109,7 +109,7 @@ def _widths(sample: str, delimiter: str) -> list[int]:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        b"".decode(encoding)
+        "a".encode(encoding)
     except (LookupError, ValueError):
         known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
         hint = did_you_mean(encoding.replace("_", "-"), known)
@@ -165,8 +165,8 @@ class _Source:
         with self.path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if zipped else file
-            yield stream  # type: ignore[misc]  # GzipFile reads like a BinaryIO
+            with gzip.GzipFile(fileobj=file) if zipped else file as stream:
+                yield cast("BinaryIO", stream)
 
 
 def _read_one(path: Path, encoding: str, sep: str | None) -> pd.DataFrame:
@@ -331,8 +331,12 @@ def _survey(source: _Source) -> _Survey:
 def _check_records(source: _Source) -> None:
     """Read a file record by record and raise at the first that does not fit the header."""
     width = 0
-    with source.open() as stream, _long_cells():
-        for line, cells in _records(io.TextIOWrapper(stream, source.encoding, newline=""), source):
+    with (
+        source.open() as stream,
+        io.TextIOWrapper(stream, source.encoding, newline="") as text,
+        _long_cells(),
+    ):
+        for line, cells in _records(text, source):
             if len(cells) < 2 and not "".join(cells).strip():
                 continue
             width = width or len(cells)

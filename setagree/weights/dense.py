@@ -93,11 +93,13 @@ def _one_minus_share(part: Floats, whole: Floats) -> Floats:
 def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWeights:
     """Align a labelled matrix with the values, by what they mean."""
     position = {key: k for k, key in enumerate(distance.frame.index)}
-    missing = [value for value in values if value not in position]
+    # Text on an axis was read as a label set; a scalar is found under the set of its text alone.
+    keys = [v if v in position else frozenset([str(v)]) for v in values]
+    missing = [value for value, key in zip(values, keys, strict=True) if key not in position]
     if missing:
         shown = listing([display_value(value) for value in missing])
         raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
-    codes = np.array([position[value] for value in values], dtype=np.intp)
+    codes = np.array([position[key] for key in keys], dtype=np.intp)
     return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
 
 
