@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
 
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Estimate, standard_error
@@ -151,6 +150,8 @@ class Agreement:
             raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
         if np.isnan(self.standard_error):
             return float("nan"), float("nan")
+        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
+
         half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
         return self.estimate - half, min(1.0, self.estimate + half)
 
@@ -164,6 +165,8 @@ class Agreement:
             return float("nan")
         if self.standard_error == 0:
             return 0.0 if self.estimate else float("nan")
+        from scipy.special import stdtr
+
         t = abs(self.estimate) / self.standard_error
         return float(2 * stdtr(self.degrees_of_freedom, -t))
 

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
@@ -65,8 +64,12 @@ class Tally:
     def from_annotations(cls, study: Annotations) -> Tally:
         """Return the tally of coded annotations."""
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
+        from scipy import sparse
+
         ones, shape = np.ones(study.n_ratings), (study.n_units, study.n_values)
-        matrix = sparse.coo_array((ones, (study.unit_codes, study.value_codes)), shape=shape).tocsr()
+        matrix = sparse.coo_array(
+            (ones, (study.unit_codes, study.value_codes)), shape=shape
+        ).tocsr()
         matrix.sum_duplicates()
         return _in_patterns(
             cls(
@@ -112,7 +115,6 @@ class Tally:
         Examples
         --------
         >>> import pandas as pd
-from scipy import sparse
         >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
         <Tally: 2 units in 2 patterns of 2 values>
         """
@@ -197,7 +199,6 @@ from scipy import sparse
         Examples
         --------
         >>> import pandas as pd
-from scipy import sparse
         >>> one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}))
         >>> two = Tally.from_counts(pd.DataFrame({"b": [1, 3], "a": [2, 0]}))
         >>> one.merge(two)

@@ -21,8 +21,29 @@ class TestUsualNames:
 
     @pytest.mark.parametrize(
         "name",
-        "unit item id doc document text task example subject sample case image question Unit-ID "
-        "doc_id documentId tweet_id task.number file_name _unit_id item_no".split(),
+        [
+            "unit",
+            "item",
+            "id",
+            "doc",
+            "document",
+            "text",
+            "task",
+            "example",
+            "subject",
+            "sample",
+            "case",
+            "image",
+            "question",
+            "Unit-ID",
+            "doc_id",
+            "documentId",
+            "tweet_id",
+            "task.number",
+            "file_name",
+            "_unit_id",
+            "item_no",
+        ],
     )
     def test_unit(self, name):
         """What was rated goes by many names, in any case, spaced and punctuated in any way."""
@@ -30,8 +51,23 @@ class TestUsualNames:
 
     @pytest.mark.parametrize(
         "name",
-        "rater annotator coder worker user judge labeler labeller reviewer WorkerId annotator_name "
-        "RATER who created_by user_email".split(),
+        [
+            "rater",
+            "annotator",
+            "coder",
+            "worker",
+            "user",
+            "judge",
+            "labeler",
+            "labeller",
+            "reviewer",
+            "WorkerId",
+            "annotator_name",
+            "RATER",
+            "who",
+            "created_by",
+            "user_email",
+        ],
     )
     def test_rater(self, name):
         """So does whoever rated."""
@@ -39,15 +75,29 @@ class TestUsualNames:
 
     @pytest.mark.parametrize(
         "name",
-        "labels label tags tag categories category codes annotation annotations answer classes "
-        "emotions Emotions LABELS".split(),
+        [
+            "labels",
+            "label",
+            "tags",
+            "tag",
+            "categories",
+            "category",
+            "codes",
+            "annotation",
+            "annotations",
+            "answer",
+            "classes",
+            "emotions",
+            "Emotions",
+            "LABELS",
+        ],
     )
     def test_labels(self, name):
         """So do the answers."""
         found = guess_columns(["unit", "rater", name])
         assert (found.labels, found.value) == (name, None)
 
-    @pytest.mark.parametrize("name", "value score rating grade severity Stars".split())
+    @pytest.mark.parametrize("name", ["value", "score", "rating", "grade", "severity", "Stars"])
     def test_value(self, name):
         """Where nothing is called labels, a score is the answer."""
         found = guess_columns(["unit", "rater", name])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import lgamma
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from setagree.coefficients.chance import NOTHING, Case, Estimate, Floats, undefined_estimate
 
@@ -70,7 +70,7 @@ def pair_coefficients(n: Floats, top: int) -> Floats:
     W[0, 0, 0] = 1.0
     d = np.arange(int(degree.max()) + 1)
     # A first guess of the size of each degree: all labels together, drawn d times.
-    log_divisor = d * np.log(n.sum() if n.size else 1.0) - gammaln(d + 1)
+    log_divisor = d * np.log(n.sum() if n.size else 1.0) - np.array([lgamma(k + 1) for k in d])
     for count in n:
         W, log_divisor = _times_label(W, log_divisor, float(count), degree)
     return W

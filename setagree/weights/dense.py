@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from setagree.distances.base import (
     CallableDistance,
@@ -58,6 +57,8 @@ class WeightedJaccardWeights(BlockWeights):
         geometry: SetGeometry,
         distance: WeightedJaccardDistance,
     ) -> None:
+        from scipy import sparse
+
         super().__init__(values)
         missing = [label for label in geometry.labels if label not in distance.label_weights]
         if missing:
