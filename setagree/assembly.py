@@ -73,7 +73,7 @@ def assemble(
     unit_codes, units = code_ids(long.unit, "unit")
     rater_codes, raters = code_ids(long.rater, "rater")
     answers = _code_answers(long, kind, syntax)
-    if not quiet:
+    if kind == "labels" and not quiet:  # a scalar has no empty answer: blank can only be missing
         warn_blanks(answers.n_blank)
     coded = Coded(
         answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0

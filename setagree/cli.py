@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from setagree.distances import distance_names, get_distance, scales
 from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, check_choice
 from setagree.labels import Label
 from setagree.scoring import COEFFICIENTS
-from setagree.sources import guess_columns, guess_wide_unit, read_table
+from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
 
 app = typer.Typer(
     add_completion=False,
@@ -38,14 +38,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-HELP = """
-[bold]setagree score study.csv[/bold]
+HELP = """[bold]setagree score study.csv[/bold]
 
-[not dim]How far do raters agree when each answer is a set of labels?[/]
-"""
+[not dim]How far do raters agree when each answer is a set of labels?[/]"""
 
-SCORE_HELP = """
-[bold]setagree score study.csv[/bold]
+SCORE_HELP = """[bold]setagree score study.csv[/bold]
 
 [not dim]Alpha and Fleiss' kappa (MASI) of a table: a row for each unit and rater. Also:[/]
 
@@ -60,9 +57,8 @@ RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
 def _option(panel: str, metavar: str, text: str, *names: str) -> Any:
-    return typer.Option(
-        *names, help=text, rich_help_panel=panel, metavar=metavar, show_default=False
-    )
+    look: dict[str, Any] = {"rich_help_panel": panel, "metavar": metavar, "show_default": False}
+    return typer.Option(*names, help=text, **look)
 
 
 Text: TypeAlias = str | None
@@ -183,7 +179,7 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        _say(f"Error: {error.format_message()} See 'setagree --help'.")
+        _say(f"Error: {error.format_message().rstrip('.')}. See 'setagree --help'.")
         return 2
     return code or 0
 
@@ -195,6 +191,7 @@ def _long(
     if columns.guessed:
         _say(f"Columns guessed: {columns}")
     names = {role: getattr(columns, role) for role in ("unit", "rater", "labels", "value")}
+    frame = with_missing_ids(frame, [columns.unit, columns.rater])
     return sa.Annotations.from_long(frame, **names, **reading)
 
 
@@ -203,18 +200,20 @@ def _wide(
 ) -> sa.Annotations:
     given = {option: value for option, value in options.items() if value}
     if unit is None:
-        unit = guess_wide_unit(frame.drop(columns=given.get("raters", []), errors="ignore"))
-        raters = given.get("raters") or [name for name in frame if name != unit]
-        _say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {_few(raters)}")
+        raters = given.get("raters")
+        unit = guess_wide_unit(frame.drop(columns=raters or [], errors="ignore"))
+        raters = raters or [name for name in frame if name != unit]
+        shown = ", ".join(raters[:8]) + (", ..." if len(raters) > 8 else "")
+        _say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
+    frame = with_missing_ids(frame, [unit])
     return sa.Annotations.from_wide(frame, unit=unit, **given, **reading)
 
 
 def _check_layout(misplaced: Mapping[str, Any], *, wide: bool) -> None:
     for option, value in misplaced.items():
         if value:
-            raise OptionError(
-                f"--{option} makes sense only {'without' if wide else 'with'} --wide."
-            )
+            place = "without" if wide else "with"
+            raise OptionError(f"--{option} makes sense only {place} --wide.")
 
 
 def _codebook(text: Text, sep: str, encoding: str) -> list[Label] | None:
@@ -230,8 +229,9 @@ def _codebook(text: Text, sep: str, encoding: str) -> list[Label] | None:
 def _lines(path: Path, encoding: str) -> list[str]:
     try:
         return path.read_text(encoding=encoding).lstrip("\ufeff").splitlines()
-    except (OSError, ValueError, LookupError) as error:
-        raise FileError(f"The codebook {str(path)!r} cannot be read: {error}.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"The codebook {str(path)!r} cannot be read: {reason}.") from error
 
 
 def _names(given: Sequence[str] | None) -> list[str]:
@@ -367,6 +367,10 @@ def _sentences() -> Iterator[None]:
             raise typer.Exit(130) from None
         except BrokenPipeError:
             raise typer.Exit(_hang_up()) from None
+        except OSError as error:
+            _hang_up()
+            _say(f"Error: the results cannot be written: {error.strerror or error}.")
+            raise typer.Exit(2) from None
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -374,7 +378,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 _PYTHON_OPTION = re.compile(
-    r"\b(unit|rater|labels|value|raters|kind|sep|blank|case|codebook|duplicates|encoding|level)=(?=\S)"
+    r"\b(unit|raters?|labels|value|kind|sep|blank|case|codebook|duplicates|encoding|format|level)="
 )
 
 
@@ -384,12 +388,6 @@ def _say(sentence: str) -> None:
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     sys.stderr.write(f"{safe}\n")
     sys.stderr.flush()
-
-
-def _few(names: Iterable[object], *, limit: int = 8) -> str:
-    listed = [str(name) for name in names]
-    more = f", ... ({len(listed)} in all)" if len(listed) > limit else ""
-    return ", ".join(listed[:limit]) + more
 
 
 def _hang_up() -> int:

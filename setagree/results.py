@@ -252,7 +252,7 @@ class AgreementTable:
         return str(self)
 
     def __str__(self) -> str:
-        return f"{self._counts()}\n\n{self._shown().to_string(index=False, justify='right')}"
+        return f"{self._counts()}\n\n{_aligned(self._shown())}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}"
@@ -287,6 +287,20 @@ class AgreementTable:
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = ["-" if np.isnan(x) else f"{x:.4f}" for x in out[name].astype(float)]
         return out
+
+
+def _aligned(frame: pd.DataFrame) -> str:
+    """Return the cells as lines: names to the left, numbers to the right."""
+    columns = [[str(name), *map(str, frame[name])] for name in frame.columns]
+    widths = [max(map(len, column)) for column in columns]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if name in {"coefficient", "distance"} else cell.rjust(width)
+            for name, cell, width in zip(frame.columns, row, widths, strict=True)
+        )
+        for row in zip(*columns, strict=True)
+    ]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _p_text(p: Any) -> str:

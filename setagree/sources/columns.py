@@ -135,6 +135,21 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     return next((str(name) for name in frame if _identifies(frame, name)), None)
 
 
+def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
+    """Return a table of text in which blank identifiers are missing, as they are no names.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"unit": ["u1", " "], "labels": ["a", ""]})
+    >>> with_missing_ids(table, ["unit"]).isna().to_numpy().tolist()
+    [[False, False], [True, False]]
+    """
+    for name in {*names} & {*frame}:
+        if blank := [cell for cell in frame[name].unique() if not cell.strip()]:
+            frame = frame.assign(**{str(name): frame[name].mask(frame[name].isin(blank))})
+    return frame
+
+
 def _needed(free: Sequence[str], named: Iterable[Role]) -> list[Role]:
     """Return the roles that are still to be filled."""
     roles: list[Role] = [role for role in ("unit", "rater") if role not in named]

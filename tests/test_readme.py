@@ -1,0 +1,85 @@
+"""The README is true: every block of it runs, and prints what it says it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [(match.group(1), match.group(2)) for match in BLOCK.finditer(README)]
+
+
+def python_blocks() -> list[tuple[str, str | None]]:
+    """Return each Python block with the output block that follows it, if one does."""
+    out = []
+    for (language, code), (after, text) in zip(BLOCKS, [*BLOCKS[1:], ("", "")], strict=True):
+        if language == "python":
+            out.append((code, text if after == "text" else None))
+    return out
+
+
+def commands() -> list[str]:
+    """Return every command line of the README that runs the installed command."""
+    lines = [line for language, code in BLOCKS if language == "bash" for line in code.splitlines()]
+    return [line for line in lines if line.startswith("setagree ")]
+
+
+def run(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line of the README as a person would, from the folder of the README."""
+    words = shlex.split(command, comments=True)
+    assert words[0] == "setagree"
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_python_blocks_print_what_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All Python blocks run one after the other, and each prints the block below it."""
+    monkeypatch.chdir(ROOT)
+    blocks = python_blocks()
+    names: dict[str, object] = {}
+    for code, expected in blocks:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - it is our own README
+        if expected is not None:
+            shown = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
+            assert shown == expected.rstrip().splitlines()
+    assert len(blocks) >= 5
+
+
+@pytest.mark.parametrize("command", commands())
+def test_command_lines_run(command: str) -> None:
+    """Every `setagree` line of the README succeeds and prints something."""
+    done = run(command)
+    assert done.returncode == 0, done.stderr
+    assert "krippendorff_alpha" in done.stdout
+
+
+def test_first_picture_is_real_output() -> None:
+    """The output at the top of the README is what the command above it prints."""
+    shown = next(text for language, text in BLOCKS if language == "text")
+    command, _, expected = shown.partition("\n")
+    done = run(command.removeprefix("$ "))
+    assert done.returncode == 0
+    assert (done.stderr + done.stdout).rstrip() == expected.rstrip()
+    assert "0.4026" in expected
+    assert "0.4074" in expected
+
+
+def test_set_up_commands_are_single_lines() -> None:
+    """One line installs and does the main job, one installs and runs the tests."""
+    lines = [line for language, code in BLOCKS if language == "bash" for line in code.splitlines()]
+    set_up = [line for line in lines if "pip install" in line]
+    assert len(set_up) == 2
+    assert "setagree score examples/walkthrough.csv" in set_up[0]
+    assert set_up[1].endswith("python -m pytest")
