@@ -113,7 +113,11 @@ class ClosureDistance(Distance):
     """An overlap distance between the ancestor closures of two sets."""
 
     inner: OverlapDistance
-    close: Callable[[LabelSet], LabelSet]
+    ancestors: Mapping[Any, LabelSet]
+
+    def close(self, labels: LabelSet) -> LabelSet:
+        """Return the labels with all their ancestors."""
+        return labels.union(*(self.ancestors.get(label, frozenset()) for label in labels))
 
     def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
         """Return the distance between two label sets."""

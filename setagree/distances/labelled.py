@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,7 @@ def taxonomy(
     >>> d({"cat"}, {"dog"}), d({"cat"}, {"mammal"}), d(set(), set())
     (0.5, 0.33333333333333337, 0.0)
     """
-    ancestors = _ancestors(parents)
-
-    def close(labels: LabelSet) -> LabelSet:
-        return labels.union(*(ancestors.get(label, frozenset()) for label in labels))
-
-    return ClosureDistance(name, jaccard, close)
+    return ClosureDistance(name, jaccard, _ancestors(parents))
 
 
 def transport(
@@ -106,17 +102,33 @@ def transport(
     >>> d({"calm"}, {"happy"}), d({"calm", "angry"}, {"angry"}), d(set(), {"calm"})
     (0.25, 0.5, 1.0)
     """
-    between = (
-        _pair_lookup(label_distance) if isinstance(label_distance, Mapping) else label_distance
-    )
+    if isinstance(label_distance, Mapping):
+        by_pair = {frozenset(pair): float(d) for pair, d in label_distance.items()}
+        return CallableDistance(_Transport(_PairTable(by_pair), empty), name=name)
+    return CallableDistance(_Transport(label_distance, empty), name=name)
 
-    def wasserstein(A: LabelSet, B: LabelSet) -> float:
+
+@dataclass(frozen=True)
+class _Transport:
+    between: Callable[[Any, Any], float]
+    empty: float
+
+    def __call__(self, A: LabelSet, B: LabelSet) -> float:
         if not A or not B:
-            return 0.0 if A == B else empty
-        cost = np.array([[0.0 if x == y else float(between(x, y)) for y in B] for x in A])
-        return _assignment(cost)
+            return 0.0 if A == B else self.empty
+        cost = [[0.0 if x == y else float(self.between(x, y)) for y in B] for x in A]
+        return _assignment(np.array(cost))
 
-    return CallableDistance(wasserstein, name=name)
+
+@dataclass(frozen=True)
+class _PairTable:
+    by_pair: Mapping[LabelSet, float]
+
+    def __call__(self, x: Label, y: Label) -> float:
+        try:
+            return self.by_pair[frozenset((x, y))]
+        except KeyError:
+            raise DistanceError(f"no distance is given for the labels {x!r}, {y!r}.") from None
 
 
 def _assignment(cost: Floats) -> float:
@@ -128,18 +140,6 @@ def _assignment(cost: Floats) -> float:
     spread = np.repeat(np.repeat(cost, parcels // a, axis=0), parcels // b, axis=1)
     rows, columns = linear_sum_assignment(spread)
     return float(spread[rows, columns].sum() / parcels)
-
-
-def _pair_lookup(table: Mapping[tuple[Label, Label], float]) -> Callable[[Label, Label], float]:
-    by_pair = {frozenset(pair): float(distance) for pair, distance in table.items()}
-
-    def between(x: Label, y: Label) -> float:
-        try:
-            return by_pair[frozenset((x, y))]
-        except KeyError:
-            raise DistanceError(f"no distance is given for the labels {x!r}, {y!r}.") from None
-
-    return between
 
 
 def _ancestors(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:

@@ -17,6 +17,8 @@ def overlap_distance(
     """Turn a function of (a, b, i) into the distance of that name."""
 
     def wrap(function: OverlapFunction) -> OverlapDistance:
+        # The distance takes the function's name here; pickle finds the function behind it.
+        function.__qualname__ = f"{function.__name__}.function"
         return OverlapDistance(function, name=name, bounded=bounded)
 
     return wrap

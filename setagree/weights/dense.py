@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class DenseWeights(Weights):
         super().__init__(values)
         self.distances = distances
 
-    @property
+    @cached_property
     def max_distance(self) -> float:
         """d_max: 1 where no distance is larger, else the largest."""
         return max(1.0, float(self.distances.max()))

@@ -99,11 +99,13 @@ def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats
     a, b = np.meshgrid(sizes, sizes, indexing="ij")
     fits = np.minimum(a, b) >= p
     out = np.zeros(a.shape)
+    size = np.zeros(a.shape)
     for j in range(p + 1):
-        term = distance(a[fits], b[fits], np.full(int(fits.sum()), j))
-        out[fits] += (-1) ** (p - j) * comb(p, j) * term
+        term = comb(p, j) * distance(a[fits], b[fits], np.full(int(fits.sum()), j))
+        out[fits] += (-1) ** (p - j) * term
+        size[fits] += np.abs(term)
     # What rounding leaves of a coefficient that is 0 would only cost time.
-    return np.where(np.abs(out) < 1e-14 * 2**p, 0.0, out)
+    return np.where(np.abs(out) <= 1e-15 * size, 0.0, out)
 
 
 def _factorise(keys: Ints) -> tuple[Ints, int]:
