@@ -35,17 +35,28 @@ class SubsetLevel:
 
     Attributes
     ----------
-    values : ndarray of shape (n_entries,)
-        The set, as its position among the enumerated sets.
+    kept : ndarray of shape (n_sets,)
+        How many entries each enumerated set has; the entries stand in the order of the sets.
     cells : ndarray of shape (n_entries,)
         Position in the flattened (n_subsets, n_sizes) table of Y_b(S) with b the set's own size.
     n_subsets : int
         How many subsets of this size are shared.
     """
 
-    values: Codes
+    kept: Codes
     cells: Codes
     n_subsets: int
+
+    def totals(self, y: Floats, n_sizes: int) -> Floats:
+        """Return Y_b(S) of shape (n_subsets, n_sizes)."""
+        of_entry = np.repeat(y, self.kept)
+        return np.bincount(self.cells, of_entry, self.n_subsets * n_sizes).reshape(-1, n_sizes)
+
+    def add_to_sets(self, out: Floats, credit: Floats) -> None:
+        """Add to each set the credit of its entries, credit of shape (n_subsets, n_sizes)."""
+        held = np.flatnonzero(self.kept)
+        starts = (np.cumsum(self.kept) - self.kept)[held]
+        out[held] += np.add.reduceat(credit.ravel()[self.cells], starts)
 
 
 class SubsetIndex:
@@ -58,17 +69,16 @@ class SubsetIndex:
 
     def dot(self, y: Floats, distance: SizeFunction) -> Floats:
         """Return D @ y over the enumerated sets, y of shape (n_sets,)."""
-        n_sizes = len(self.sizes)
         out = np.zeros(len(y))
         own = np.zeros(len(y))
         for p, level in enumerate(self.levels):
             g = binomial_coefficients(self.sizes, p, distance)
             if not g.any():
                 continue
-            totals = np.bincount(level.cells, y[level.values], level.n_subsets * n_sizes)
-            credit = (totals.reshape(-1, n_sizes) @ g.T).ravel()
-            out += np.bincount(level.values, credit[level.cells], len(y))
-            own += np.bincount(level.values, minlength=len(y)) * np.diagonal(g)[self.size_codes]
+            # Not matmul: the table is tall and thin, and BLAS threads cost more than they save.
+            credit = np.einsum("sb,ab->sa", level.totals(y, len(self.sizes)), g)
+            level.add_to_sets(out, credit)
+            own += level.kept * np.diagonal(g)[self.size_codes]
         # Subsets that one set alone holds were left out. They would only complete the distance of
         # that set to itself, which is 0: so what was counted of it is taken off again.
         return out - own * y
@@ -78,7 +88,7 @@ class SubsetIndex:
         values = np.arange(len(codes))
         subsets = np.zeros(len(codes), dtype=np.int64)
         places = np.full(len(codes), -1)
-        levels = [SubsetLevel(values, self.size_codes, 1)]
+        levels = [SubsetLevel(np.ones(len(codes), dtype=np.int64), self.size_codes, 1)]
         while True:
             longer = sizes[values] - 1 - places
             parent = np.repeat(np.arange(len(values)), longer)
@@ -91,7 +101,8 @@ class SubsetIndex:
                 return levels
             values, places = values[keep], places[keep]
             cells = subsets * n_sizes + self.size_codes[values]
-            levels.append(SubsetLevel(values, cells, n_shared))
+            kept = np.bincount(values, minlength=len(codes))
+            levels.append(SubsetLevel(kept, cells, n_shared))
 
 
 def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:
