@@ -50,7 +50,8 @@ class SubsetLevel:
     def totals(self, y: Floats, n_sizes: int) -> Floats:
         """Return Y_b(S) of shape (n_subsets, n_sizes)."""
         of_entry = np.repeat(y, self.kept)
-        return np.bincount(self.cells, of_entry, self.n_subsets * n_sizes).reshape(-1, n_sizes)
+        totals = np.bincount(self.cells, of_entry, self.n_subsets * n_sizes).astype(np.float64)
+        return totals.reshape(-1, n_sizes)
 
     def add_to_sets(self, out: Floats, credit: Floats) -> None:
         """Add to each set the credit of its entries, credit of shape (n_subsets, n_sizes)."""
