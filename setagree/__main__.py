@@ -12,7 +12,7 @@ def main() -> int:
     try:
         from setagree.cli import run
     except ModuleNotFoundError as error:
-        if error.name not in {"typer", "rich"}:
+        if str(error.name).partition(".")[0] not in {"typer", "rich"}:
             raise
         sys.stderr.write(_INSTALL)
         return 2

@@ -23,6 +23,9 @@ from setagree.weights import Weights
 
 Data: TypeAlias = Study | pd.DataFrame | str | PathLike[str]
 
+_READING = {"sep": ",", "case": "keep", "duplicates": "error"}
+"""How a table is read unless the call says otherwise."""
+
 
 def agreement(
     data: Data,
@@ -159,9 +162,10 @@ def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Dist
 
 def _study(data: Data, columns: dict[str, str | None], reading: dict[str, Any]) -> Study:
     if isinstance(data, Annotations | Tally):
-        named = [name for name, column in columns.items() if column is not None]
+        given = [name for name, option in {**columns, **reading}.items() if option is not None]
+        named = [f"{n}=" for n in given if n not in _READING or reading[n] != _READING[n]]
         if named:
-            raise OptionError(f"a study is already built; drop {', '.join(named)}=.")
+            raise OptionError(f"the study is already built; drop {', '.join(named)}.")
         return data
     if isinstance(data, str | PathLike):
         data = read_table(data)

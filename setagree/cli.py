@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import glob
 import inspect
+import io
 import json
 import math
 import os
@@ -169,6 +170,8 @@ def list_coefficients() -> None:
 
 def run() -> int:
     """Run the command and return its exit code; a wrong option is one sentence, too."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may not know the sign for "squared"
     try:
         code = app(prog_name="setagree", standalone_mode=False)
         sys.stdout.flush()

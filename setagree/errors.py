@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 
+_LONGEST_ITEM = 200
+
+
 class SetagreeError(ValueError):
     """Base of every error that setagree raises on purpose."""
 
@@ -58,9 +61,9 @@ class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 
 
-def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[str]:
+def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[object]:
     """Return the options whose spelling is nearest to ``name``, best first."""
-    by_folded = {str(option).casefold(): str(option) for option in options}
+    by_folded = {str(option).casefold(): option for option in options}
     close = difflib.get_close_matches(str(name).casefold(), list(by_folded), n=limit, cutoff=0.6)
     return [by_folded[folded] for folded in close]
 
@@ -68,12 +71,12 @@ def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> li
 def did_you_mean(name: object, options: Iterable[object]) -> str:
     """Return `` Did you mean 'x'?``, or an empty string where nothing is near."""
     close = near_names(name, options)
-    return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    return f" Did you mean {' or '.join(shorten(c) for c in close)}?" if close else ""
 
 
 def listing(items: Sequence[object], *, limit: int = 5) -> str:
     """Return the first ``limit`` items as text and how many more there are."""
-    shown = ", ".join(repr(item) for item in items[:limit])
+    shown = ", ".join(shorten(item, limit=_LONGEST_ITEM) for item in items[:limit])
     rest = len(items) - limit
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 

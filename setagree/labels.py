@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
+import itertools
 import json
-import math
 import re
+import tokenize
 import unicodedata
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -24,9 +27,10 @@ Case: TypeAlias = Literal["keep", "lower"]
 EMPTY: LabelSet = frozenset()
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
-_LIST_START = re.compile(r"""[\[{(]\s*['"]""")
+_LIST_LIKE = re.compile(r"""[\[{(]\s*['"]|\[\s*\d+(?:\s+\d+)+\s*\]$""")
+_BARE_LIST = re.compile(r"\[[^\[\]]*\]")
 _SET_CALL = re.compile(r"(?:frozenset|set)\(\s*(.*?)\s*\)", re.DOTALL)
-_ADJACENT_QUOTES = re.compile(r"""(['"])\s+(['"])""")
+_ADJACENT_QUOTES = re.compile(r"""['"]\s*['"]""")
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,17 @@ class LabelSyntax:
             )
         check_choice("blank", self.blank, ("missing", "empty", "error"))
         check_choice("case", self.case, ("keep", "lower"))
-        if isinstance(self.codebook, str):
-            raise OptionError(f"codebook={self.codebook!r} must be a list of labels, not one text.")
         if self.codebook is not None:
-            cleaned = tuple(_clean_label(label, self.case) for label in self.codebook)
-            object.__setattr__(self, "allowed", cleaned)
+            object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
+
+
+def _read_codebook(codebook: object, case: Case) -> tuple[Label, ...]:
+    if isinstance(codebook, str) or not isinstance(codebook, Iterable):
+        raise OptionError(f"codebook={shorten(codebook)} must be a list of labels.")
+    try:
+        return tuple(dict.fromkeys(_clean_label(label, case) for label in codebook))
+    except LabelError as error:
+        raise OptionError(f"codebook: {error}") from error
 
 
 def parse_labels(
@@ -130,12 +140,8 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
 
 
 def is_missing(cell: object) -> bool:
-    """Say whether a scalar cell is None, NaN, NA or NaT."""
-    if cell is None or cell is pd.NA or cell is pd.NaT:
-        return True
-    if isinstance(cell, float | np.floating):
-        return math.isnan(cell)
-    return isinstance(cell, np.datetime64) and bool(np.isnat(cell))
+    """Say whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
+    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
 
 
 def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
@@ -169,8 +175,9 @@ def display_labels(labels: Iterable[Label]) -> str:
 
 
 def _quote(label: str, sep: str) -> str:
-    opens_list = label[:1] in {"[", "{", "("} or label.startswith(("set(", "frozenset("))
-    if sep in label or '"' in label or opens_list:
+    followed = label + sep
+    opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
+    if followed.index(sep) < len(label) or '"' in label or opens_list:
         doubled = label.replace('"', '""')
         return f'"{doubled}"'
     return label
@@ -180,6 +187,8 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
     stripped = text.strip()
     items = _written_collection(stripped)
     if items is None:
+        if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
+            raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
         parts = _split(stripped, syntax.sep)
     elif items:
         parts = [_as_text(item, stripped) for item in items]
@@ -201,7 +210,8 @@ def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) ->
 def _blank(cell: object, policy: Blank) -> LabelSet | None:
     if policy == "error":
         raise LabelError(
-            f"{cell!r} is blank; say blank='missing' (no annotation) or 'empty' (no label applies)."
+            f"{shorten(cell)} is blank; say blank='missing' (no annotation) or 'empty' (no label "
+            "applies)."
         )
     return EMPTY if policy == "empty" else None
 
@@ -219,7 +229,7 @@ def _clean_label(label: object, case: Case) -> Label:
         return text if text.isascii() else unicodedata.normalize("NFC", text)
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
-    if not isinstance(label, list | tuple | set | dict | np.ndarray) and is_missing(label):
+    if is_missing(label):
         raise LabelError("a label inside a list is missing; drop it, or make the cell missing.")
     raise LabelError(
         f"{shorten(label)} is a {type(label).__name__}; a label is text or a whole number."
@@ -268,14 +278,14 @@ def _written_collection(text: str) -> list[object] | None:
         return []
     if not call and text[0] in "sf":
         return None
-    items = _literal_items(inside)
-    if items is None and _LIST_START.match(inside):
+    items = _literal_items(inside) if inside[-1] in "]})" else None
+    if items is None and _LIST_LIKE.match(inside):
         raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
     return items
 
 
 def _literal_items(text: str) -> list[object] | None:
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, _python_literal):
         try:
             items = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -283,14 +293,25 @@ def _literal_items(text: str) -> list[object] | None:
         if isinstance(items, dict):
             raise LabelError(f"{shorten(text)} is a dict, not labels.")
         if isinstance(items, list | tuple | set):
-            _refuse_printed_array(text, read is json.loads)
+            if read is _python_literal:
+                _refuse_printed_array(text)
             return list(items)
     return None
 
 
-def _refuse_printed_array(text: str, is_json: bool) -> None:  # noqa: FBT001 - private
-    # Python glues neighbouring strings: the printed array ['a' 'b'] would become one label "ab".
-    if not is_json and _ADJACENT_QUOTES.search(text):
+def _python_literal(text: str) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "\\d" is an odd escape to Python, here it is a label
+        return ast.literal_eval(text)
+
+
+def _refuse_printed_array(text: str) -> None:
+    """Refuse strings side by side: of the printed array ['a' 'b'] Python makes the label "ab"."""
+    if not _ADJACENT_QUOTES.search(text):
+        return
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    kinds = [token.type for token in tokens if token.type != tokenize.NL]
+    if (tokenize.STRING, tokenize.STRING) in itertools.pairwise(kinds):
         raise LabelError(f"{shorten(text)} is a printed array without commas; write it as a list.")
 
 
@@ -314,7 +335,9 @@ def _read_collection(cell: Any, syntax: LabelSyntax) -> LabelSet | None:
 
 def _read_one_hot(row: Collection[object], syntax: LabelSyntax) -> LabelSet:
     names = syntax.allowed if syntax.allowed is not None else tuple(range(len(row)))
-    if isinstance(row, set | frozenset) or len(names) != len(row):
+    if isinstance(row, set | frozenset):
+        raise LabelError(f"{shorten(row)} is a set of flags, which has no order; use a list.")
+    if len(names) != len(row):
         raise LabelError(
             f"{shorten(row)} has {len(row)} flags for {len(names)} labels of the codebook."
         )

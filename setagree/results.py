@@ -236,11 +236,13 @@ class AgreementTable:
 
     def __getitem__(self, name: tuple[str, str]) -> Agreement:
         """Return the agreement of a (coefficient, distance)."""
-        if name not in self.by_name:
+        try:
+            return self.by_name[name]
+        except (KeyError, TypeError):
             names = [", ".join(known) for known in self.by_name]
-            asked = ", ".join(name) if isinstance(name, tuple) else name
-            raise KeyError(f"no row {asked!r}; the rows are {names}.{did_you_mean(asked, names)}")
-        return self.by_name[name]
+            asked = ", ".join(map(str, name)) if isinstance(name, tuple) else name
+            hint = did_you_mean(asked, names)
+            raise KeyError(f"no row {asked!r}; the rows are {names}.{hint}") from None
 
     def __iter__(self) -> Iterator[Agreement]:
         return iter(self.rows)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from setagree import coefficients
 from setagree.annotations import Annotations
@@ -22,7 +24,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
 )
-from setagree.labels import LabelSyntax, read_cell
+from setagree.labels import LabelSyntax, is_missing, read_cell
 from setagree.results import Agreement, make_agreement
 from setagree.tally import Tally
 from setagree.weights import WeightBuilder
@@ -38,6 +40,7 @@ DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
 
 _REASONS: dict[Undefined, str] = {
     "no pairable unit": "no unit has two ratings",
+    "one unit": "there is only one unit",
     "one value": "only one value was used",
     "no chance disagreement": "chance leaves no disagreement to correct for",
 }
@@ -188,15 +191,27 @@ def read_categories(tally: Tally, categories: Iterable[Any] | None) -> tuple[Any
     """Return the listed categories as values, checked to hold every observed one."""
     if categories is None:
         return tally.values
-    if isinstance(categories, str):
-        raise OptionError(f"categories={categories!r} must be a list of values, not one text.")
-    syntax = LabelSyntax(blank="empty")
-    is_labels = tally.kind == "labels"
-    listed = tuple(dict.fromkeys(read_cell(c, syntax) if is_labels else c for c in categories))
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        raise OptionError(f"categories={categories!r} must be a list of values.")
+    listed = tuple(dict.fromkeys(_category(one, tally.kind) for one in categories))
     absent = [display_value(value) for value in tally.values if value not in listed]
     if absent:
         raise OptionError(f"categories= leaves out values that were given: {listing(absent)}.")
     return listed
+
+
+def _category(one: object, kind: Kind) -> Any:
+    """Return one listed category as a value of the study's kind."""
+    if kind == "labels":
+        value = read_cell(one, LabelSyntax(blank="empty"))
+        if value is None:
+            raise OptionError("a category is missing; the empty set is written set() or ''.")
+        return value
+    if is_missing(one) or not isinstance(one, Hashable):
+        raise OptionError(f"category {one!r} is not one value.")
+    if kind == "number" and not (isinstance(one, int | float | np.number) and np.isfinite(one)):
+        raise OptionError(f"category {one!r} is no finite number, and the values are numbers.")
+    return one
 
 
 def _builder(tally: Tally) -> WeightBuilder:

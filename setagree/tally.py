@@ -13,8 +13,8 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
-from setagree.errors import DataError, check_choice
-from setagree.labels import Case, LabelSyntax
+from setagree.errors import DataError, check_choice, counted
+from setagree.labels import Case, LabelSyntax, is_missing
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -110,7 +110,8 @@ class Tally:
         Raises
         ------
         DataError
-            A count is negative, missing or no number, or there is none at all.
+            A count is negative, missing or no number, or there is none at all; or a column has no
+            name.
 
         Examples
         --------
@@ -120,7 +121,7 @@ class Tally:
         """
         check_choice("kind", kind, ("labels", "value"))
         counts = _checked_counts(table)
-        names = pd.Series(as_objects(table.columns)).infer_objects()
+        names = pd.Series(as_objects(table.columns), name="column names").infer_objects()
         if kind == "labels":
             syntax = LabelSyntax(sep=sep, blank="empty", case=case)
             answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
@@ -286,8 +287,23 @@ def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Code
 
 
 def _checked_counts(table: pd.DataFrame) -> Floats:
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(
+            f"a {type(table).__name__} is no table of counts; pass a DataFrame with one row a unit "
+            "and one column a value."
+        )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")
+    nameless = [k for k, name in enumerate(as_objects(table.columns)) if is_missing(name)]
+    if nameless:
+        raise DataError(
+            f"{counted(len(nameless), 'column')} of counts without a name (first: column "
+            f"{nameless[0]}); name the value that it counts, the empty set as ''."
+        )
+    return _as_counts(table)
+
+
+def _as_counts(table: pd.DataFrame) -> Floats:
     try:
         counts = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:

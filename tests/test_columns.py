@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError
-from setagree.sources import Columns, guess_columns, guess_wide_unit
+from setagree.sources import Columns, guess_columns, guess_wide_unit, with_missing_ids
 
 
 def refusal(names, **named):
@@ -203,6 +203,7 @@ class TestDoubt:
         """A name that is nearly a usual one is offered."""
         assert "Did you mean 'anotator'?" in refusal(["doc", "anotator", "tags"])
         assert "Did you mean" not in refusal(["doc", "date", "tags"])
+        assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
 
     def test_wide_table(self):
         """A table without a rater column gets the hint that it may be wide."""
@@ -263,3 +264,12 @@ class TestWideUnit:
     def test_none(self, columns):
         """Raters who share no answer are not taken for units unless the others do share some."""
         assert guess_wide_unit(self.frame(**columns)) is None
+
+
+def test_blank_identifiers_are_missing():
+    """Blank text identifies nothing; labels may be blank, and the table that came is unchanged."""
+    frame = pd.DataFrame({"unit": ["u1", "", " "], "labels": ["a", "", " "]}, dtype=str)
+    found = with_missing_ids(frame, ["unit", None, "gone"])
+    assert found["unit"].isna().tolist() == [False, True, True]
+    assert found["labels"].tolist() == ["a", "", " "]
+    assert frame["unit"].tolist() == ["u1", "", " "]

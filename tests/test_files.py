@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -511,7 +512,9 @@ def _peak_of_refusal(path, word):
         "else: raise SystemExit('read')\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    run = subprocess.run([sys.executable, "-c", code, path, word], capture_output=True, text=True)
+    start = [sys.executable, "-c", code, path, word]
+    env = {**os.environ, "PYTHONPATH": str(Path(files.__file__).parents[2])}
+    run = subprocess.run(start, capture_output=True, text=True, env=env)
     assert run.returncode == 0, run.stderr
     return int(run.stdout) * (1 if sys.platform == "darwin" else 1024)
 

@@ -27,8 +27,8 @@ def krippendorff_alpha(case: Case) -> Estimate:
 
     observed = float(m @ q) / N
     expected = float(totals @ spread) / (N * (N - 1))
-    if not expected > NOTHING * d_max:
-        return undefined_estimate(case, observed=observed, expected=0.0)
+    if not expected > NOTHING * d_max or tally.n_units == 1:
+        return undefined_estimate(case, observed=observed, expected=expected)
 
     alpha = 1 - observed / expected
     pa, pe = 1 - (1 - 1 / N) * observed / d_max, 1 - (1 - 1 / N) * expected / d_max

@@ -14,7 +14,9 @@ from setagree.tally import Tally
 from setagree.weights.base import Weights
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Undefined: TypeAlias = Literal["no pairable unit", "one value", "no chance disagreement"]
+Undefined: TypeAlias = Literal[
+    "no pairable unit", "one unit", "one value", "no chance disagreement"
+]
 
 PAIRS_AT_ONCE = 500_000
 """Stored counts that are paired with their neighbours at a time."""
@@ -60,11 +62,13 @@ class Estimate:
 def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
     """Return an estimate of nan that keeps the parts that do exist."""
     tally, d_max = case.tally, case.weights.max_distance
-    why: Undefined = "one value"
+    why: Undefined = "no chance disagreement"
     if not tally.n_pairable_units:
         why = "no pairable unit"
-    elif len(np.unique(tally.indices)) > 1:
-        why = "no chance disagreement"
+    elif len(np.unique(tally.indices)) == 1:
+        why = "one value"
+    elif tally.n_units == 1:
+        why = "one unit"
     none = np.zeros(0)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)

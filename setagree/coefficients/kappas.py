@@ -85,7 +85,8 @@ def _corrected(case: Case, y: float, y_i: Floats | None, *, by_unit: bool = Fals
     x_i = case.disagreement / (d_max * np.where(used, r * (r - 1), 1))
     n, n_pairable = tally.n_units, tally.n_pairable_units
     x = float(m[used] @ x_i[used]) / n_pairable if n_pairable else np.nan
-    if not n_pairable or not y > NOTHING:
+    # One unit cannot show what chance would do, unless chance is fixed beforehand.
+    if not n_pairable or not y > NOTHING or (n == 1 and y_i is not None):
         return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
     if by_unit:
         patterns = tally.unit_patterns

@@ -29,8 +29,8 @@ def mv_alpha(case: Case, distance: SizeFunction) -> Estimate:
     q = case.disagreement / np.where(tally.pairable, r - 1, 1)
     observed = float(m @ q) / float(m @ r)
     expected = redrawn_disagreement(tally.values, tally.value_totals(m), distance)
-    if not expected > NOTHING * d_max:
-        return undefined_estimate(case, observed=observed, expected=0.0)
+    if not expected > NOTHING * d_max or tally.n_units == 1:
+        return undefined_estimate(case, observed=observed, expected=expected)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     none = np.zeros(0)
     return Estimate(1 - observed / expected, *agreements, observed, expected, none, none)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DistanceError, listing, shorten
-from setagree.labels import LabelSet, LabelSyntax, parse_labels, read_cell
+from setagree.labels import Label, LabelSet, LabelSyntax, parse_labels, read_cell, sorted_labels
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -104,8 +105,15 @@ class WeightedJaccardDistance(Distance):
     def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
         """Return the distance between two label sets."""
         A, B = as_label_set(A), as_label_set(B)
+        self.check_labels(A | B)
         total = sum(self.label_weights[label] for label in A | B)
         return 1 - sum(self.label_weights[label] for label in A & B) / total if total else 0.0
+
+    def check_labels(self, labels: Iterable[Label]) -> None:
+        """Raise `DistanceError` where a label has no weight."""
+        missing = [label for label in sorted_labels(labels) if label not in self.label_weights]
+        if missing:
+            raise DistanceError(f"no weight is given for the labels {listing(missing)}.")
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,7 +169,8 @@ class ScaleDistance(Distance):
 class CallableDistance(Distance):
     """A plain Python function of two answers.
 
-    Called once for each unordered pair of distinct observed values.
+    Called once for each unordered pair of distinct observed values. The credit is 1 - d where no
+    observed distance is larger than 1, else 1 - d / d_max; `bounded` promises the former.
 
     Examples
     --------
@@ -196,8 +205,22 @@ class MatrixDistance(Distance):
 
     def __call__(self, x: object, y: object) -> float:
         """Return the distance between two answers that the matrix lists."""
-        keys = [_axis_key(k) for k in self.frame.index]
-        return float(self.frame.to_numpy()[keys.index(_axis_key(x)), keys.index(_axis_key(y))])
+        row, column = self.position(x), self.position(y)
+        if row is None or column is None:
+            absent = shorten(x if row is None else y)
+            raise DistanceError(f"the distance matrix {self.name!r} has no row for {absent}.")
+        return float(self.frame.to_numpy()[row, column])
+
+    def position(self, value: object) -> int | None:
+        """Return where the axes list a value; None where they do not."""
+        key = _axis_key(value)
+        found = self._positions.get(key)
+        # Text on an axis was read as a label set; a number is found under the set of its text.
+        return self._positions.get(frozenset([str(key)])) if found is None else found
+
+    @cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {key: k for k, key in enumerate(self.frame.index)}
 
 
 def distance_matrix(
@@ -231,6 +254,13 @@ def distance_matrix(
         raise DistanceError(
             "a distance matrix needs its labels: pass a DataFrame with both axes named."
         )
+    if not frame.size:
+        raise DistanceError(f"a distance matrix of shape {frame.shape} has no entries.")
+    if _is_numbered(frame.index) and _is_numbered(frame.columns):
+        raise DistanceError(
+            "the distance matrix is not labelled, only numbered: name the values on both axes, as "
+            "in DataFrame(..., index=values, columns=values)."
+        )
     rows, columns = ([_axis_key(k) for k in axis] for axis in (frame.index, frame.columns))
     if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
         raise DistanceError("two rows or columns of the distance matrix name the same value.")
@@ -245,29 +275,52 @@ def distance_matrix(
     except (TypeError, ValueError) as error:
         raise DistanceError("the distance matrix holds entries that are not numbers.") from error
     if similarity:
-        entries = 1 - entries
-    check_entries(entries, rows, similarity=similarity)
+        entries = 1 - _checked_similarities(entries, rows)
+    check_entries(entries, rows)
     bounded = bool((entries <= 1).all())
     aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
     return MatrixDistance(name, aligned, bounded=bounded)
 
 
-def check_entries(entries: Floats, values: list[Any], *, similarity: bool = False) -> None:
+def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
+    """Return similarities as they are, refused where they do not lie in [0, 1] with 1 for equal."""
+    bad = ~((entries >= 0) & (entries <= 1))
+    if bad.any():
+        k, l = np.argwhere(bad)[0]
+        raise DistanceError(
+            f"a similarity lies between 0 and 1; {_pair(values, k, l)} has {entries[k, l]}."
+        )
+    if (np.diagonal(entries) != 1).any():
+        k = int(np.flatnonzero(np.diagonal(entries) != 1)[0])
+        hint = "" if np.diagonal(entries).any() else " It looks like a distance: drop similarity=."
+        raise DistanceError(
+            f"a similarity is 1 between equal values; {_pair(values, k, k)} has {entries[k, k]}."
+            f"{hint}"
+        )
+    _check_symmetric(entries, values, "similarity")
+    return entries
+
+
+def check_entries(entries: Floats, values: list[Any]) -> None:
     """Raise `DistanceError` unless entries are finite, >= 0, symmetric and 0 on the diagonal."""
     bad = ~np.isfinite(entries) | (entries < 0)
     if bad.any():
         k, l = np.argwhere(bad)[0]
-        shown = 1 - entries[k, l] if similarity else entries[k, l]
-        rule = "a similarity is at most 1" if similarity else "a distance is finite and >= 0"
-        raise DistanceError(f"{rule}; {_pair(values, k, l)} has {shown}.")
+        raise DistanceError(
+            f"a distance is finite and >= 0; {_pair(values, k, l)} has {entries[k, l]}."
+        )
     if (np.diagonal(entries) != 0).any():
         k = int(np.flatnonzero(np.diagonal(entries))[0])
         hint = " It looks like a similarity: say similarity=True." if _ones(entries) else ""
         raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
+    _check_symmetric(entries, values, "distance")
+
+
+def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
     if not np.allclose(entries, entries.T, rtol=1e-12, atol=1e-12):
         k, l = np.argwhere(~np.isclose(entries, entries.T, rtol=1e-12, atol=1e-12))[0]
         raise DistanceError(
-            f"a distance is symmetric; {_pair(values, k, l)} has {entries[k, l]} one way and "
+            f"a {what} is symmetric; {_pair(values, k, l)} has {entries[k, l]} one way and "
             f"{entries[l, k]} the other."
         )
 
@@ -290,6 +343,11 @@ def _axis_key(name: object) -> Any:
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
         return read_cell(name, LabelSyntax(blank="empty"))
     return name
+
+
+def _is_numbered(axis: pd.Index[Any]) -> bool:
+    """Say whether an axis is what pandas gives where none was named: 0, 1, 2, ..."""
+    return isinstance(axis, pd.RangeIndex) and axis.start == 0 and axis.step == 1
 
 
 def _texts(keys: list[Any]) -> list[str]:

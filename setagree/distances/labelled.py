@@ -17,7 +17,7 @@ from setagree.distances.base import (
 )
 from setagree.distances.sets import jaccard
 from setagree.errors import DistanceError, shorten
-from setagree.labels import Label, LabelSet
+from setagree.labels import Label, LabelSet, is_missing, sorted_labels
 
 
 def weighted_jaccard(
@@ -33,7 +33,7 @@ def weighted_jaccard(
     Raises
     ------
     DistanceError
-        A weight is negative or not finite.
+        A weight is negative, not finite or no number.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def weighted_jaccard(
     (0.25, 0.75, 0.0)
     """
     for label, weight in label_weights.items():
-        if not math.isfinite(weight) or weight < 0:
+        if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
             raise DistanceError(
                 f"label {label!r} has weight {weight!r}; a weight is finite and >= 0."
             )
@@ -57,7 +57,7 @@ def taxonomy(
     Parameters
     ----------
     parents : mapping
-        The parent of a label, or several; a label without an entry is a root.
+        The parent of a label, or several; a label without an entry or with a missing one is a root.
 
     Raises
     ------
@@ -116,7 +116,9 @@ class _Transport:
     def __call__(self, A: LabelSet, B: LabelSet) -> float:
         if not A or not B:
             return 0.0 if A == B else self.empty
-        cost = [[0.0 if x == y else float(self.between(x, y)) for y in B] for x in A]
+        # Sorted, so that the same two sets give the same last digit in every run.
+        rows, columns = sorted_labels(A), sorted_labels(B)
+        cost = [[0.0 if x == y else float(self.between(x, y)) for y in columns] for x in rows]
         return _assignment(np.array(cost))
 
 
@@ -160,6 +162,6 @@ def _ancestors(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
 
 
 def _as_labels(above: Label | Iterable[Label] | None) -> LabelSet:
-    if above is None or above == "":
+    if above is None or is_missing(above) or above == "":
         return frozenset()
     return frozenset([above]) if isinstance(above, str | int) else frozenset(above)

@@ -177,7 +177,8 @@ def _guess(role: Role, free: Sequence[str], names: Sequence[str]) -> str:
 def _nearly(role: Role, free: Sequence[str]) -> str:
     words = _USUAL[role].split()
     near = [name for name in free if get_close_matches(_plain(name), words, cutoff=0.8)]
-    return f" Did you mean {' or '.join(map(repr, near[:3]))}?" if near else ""
+    # Several near names, as coder1 and coder2, are columns of another kind of table.
+    return f" Did you mean {near[0]!r}?" if len(near) == 1 else ""
 
 
 def _check_named(names: Sequence[str], named: dict[Role, str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,7 @@ class WeightedJaccardWeights(BlockWeights):
         from scipy import sparse
 
         super().__init__(values)
-        missing = [label for label in geometry.labels if label not in distance.label_weights]
-        if missing:
-            raise DistanceError(f"no weight is given for the labels {listing(missing)}.")
+        distance.check_labels(geometry.labels)
         weights = np.array([float(distance.label_weights[label]) for label in geometry.labels])
         shape = (geometry.n_values, len(geometry.labels))
         indptr, indices = geometry.indptr, geometry.indices
@@ -94,14 +93,12 @@ def _one_minus_share(part: Floats, whole: Floats) -> Floats:
 
 def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWeights:
     """Align a labelled matrix with the values, by what they mean."""
-    position = {key: k for k, key in enumerate(distance.frame.index)}
-    # Text on an axis was read as a label set; a scalar is found under the set of its text alone.
-    keys = [v if v in position else frozenset([str(v)]) for v in values]
-    missing = [value for value, key in zip(values, keys, strict=True) if key not in position]
+    positions = [distance.position(value) for value in values]
+    missing = [value for value, row in zip(values, positions, strict=True) if row is None]
     if missing:
         shown = listing([display_value(value) for value in missing])
         raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
-    codes = np.array([position[key] for key in keys], dtype=np.intp)
+    codes = np.array(positions, dtype=np.intp)
     return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
 
 
@@ -122,6 +119,7 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     distances += distances.T
     check_entries(distances, list(values))
     _check_symmetry(values, function, distances)
+    _check_bound(values, distance, distances)
     return DenseWeights(values, distances)
 
 
@@ -160,14 +158,30 @@ def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]
 def _check_symmetry(
     values: Sequence[Any], function: Callable[[Any, Any], float], distances: Floats
 ) -> None:
-    rng = np.random.default_rng(0)
-    for k, l in rng.integers(len(values), size=(_SAMPLE, 2)).tolist():
+    for k, l in _sampled_pairs(len(values)):
         back = _call(function, values[l], values[k])
-        if not math.isclose(back, distances[k, l], rel_tol=1e-9, abs_tol=1e-12) and k < l:
+        if not math.isclose(back, distances[k, l], rel_tol=1e-9, abs_tol=1e-12):
             raise DistanceError(
                 f"a distance is symmetric; the pair {_text(values[k])}, {_text(values[l])} has "
                 f"{distances[k, l]} one way and {back} the other."
             )
+
+
+def _sampled_pairs(n: int) -> Iterable[tuple[int, int]]:
+    """Return pairs k < l of n values: all of them where they are few."""
+    if n * (n - 1) // 2 <= _SAMPLE:
+        return combinations(range(n), 2)
+    pairs = np.random.default_rng(0).integers(n, size=(_SAMPLE, 2))
+    return [(min(k, l), max(k, l)) for k, l in pairs.tolist() if k != l]
+
+
+def _check_bound(values: Sequence[Any], distance: CallableDistance, distances: Floats) -> None:
+    if distance.bounded and (distances > 1).any():
+        k, l = np.argwhere(distances > 1)[0]
+        raise DistanceError(
+            f"{distance.name!r} was said to be bounded by 1; the pair {_text(values[k])}, "
+            f"{_text(values[l])} has {distances[k, l]}. Leave out bounded=True."
+        )
 
 
 def _text(value: object) -> str:

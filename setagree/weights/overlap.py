@@ -159,8 +159,7 @@ def check_overlap_function(distance: OverlapDistance, largest: int) -> None:
     a, b, i = (grid.ravel() for grid in np.meshgrid(top, top, top, indexing="ij"))
     possible = i <= np.minimum(a, b)
     a, b, i = a[possible], b[possible], i[possible]
-    d = np.broadcast_to(np.asarray(distance.function(a, b, i), dtype=float), a.shape)
-    swapped = np.broadcast_to(np.asarray(distance.function(b, a, i), dtype=float), a.shape)
+    d, swapped = _tried(distance, a, b, i), _tried(distance, b, a, i)
     same = (a == b) & (b == i)
     rules = {
         "is finite": ~np.isfinite(d),
@@ -176,3 +175,21 @@ def check_overlap_function(distance: OverlapDistance, largest: int) -> None:
                 f"a distance {rule}; {distance.name!r} gives {d[k]} for |A|={a[k]}, |B|={b[k]}, "
                 f"|A ∩ B|={i[k]}."
             )
+
+
+def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:
+    """Call a user's function for the first time; what goes wrong is worded and chained."""
+    try:
+        with np.errstate(all="ignore"):
+            d: Floats = np.asarray(distance.function(a, b, i), dtype=np.float64)
+    except Exception as error:
+        raise DistanceError(
+            f"the function of {distance.name!r} raised {error!r}; it is called with three arrays, "
+            "|A|, |B| and |A ∩ B|, and returns an array of their shape."
+        ) from error
+    if d.shape not in {(), a.shape}:
+        raise DistanceError(
+            f"the function of {distance.name!r} returned shape {d.shape} for arrays of shape "
+            f"{a.shape}."
+        )
+    return np.broadcast_to(d, a.shape)

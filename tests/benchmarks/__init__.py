@@ -3,7 +3,11 @@
 ``python -m tests.benchmarks`` prints one table with a row for each promise: what was measured, our
 number, the other number, their ratio, the bar and whether it holds. Nothing is asserted.
 
-Times are processor seconds (user and system, all threads; the seconds on the wall where several
-threads make those fewer), the best of several rounds in which the candidates take turns. A busy
-machine disturbs them less than the clock on the wall alone.
+Times are processor seconds, the best of several rounds in which the candidates take turns, with
+linear algebra on one thread: a busy machine disturbs them less than the clock on the wall.
 """
+
+import os
+
+# Read when numpy is imported, so it must stand before that.
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")

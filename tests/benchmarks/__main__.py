@@ -84,7 +84,9 @@ def _circumstances(quick: bool) -> str:
     """Return what the numbers were measured with, in one line."""
     tools = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pandas", "scipy"))
     sizes = " Quick sizes: the bars are meant for the full ones." if quick else ""
-    return f"Python {platform.python_version()}, {tools}. Times: best of several.{sizes}"
+    return (
+        f"Python {platform.python_version()}, {tools}. Processor seconds, best of several.{sizes}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,10 @@
-"""Synthetic multi-label ratings, of any size in seconds."""
+"""Synthetic multi-label ratings, of any size in seconds.
+
+The library's own ``simulate`` has independent labels and sets of any size, so the number of
+distinct sets keeps growing with the study. Here topics and short answers let it level off: about
+4,000 sets at 1e4 units x 3 raters and 44,000 at 1e6 x 5. No set is empty, because not every peer
+has a distance for empty sets.
+"""
 
 from __future__ import annotations
 

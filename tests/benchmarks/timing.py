@@ -19,13 +19,12 @@ def seconds(call: Callable[[], object]) -> float:
     Returns
     -------
     float
-        Processor seconds (user and system, all threads), or the seconds on the wall where several
-        threads make those fewer.
+        Processor seconds, user and system.
     """
     gc.collect()
-    wall, processor = time.perf_counter(), time.process_time()
+    start = time.process_time()
     call()
-    return min(time.perf_counter() - wall, time.process_time() - processor)
+    return time.process_time() - start
 
 
 def alternate(calls: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
