@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import glob
 import inspect
 import io
@@ -15,9 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
@@ -26,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import setagree as sa
-from setagree.distances import distance_names, get_distance, scales
+from setagree.distances import distance_names, get_distance
 from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, check_choice
 from setagree.labels import Label
 from setagree.scoring import COEFFICIENTS
@@ -155,11 +152,7 @@ def score(
 @app.command("distances")
 def list_distances() -> None:
     """List the distances by name."""
-    docs = _docs_below_names(scales)
-    lines = {
-        name: docs.get(name) or inspect.getdoc(get_distance(name)) for name in distance_names()
-    }
-    _print_list(lines)
+    _print_list({name: inspect.getdoc(get_distance(name)) for name in distance_names()})
 
 
 @app.command("coefficients")
@@ -341,18 +334,6 @@ def _print_list(docs: Mapping[str, str | None]) -> None:
             name, (doc or "").partition("\n")[0].removeprefix("Return ").replace("\\|", "|")
         )
     Console(markup=False, highlight=False).print(grid)
-
-
-def _docs_below_names(module: ModuleType) -> dict[str, str]:
-    """Return the strings that stand below the names of a module, which Python does not keep."""
-    body = ast.parse(inspect.getsource(module)).body
-    return {
-        node.targets[0].id: ast.literal_eval(below.value)
-        for node, below in pairwise(body)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(below, ast.Expr)
-    }
 
 
 @contextmanager

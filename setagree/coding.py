@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +20,7 @@ from setagree.errors import (
     BlankLabelsWarning,
     DataError,
     LabelError,
+    MixedScaleWarning,
     SeparatorWarning,
     SimilarLabelsWarning,
     counted,
@@ -25,6 +29,7 @@ from setagree.errors import (
 )
 from setagree.labels import (
     Blank,
+    Case,
     Label,
     LabelSet,
     LabelSyntax,
@@ -41,7 +46,8 @@ Value: TypeAlias = Any
 
 MISSING = -1
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
+_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,300}")
 _OTHER_SEPARATORS = (";", "|", "\n", "\t", ",")
 
 
@@ -70,7 +76,8 @@ class Answers:
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes and distinct identifiers, in the order of their first row."""
     codes, ids = pd.factorize(column)
-    bad = np.flatnonzero(codes == MISSING)
+    blank = [k for k, one in enumerate(ids) if isinstance(one, str) and not one.strip()]
+    bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
     if bad.size:
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}); "

@@ -57,6 +57,10 @@ class SeparatorWarning(SetagreeWarning):
     """The labels look as if another separator had been used."""
 
 
+class MixedScaleWarning(SetagreeWarning):
+    """Most answers are numbers and some are not; all were taken as categories."""
+
+
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 

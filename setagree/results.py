@@ -35,6 +35,8 @@ COLUMNS = (
     "n_values",
 )
 
+_TERMINAL = 80
+
 _SHOWN = {
     "coefficient": "coefficient",
     "distance": "distance",
@@ -282,12 +284,12 @@ class AgreementTable:
         frame = self.to_frame()
         out = pd.DataFrame({new: frame[old] for old, new in _SHOWN.items()})
         out[f"{self.level:.0%} interval"] = [
-            "-" if np.isnan(low) else f"({low:.4f}, {high:.4f})"
+            "-" if np.isnan(low) else f"{_four(low)}, {_four(high)}"
             for low, high in zip(frame["low"], frame["high"], strict=True)
         ]
         out["p"] = [_p_text(p) for p in frame["p_value"]]
         for name in ("pa", "pe", "estimate", "se"):
-            out[name] = ["-" if np.isnan(x) else f"{x:.4f}" for x in out[name].astype(float)]
+            out[name] = ["-" if np.isnan(x) else _four(x) for x in out[name].astype(float)]
         return out
 
 
@@ -295,14 +297,22 @@ def _aligned(frame: pd.DataFrame) -> str:
     """Return the cells as lines: names to the left, numbers to the right."""
     columns = [[str(name), *map(str, frame[name])] for name in frame.columns]
     widths = [max(map(len, column)) for column in columns]
+    # Two spaces between columns, where that fits an ordinary terminal.
+    gutter = "  " if sum(widths) + 2 * (len(widths) - 1) <= _TERMINAL else " "
     lines = [
-        "  ".join(
+        gutter.join(
             cell.ljust(width) if name in {"coefficient", "distance"} else cell.rjust(width)
             for name, cell, width in zip(frame.columns, row, widths, strict=True)
         )
         for row in zip(*columns, strict=True)
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _four(x: float) -> str:
+    """Return four decimals; what rounds to zero has no sign."""
+    text = f"{x:.4f}"
+    return "0.0000" if text == "-0.0000" else text
 
 
 def _p_text(p: Any) -> str:

@@ -147,13 +147,16 @@ class ScaleDistance(Distance):
         What number a value stands for: itself, its mid-rank among the pairable ratings
         (Krippendorff's ordinal), or its place among the distinct values (Gwet's ordinal).
     form : {"points", "absolute", "squared"}
-        Whether a closed form exists for the chance term: of \\|x - y\\| or of (x - y)².
+        Whether a closed form exists for the chance term: of \|x - y\| or of (x - y)².
     """
 
     name: str
     function: Callable[[Floats, Floats, float, float], Floats] = field(repr=False)
     position: Literal["value", "mid_rank", "rank"] = "value"
     form: Form = "points"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.function.__doc__)
 
     def __call__(self, x: float, y: float) -> float:
         """Return the distance between two numbers, where the scale need not be known."""

@@ -1,72 +1,142 @@
-"""Distances between numbers; low and high are the ends of the scale."""
+"""Distances between numbers, as functions of x and y and of the ends of the scale."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
 import numpy as np
 
-from setagree.distances.base import Floats, ScaleDistance
+from setagree.distances.base import Floats, Form, ScaleDistance
+
+ScaleFunction: TypeAlias = Callable[[Floats, Floats, float, float], Floats]
 
 
-def _ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001 - one signature
+def scale_distance(
+    *, position: Literal["value", "mid_rank", "rank"] = "value", form: Form = "points"
+) -> Callable[[ScaleFunction], ScaleDistance]:
+    """Turn a function of (x, y, low, high) into the distance of its name."""
+
+    def wrap(function: ScaleFunction) -> ScaleDistance:
+        name = function.__name__
+        # The distance takes the function's name here; pickle finds the function behind it.
+        function.__qualname__ = f"{name}.function"
+        return ScaleDistance(name, function, position, form, bounded=False)
+
+    return wrap
+
+
+@scale_distance(form="squared")
+def interval(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001 - one signature
+    """(x - y)²; equal steps mean equally much.
+
+    Krippendorff 2011.
+
+    Examples
+    --------
+    >>> interval(1, 4), interval(2, 2)
+    (9.0, 0.0)
+    """
+    return np.asarray((x - y) ** 2)
+
+
+@scale_distance(form="squared")
+def quadratic(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    """(x - y)², another name of `interval`; the weights of the quadratic kappa.
+
+    Fleiss & Cohen 1973.
+
+    Examples
+    --------
+    >>> quadratic(1, 4), quadratic(2, 2)
+    (9.0, 0.0)
+    """
+    return np.asarray((x - y) ** 2)
+
+
+@scale_distance(form="absolute")
+def linear(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    r"""\|x - y\|; the weights of the linear kappa.
+
+    Cicchetti & Allison 1971.
+
+    Examples
+    --------
+    >>> linear(1, 4), linear(2, 2)
+    (3.0, 0.0)
+    """
+    return np.abs(x - y)
+
+
+@scale_distance(position="mid_rank", form="squared")
+def ordinal(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    """Squared difference of mid-ranks over the pairable ratings; only the order counts.
+
+    Krippendorff 2011. It depends on the whole study, so it cannot be called on two values alone.
+    """
+    return np.asarray((x - y) ** 2)
+
+
+@scale_distance()
+def ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    """((x - y) / (x + y))²; for counts and amounts with a true zero.
+
+    Krippendorff 2011.
+
+    Examples
+    --------
+    >>> ratio(1, 3), ratio(0, 0)
+    (0.25, 0.0)
+    """
     total = np.asarray(x + y, dtype=float)
     share = np.divide(x - y, total, out=np.zeros_like(total), where=total != 0)
     return np.asarray(share**2)
 
 
-def _bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
+@scale_distance()
+def bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
+    """(x - y)² / ((x + y - 2 min)(2 max - x - y)); for scales with two ends.
+
+    Krippendorff 2011. It depends on the ends of the scale, so it cannot be called on two values.
+    """
     reach = np.asarray((x + y - 2 * low) * (2 * high - x - y), dtype=float)
     return np.asarray(np.divide((x - y) ** 2, reach, out=np.zeros_like(reach), where=x != y))
 
 
-def _circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
+@scale_distance()
+def radical(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    r"""sqrt(\|x - y\|).
+
+    Gwet 2014.
+
+    Examples
+    --------
+    >>> radical(1, 5), radical(2, 2)
+    (2.0, 0.0)
+    """
+    return np.sqrt(np.abs(x - y))
+
+
+@scale_distance()
+def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
+    """sin²(pi (x - y) / U), U = max - min + 1; for hours and directions.
+
+    Krippendorff 2011. It depends on the ends of the scale, so it cannot be called on two values.
+    """
     step = x - y
     # sin(pi) is not 0 in floating point: equal values stay at 0 by hand.
     return np.where(step == 0, 0.0, np.sin(np.pi * step / (high - low + 1)) ** 2)
 
 
-def _choose_two(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+@scale_distance(position="rank")
+def ordinal_gwet(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
+    r"""C(\|rank x - rank y\| + 1, 2).
+
+    Gwet 2014. It depends on the values in use, so it cannot be called on two of them alone.
+    """
     steps = np.abs(x - y)
-    return (steps + 1) * steps / 2
+    return np.asarray((steps + 1) * steps / 2)
 
-
-def _squared(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
-    return (x - y) ** 2
-
-
-def _absolute(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
-    return np.abs(x - y)
-
-
-def _root(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
-    return np.sqrt(np.abs(x - y))
-
-
-interval = ScaleDistance("interval", _squared, form="squared", bounded=False)
-"""(x - y)²; equal steps mean equally much. Krippendorff 2011."""
-
-quadratic = ScaleDistance("quadratic", _squared, form="squared", bounded=False)
-"""(x - y)², another name of `interval`; the weights of the quadratic kappa."""
-
-linear = ScaleDistance("linear", _absolute, form="absolute", bounded=False)
-"""\\|x - y\\|; the weights of the linear kappa."""
-
-ordinal = ScaleDistance("ordinal", _squared, position="mid_rank", form="squared", bounded=False)
-"""Squared difference of mid-ranks over the pairable ratings. Krippendorff 2011."""
-
-ratio = ScaleDistance("ratio", _ratio, bounded=False)
-"""((x - y) / (x + y))²; for counts and amounts with a true zero. Krippendorff 2011."""
-
-bipolar = ScaleDistance("bipolar", _bipolar, bounded=False)
-"""(x - y)² / ((x + y - 2 min)(2 max - x - y)); for scales with two ends. Krippendorff 2011."""
-
-radical = ScaleDistance("radical", _root, bounded=False)
-"""sqrt(\\|x - y\\|). Gwet 2014."""
-
-circular = ScaleDistance("circular", _circular, bounded=False)
-"""sin²(pi (x - y) / U), U = max - min + 1; for hours and directions. Krippendorff 2011."""
-
-ordinal_gwet = ScaleDistance("ordinal_gwet", _choose_two, position="rank", bounded=False)
-"""C(\\|rank x - rank y\\| + 1, 2). Gwet 2014."""
 
 SCALE_DISTANCES = (
     interval,
@@ -79,3 +149,6 @@ SCALE_DISTANCES = (
     circular,
     ordinal_gwet,
 )
+
+# doctest looks at functions; these are objects that carry the docstring of one.
+__test__ = {distance.name: str(distance.__doc__) for distance in SCALE_DISTANCES}
