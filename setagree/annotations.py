@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree import layouts
-from setagree.assembly import AnswerKind, Coded, Duplicates, assemble
+from setagree.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax
 from setagree.coding import Codes, Kind, Value, as_objects, used_labels
 from setagree.errors import DataError, OptionError, counted
 from setagree.labels import Blank, Case, Label, LabelSyntax, sorted_labels
@@ -139,14 +139,11 @@ class Annotations:
         """
         if labels is not None and value is not None:
             raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
-        answer = value if value is not None else (labels or "labels")
-        return cls._of(
-            layouts.LongColumns(*(layouts.pick_column(data, c) for c in (unit, rater, answer))),
-            "labels" if value is None else "value",
-            LabelSyntax(sep=sep, blank=blank or "missing", case=case, codebook=codebook),
-            duplicates,
-            quiet=blank is not None,
-        )
+        answer = next((name for name in (value, labels) if name is not None), "labels")
+        long = layouts.from_long(data, unit, rater, answer)
+        kind: AnswerKind = "labels" if value is None else "value"
+        syntax = label_syntax(sep, blank, case, codebook)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
     def from_wide(
@@ -189,13 +186,9 @@ class Annotations:
         >>> Annotations.from_wide(table, blank="empty")
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        return cls._of(
-            layouts.from_wide(data, unit, raters),
-            kind,
-            LabelSyntax(sep=sep, blank=blank or "missing", case=case, codebook=codebook),
-            duplicates,
-            quiet=blank is not None,
-        )
+        long = layouts.from_wide(data, unit, raters)
+        syntax = label_syntax(sep, blank, case, codebook)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
     def from_indicators(
@@ -230,10 +223,13 @@ class Annotations:
         >>> study
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        if isinstance(indicators, pd.DataFrame):
-            long = layouts.from_flag_frame(indicators)
+        named = (labels, units, raters, mask)
+        if not isinstance(indicators, pd.DataFrame):
+            long = layouts.from_cube(indicators, *named)
+        elif any(given is not None for given in named):
+            raise OptionError("a frame names its labels, units and raters; drop those options.")
         else:
-            long = layouts.from_cube(indicators, labels, units, raters, mask)
+            long = layouts.from_flag_frame(indicators)
         return cls._of(long, "labels", LabelSyntax(), "error", quiet=True)
 
     @classmethod
@@ -262,13 +258,9 @@ class Annotations:
         >>> Annotations.from_triples([("ann", 1, {"a"}), ("bob", 1, "a, b"), ("ann", 2, set())])
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        return cls._of(
-            layouts.from_triples(triples),
-            kind,
-            LabelSyntax(sep=sep, blank=blank or "missing", case=case, codebook=codebook),
-            duplicates,
-            quiet=blank is not None,
-        )
+        long = layouts.from_triples(triples)
+        syntax = label_syntax(sep, blank, case, codebook)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
     def from_contingency(
@@ -301,10 +293,6 @@ class Annotations:
         >>> Annotations.from_contingency(table)
         <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
         """
-        if not isinstance(table, pd.DataFrame):
-            raise DataError(
-                "a contingency table needs its labels: pass a DataFrame with both axes."
-            )
         syntax = LabelSyntax(sep=sep, blank="empty" if kind == "labels" else "error", case=case)
         return cls._of(layouts.from_contingency(table, raters), kind, syntax, "error", quiet=True)
 

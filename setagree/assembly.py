@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -16,13 +17,21 @@ from setagree.coding import (
     Codes,
     Kind,
     Value,
+    as_objects,
     code_ids,
     code_label_sets,
     code_scalars,
     warn_blanks,
 )
-from setagree.errors import DataError, SwappedColumnsWarning, check_choice, counted
-from setagree.labels import LabelSyntax
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SwappedColumnsWarning,
+    check_choice,
+    counted,
+    shorten,
+)
+from setagree.labels import Blank, Case, Label, LabelSyntax
 from setagree.layouts import LongColumns
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
@@ -54,6 +63,14 @@ class Coded:
         )
 
 
+def label_syntax(
+    sep: str, blank: Blank | None, case: Case, codebook: Collection[Label] | None
+) -> LabelSyntax:
+    """Return how label cells are read where blank=None means missing, but not on request."""
+    blank = "missing" if blank is None else blank
+    return LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook)
+
+
 def assemble(
     long: LongColumns,
     *,
@@ -68,6 +85,8 @@ def assemble(
     """
     check_choice("kind", kind, ("labels", "value"))
     check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
+    if kind == "value" and syntax.codebook is not None:
+        raise OptionError("codebook= lists the labels of label sets; single values have none.")
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = code_ids(long.unit, "unit")
@@ -97,11 +116,12 @@ def check_design(coded: Coded) -> Coded:
 
 def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> Answers:
     def place(row: int) -> str:
-        return f"Unit {long.unit.iloc[row]!r}, rater {long.rater.iloc[row]!r}"
+        unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
+        return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
     if kind == "labels":
         return code_label_sets(long.answer, syntax, place=place)
-    return code_scalars(long.answer, syntax.blank, place=place)
+    return code_scalars(long.answer, syntax.blank, case=syntax.case, place=place)
 
 
 def _drop_missing(coded: Coded) -> Coded:
@@ -141,8 +161,8 @@ def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
     places = "; ".join(
-        f"unit {coded.units[key // len(coded.raters)]!r}, rater "
-        f"{coded.raters[key % len(coded.raters)]!r}: {n} times"
+        f"unit {shorten(coded.units[key // len(coded.raters)])}, rater "
+        f"{shorten(coded.raters[key % len(coded.raters)])}: {n} times"
         for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"

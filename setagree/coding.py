@@ -22,6 +22,7 @@ from setagree.errors import (
     LabelError,
     MixedScaleWarning,
     SeparatorWarning,
+    SetagreeError,
     SimilarLabelsWarning,
     counted,
     listing,
@@ -30,7 +31,6 @@ from setagree.errors import (
 from setagree.labels import (
     Blank,
     Case,
-    Label,
     LabelSet,
     LabelSyntax,
     is_missing,
@@ -75,7 +75,10 @@ class Answers:
 
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes and distinct identifiers, in the order of their first row."""
-    codes, ids = pd.factorize(column)
+    try:
+        codes, ids = pd.factorize(column)
+    except TypeError as error:
+        raise DataError(f"a {role} is named by text or a number ({error}).") from error
     blank = [k for k, one in enumerate(ids) if isinstance(one, str) and not one.strip()]
     bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
     if bad.size:
@@ -101,23 +104,28 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     """
     codes, cells = _distinct_cells(column)
     _refuse_flag_lists(cells)
+    _refuse_uneven_flags(cells)
     _refuse_numbers(column)
-    sets, failures = _parse_all(cells, syntax)
+    sets, failures = _parse_all(cells, lambda cell: read_cell(cell, syntax))
     if failures:
-        raise _worded(failures, codes, place)
+        raise LabelError(_worded(failures, codes, place))
     merged, values = _merge(sets)
-    is_text = np.array([isinstance(cell, str) for cell in cells], dtype=bool)
-    n_blank = _count_blanks(codes, merged, is_text)
+    is_cell = np.array([not is_missing(cell) for cell in cells], dtype=bool)
+    n_blank = _count_blanks(codes, merged, is_cell)
     _warn_other_separator(cells, syntax.sep)
-    warn_similar_labels(values)
+    _warn_similar("Labels", used_labels(values))
     return Answers(_recode(codes, merged), values, "labels", n_blank)
 
 
-def code_scalars(column: Column, blank: Blank, *, place: Callable[[int], str]) -> Answers:
+def code_scalars(
+    column: Column, blank: Blank, *, case: Case = "keep", place: Callable[[int], str]
+) -> Answers:
     """Return the coded scalars of a column: numbers where every cell is one, else categories."""
     codes, cells = _distinct_cells(column)
-    cleaned = [_clean_scalar(cell) for cell in cells]
-    is_blank = np.array([value == "" and isinstance(value, str) for value in cleaned], dtype=bool)
+    cleaned, failures = _parse_all(cells, lambda cell: _clean_scalar(cell, case))
+    if failures:
+        raise DataError(_worded(failures, codes, place))
+    is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
     n_blank = int(is_blank[codes[codes >= 0]].sum())
     if n_blank and blank != "missing":
         row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
@@ -125,14 +133,14 @@ def code_scalars(column: Column, blank: Blank, *, place: Callable[[int], str]) -
             f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
             f"blank='missing' or drop the rows ({n_blank:,} of them)."
         )
-    numbers = [_number(value) for value in cleaned]
-    is_number = all(n is not None for n, b in zip(numbers, is_blank, strict=True) if not b)
-    _refuse_infinite(numbers, codes, cells, place)
-    answers = [
-        None if b else (n if is_number else v)
-        for n, v, b in zip(numbers, cleaned, is_blank, strict=True)
-    ]
-    merged, values = _merge(answers)
+    cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
+    numbers = [as_number(value) for value in cleaned]
+    is_number = all(n is not None or v is None for n, v in zip(numbers, cleaned, strict=True))
+    _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
+    if not is_number:
+        _warn_mixed_scale(numbers, cleaned, codes, place)
+        _warn_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
+    merged, values = _merge(numbers if is_number else cleaned)
     return Answers(_recode(codes, merged), values, "number" if is_number else "category", n_blank)
 
 
@@ -147,17 +155,38 @@ def warn_blanks(n_blank: int) -> None:
         )
 
 
-def warn_similar_labels(values: Sequence[LabelSet]) -> None:
-    """Warn about labels that differ only in case, or only in being text or a number."""
-    groups: dict[str, list[Label]] = {}
-    for label in sorted_labels(used_labels(values)):
-        groups.setdefault(str(label).casefold(), []).append(label)
+def _warn_similar(what: str, names: Iterable[Any]) -> None:
+    """Warn about names that differ only in case, or only in being text or a number."""
+    groups: dict[str, list[Any]] = {}
+    for name in sorted_labels(names):
+        groups.setdefault(str(name).casefold(), []).append(name)
     pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
     if pairs:
         warnings.warn(
-            f"Labels kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
+            f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
             "types makes them one.",
             SimilarLabelsWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_mixed_scale(
+    numbers: Sequence[float | None],
+    cleaned: Sequence[object],
+    codes: Codes,
+    place: Callable[[int], str],
+) -> None:
+    """Warn where half of the answers or more are numbers, so that the rest may be a mistake."""
+    finite = np.array([n is not None and not _is_infinite(n) for n in numbers], dtype=bool)
+    other = np.array([v is not None for v in cleaned], dtype=bool) & ~finite
+    rows = np.flatnonzero((codes >= 0) & other[codes])
+    if np.count_nonzero((codes >= 0) & finite[codes]) >= rows.size:
+        first = int(rows[0])
+        warnings.warn(
+            f"{counted(rows.size, 'answer')} among numbers cannot be read as one ({place(first)}: "
+            f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
+            "make them numbers, or make them missing.",
+            MixedScaleWarning,
             stacklevel=5,
         )
 
@@ -191,29 +220,27 @@ def _key(cell: object) -> Hashable:
 
 
 def _parse_all(
-    cells: Sequence[object], syntax: LabelSyntax
-) -> tuple[list[LabelSet | None], dict[int, LabelError]]:
-    sets: list[LabelSet | None] = []
-    failures: dict[int, LabelError] = {}
+    cells: Sequence[object], read: Callable[[object], Value | None]
+) -> tuple[list[Value | None], dict[int, SetagreeError]]:
+    """Return what each cell is read as, and what went wrong where it cannot be read."""
+    answers: list[Value | None] = []
+    failures: dict[int, SetagreeError] = {}
     for position, cell in enumerate(cells):
         try:
-            sets.append(read_cell(cell, syntax))
-        except LabelError as error:
-            sets.append(None)
+            answers.append(read(cell))
+        except (LabelError, DataError) as error:
+            answers.append(None)
             failures[position] = error
-    return sets, failures
+    return answers, failures
 
 
-def _worded(
-    failures: dict[int, LabelError],
-    codes: Codes,
-    place: Callable[[int], str],
-) -> LabelError:
+def _worded(failures: dict[int, SetagreeError], codes: Codes, place: Callable[[int], str]) -> str:
     """Return the first failure with its place and the number of rows that fail."""
     rows = np.flatnonzero(np.isin(codes, list(failures)))
     first = int(rows[0])
-    more = f" ({rows.size - 1:,} more rows fail.)" if rows.size > 1 else ""
-    return LabelError(f"{place(first)}: {failures[int(codes[first])]}{more}")
+    others = rows.size - 1
+    more = f" ({counted(others, 'more row')} {'fail' if others > 1 else 'fails'}.)"
+    return f"{place(first)}: {failures[int(codes[first])]}{more if others else ''}"
 
 
 def _merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
@@ -228,15 +255,16 @@ def _recode(codes: Codes, merged: Codes) -> Codes:
     return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
 
 
-def _count_blanks(codes: Codes, merged: Codes, is_text: npt.NDArray[np.bool_]) -> int:
-    blank = np.append((merged == MISSING) & is_text, False)
+def _count_blanks(codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_]) -> int:
+    blank = np.append((merged == MISSING) & is_cell, False)
     return int(blank[codes].sum())
 
 
 def _refuse_numbers(column: Column) -> None:
     if column.notna().any() and pd.api.types.is_numeric_dtype(column.dtype):
+        name = "the table" if column.name is None else f"column {column.name!r}"
         raise LabelError(
-            f"column {column.name!r} holds {column.dtype} numbers where labels are due; use value= "
+            f"{name} holds {column.dtype} numbers where labels are due; use value= "
             "(or kind='value') for one value a cell, or make the labels text."
         )
 
@@ -257,6 +285,17 @@ def _refuse_flag_lists(cells: Sequence[object]) -> None:
         )
 
 
+def _refuse_uneven_flags(cells: Sequence[object]) -> None:
+    """Refuse one-hot rows of different lengths, whose flags cannot mean the same labels."""
+    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
+    flags = [row for row in rows if len(row) and all(isinstance(f, bool | np.bool_) for f in row)]
+    other = next((row for row in flags if len(row) != len(flags[0])), None)
+    if other is not None:
+        raise LabelError(
+            f"one-hot rows of different lengths, such as {shorten(flags[0])} and {shorten(other)}."
+        )
+
+
 def _warn_other_separator(cells: Sequence[object], sep: str) -> None:
     texts = [cell for cell in cells if isinstance(cell, str)]
     if not texts or any(sep in text for text in texts):
@@ -274,26 +313,30 @@ def _warn_other_separator(cells: Sequence[object], sep: str) -> None:
             return
 
 
-def _clean_scalar(cell: object) -> object:
+def _clean_scalar(cell: object, case: Case) -> object:
     if isinstance(cell, str):
-        return cell.strip()
+        text = unicodedata.normalize("NFC", cell.strip())
+        return text.lower() if case == "lower" else text
     if isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, np.generic):
         return cell.item()
-    if isinstance(cell, Hashable):
+    if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
         return cell
     raise DataError(f"{shorten(cell)} is a {type(cell).__name__}, not one value; use labels=.")
 
 
-def _number(value: object) -> int | float | None:
+def as_number(value: object) -> int | float | None:
     """Return the number a scalar is or spells, else None."""
     if isinstance(value, int):
         return value
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
+    if isinstance(value, Decimal | Fraction):
+        return as_number(float(value))
     if isinstance(value, str) and _NUMBER.fullmatch(value):
-        return _number(float(value))
+        # Whole numbers stay exact: codes of 17 digits and more would meet as floats.
+        return int(value) if _WHOLE_NUMBER.fullmatch(value) else as_number(float(value))
     return None
 
 
@@ -302,11 +345,23 @@ def _refuse_infinite(
     codes: Codes,
     cells: Sequence[object],
     place: Callable[[int], str],
+    *,
+    spelled: bool,
 ) -> None:
+    """Refuse infinite numbers; those spelled as text only where text means numbers."""
     for position, number in enumerate(numbers):
-        if number is not None and math.isinf(number):
+        if isinstance(cells[position], str) and not spelled:
+            continue
+        if number is not None and _is_infinite(number):
             row = int(np.flatnonzero(codes == position)[0])
             raise DataError(f"{place(row)}: {shorten(cells[position])} is not a finite number.")
+
+
+def _is_infinite(number: float) -> bool:
+    try:
+        return math.isinf(number)
+    except OverflowError:
+        return True
 
 
 def _rows(positions: npt.NDArray[np.intp]) -> str:

@@ -12,7 +12,7 @@ import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -141,7 +141,7 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
 
 def is_missing(cell: object) -> bool:
     """Say whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
-    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
+    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
 
 
 def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import Column, as_objects
-from setagree.errors import DataError, counted, did_you_mean, listing
-from setagree.labels import Label, parse_labels
+from setagree.errors import DataError, OptionError, counted, did_you_mean, listing, shorten
+from setagree.labels import Label, is_missing, parse_labels
+
+_MOST_UNITS = 100_000_000
+_MARGINS = {"all", "sum", "total", "totals"}
 
 
 class LongColumns(NamedTuple):
@@ -27,23 +32,35 @@ def pick_column(data: pd.DataFrame, name: object) -> Column:
     columns: list[Any] = list(data.columns)
     found = columns.count(name)
     if found == 0:
-        hint = did_you_mean(name, columns)
-        raise DataError(f"there is no column {name!r}; the columns are {listing(columns)}.{hint}")
+        known = f"the columns are {listing(columns)}" if columns else "the table has no columns"
+        raise DataError(f"there is no column {name!r}; {known}.{did_you_mean(name, columns)}")
     if found > 1:
         raise DataError(f"{found} columns are called {name!r}; rename all but one.")
     return data[name]
+
+
+def from_long(data: pd.DataFrame, unit: object, rater: object, answer: object) -> LongColumns:
+    """Pick the three columns of a table with one row an annotation."""
+    _check_frame(data)
+    return LongColumns(*(pick_column(data, name) for name in (unit, rater, answer)))
 
 
 def from_wide(
     data: pd.DataFrame, unit: object | None, raters: Sequence[object] | None
 ) -> LongColumns:
     """Stack a table with one row a unit and one column a rater."""
+    _check_frame(data)
+    if isinstance(raters, str):
+        raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
     ids = data.index.to_series() if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
+    _refuse_nameless("column of a rater", names)
+    _refuse_nameless("row of a unit", as_objects(ids))
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
-            f"a wide table of {len(data)} rows and {len(columns)} raters has no answers."
+            f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
+            "no answers."
         )
     if raters is None:
         _refuse_stray_columns(columns)
@@ -56,17 +73,26 @@ def from_wide(
 
 def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
     """Read (rater, unit, answer) triples."""
+    if not isinstance(triples, Iterable):
+        raise DataError(f"a {type(triples).__name__} is no list of (rater, unit, labels) triples.")
     rows = list(triples)
     for position, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
-            raise DataError(f"triple {position} is {row!r}; write (rater, unit, labels).")
+            raise DataError(f"triple {position} is {shorten(row)}; write (rater, unit, labels).")
     raters, units, answers = (as_objects(row[k] for row in rows) for k in range(3))
     return LongColumns(pd.Series(units), pd.Series(raters), pd.Series(answers, name="labels"))
 
 
 def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> LongColumns:
     """Write a table of counts (rows: first rater, columns: second) as one unit a count."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
+    if isinstance(raters, str) or len(raters) != 2 or raters[0] == raters[1]:
+        raise OptionError(f"raters={raters!r} must name two raters.")
+    _refuse_nameless("row of the contingency table", as_objects(table.index))
+    _refuse_nameless("column of the contingency table", as_objects(table.columns))
     counts = _whole_counts(table)
+    _refuse_margins(table, counts)
     rows, columns = np.nonzero(counts)
     times = counts[rows, columns]
     first = np.repeat(as_objects(table.index)[rows], times)
@@ -89,8 +115,8 @@ def from_cube(
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
     flags = _flags(cube)
     n_raters, n_units, n_labels = flags.shape
-    names = as_objects(range(n_labels) if labels is None else labels)
-    missing = np.zeros((n_raters, n_units), bool) if mask is None else np.asarray(mask, bool)
+    names = _label_names(range(n_labels) if labels is None else labels)
+    missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
     unit_ids = as_objects(range(n_units) if units is None else units)
     rater_ids = as_objects(range(n_raters) if raters is None else raters)
     if (missing.shape, len(names), len(unit_ids), len(rater_ids)) != (
@@ -104,7 +130,7 @@ def from_cube(
             f"mask {missing.shape}, {len(rater_ids)} raters, {len(unit_ids)} units, "
             f"{len(names)} labels."
         )
-    answer = _rows_to_sets(flags.reshape(-1, n_labels), names)
+    answer = _rows_to_sets(flags.reshape(n_raters * n_units, n_labels), names)
     answer[missing.ravel()] = None
     return LongColumns(
         pd.Series(np.tile(unit_ids, n_raters)),
@@ -117,10 +143,16 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
     """Read flags with one row an annotation, indexed by (unit, rater), one column a label."""
     if frame.index.nlevels != 2:
         raise DataError("a frame of flags needs an index of two levels: unit, rater.")
-    flags = _as_flags(frame.to_numpy())
-    answer = _rows_to_sets(flags, as_objects(frame.columns))
-    unit, rater = (frame.index.get_level_values(k).to_series() for k in (0, 1))
+    flags = _as_flags(frame.to_numpy(), "indicators")
+    answer = _rows_to_sets(flags, _label_names(frame.columns))
+    levels = ("rater", "unit") if list(frame.index.names) == ["rater", "unit"] else (1, 0)
+    rater, unit = (frame.index.get_level_values(level).to_series() for level in levels)
     return LongColumns(unit, rater, pd.Series(answer, dtype=object))
+
+
+def _check_frame(data: object) -> None:
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(f"a {type(data).__name__} is no table; pass a pandas DataFrame.")
 
 
 def _stack(columns: Sequence[Column]) -> Column:
@@ -132,18 +164,26 @@ def _stack(columns: Sequence[Column]) -> Column:
 def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
     parts = [_answer_parts(column) for column in columns]
-    for position, column in enumerate(columns):
-        others: set[object] = set().union(*(p for k, p in enumerate(parts) if k != position))
-        cells = [cell for cell in column.tolist() if isinstance(cell, str | int) and cell != ""]
-        if len(cells) < 4 or len(columns) < 2 or len(set(cells)) < len(cells):
+    in_columns = Counter(part for of_one in parts for part in of_one)
+    for column, of_one in zip(columns, parts, strict=True):
+        cells = [cell for cell in column.dropna().tolist() if _may_identify(cell)]
+        shared = sum(in_columns[part] > 1 for part in of_one)
+        if len(cells) < 4 or len(columns) < 2 or 10 * len(set(cells)) < 9 * len(cells):
             continue
-        if not parts[position] & others:
+        if 2 * shared < len(of_one):
             names = [c.name for c in columns]
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
-                f"answers of a rater (each of its {len(cells)} cells is different, and none stands "
-                f"in another column); say unit={column.name!r}, or name the raters= of {names!r}."
+                f"answers of a rater ({len(set(cells))} of its {len(cells)} cells are different, "
+                f"and most stand in no other column); say unit={column.name!r}, or name the "
+                f"raters= of {names!r}."
             )
+
+
+def _may_identify(cell: object) -> bool:
+    if isinstance(cell, float):
+        return cell.is_integer()  # identifiers with a gap are read as floats
+    return isinstance(cell, str | int | datetime) and cell != ""
 
 
 def _answer_parts(column: Column) -> set[object]:
@@ -151,11 +191,32 @@ def _answer_parts(column: Column) -> set[object]:
     for cell in column.dropna().tolist():
         if isinstance(cell, str):
             parts.update(piece.strip().casefold() for piece in cell.replace(";", ",").split(","))
-        elif isinstance(cell, int | float):
-            parts.add(cell)
-        elif isinstance(cell, list | tuple | set | frozenset):
+        elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
             parts.update(str(label).casefold() for label in cell)
+        elif isinstance(cell, Hashable):
+            parts.add(cell)
     return parts - {""}
+
+
+def _refuse_nameless(what: str, names: Iterable[object]) -> None:
+    nameless = [k for k, name in enumerate(names) if is_missing(name)]
+    if nameless:
+        raise DataError(
+            f"{counted(len(nameless), what)} without a name (first: number {nameless[0]}); name it "
+            "or drop it."
+        )
+
+
+def _refuse_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
+    """Refuse sums among the counts, which crosstab(margins=True) appends."""
+    for axis, names in enumerate((table.index, table.columns)):
+        name = as_objects(names)[-1]
+        inner = np.delete(counts, -1, axis).sum(axis)
+        if str(name).casefold() in _MARGINS and (np.take(counts, -1, axis) == inner).all():
+            raise DataError(
+                f"the last {('row', 'column')[axis]} of the contingency table, {name!r}, is the "
+                "sum of the others; drop the margins."
+            )
 
 
 def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
@@ -163,34 +224,58 @@ def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
         counts = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise DataError("a contingency table holds counts and labels on both axes.") from error
-    if not counts.size:
-        raise DataError("the contingency table has no cells.")
-    if not np.isfinite(counts).all() or (counts < 0).any() or (counts != np.round(counts)).any():
-        raise DataError("a contingency table holds whole counts of zero or more.")
-    if not counts.any():
-        raise DataError("the contingency table counts no unit.")
+    bad = ~np.isfinite(counts) | (counts < 0) | (counts != np.round(counts))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(
+            f"a contingency table holds whole counts of zero or more; row {table.index[row]!r}, "
+            f"column {table.columns[column]!r} has {counts[row, column]}."
+        )
+    if not 0 < counts.sum() <= _MOST_UNITS:
+        raise DataError(
+            f"the contingency table counts {counts.sum():,.0f} units; 1 to {_MOST_UNITS:,} can be "
+            "written as annotations."
+        )
     return counts.astype(np.int64)
 
 
 def _flags(cube: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    flags = _as_flags(np.asarray(cube))
+    flags = _as_flags(cube, "indicators")
     if flags.ndim != 3:
         raise DataError(f"indicators of shape {flags.shape}; they are (raters, units, labels).")
     return flags
 
 
-def _as_flags(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:
+    if np.ma.isMaskedArray(array):
+        raise DataError(f"{what}: a masked array; pass plain flags, and what is missing as mask=.")
     try:
-        numbers = array.astype(float)
+        numbers = np.asarray(array).astype(float)
     except (TypeError, ValueError) as error:
-        raise DataError("indicators are flags: True and False, or 1 and 0.") from error
-    bad = ~np.isin(numbers, (0.0, 1.0))
-    if bad.any():
+        raise DataError(f"{what} must be flags, True and False or 1 and 0 ({error}).") from error
+    bad = np.argwhere(~np.isin(numbers, (0.0, 1.0)))
+    if len(bad):
+        first = tuple(bad[0].tolist())
         raise DataError(
-            f"{counted(int(bad.sum()), 'indicator')} neither 0 nor 1 (first: "
-            f"{numbers[bad][0]!r}); pass mask= for missing annotations."
+            f"{what}: {counted(len(bad), 'entry', 'entries')} neither 0 nor 1 (first: "
+            f"{numbers[first]} at {first}); pass mask= for missing annotations."
         )
     return numbers.astype(bool)
+
+
+def _label_names(names: Iterable[object]) -> npt.NDArray[np.object_]:
+    """Return the names along the axis of labels, refused where two mean the same label."""
+    if isinstance(names, str):
+        raise OptionError(f"labels={names!r} must be a list of labels, not one text.")
+    named = as_objects(names)
+    flags = [name for name in named if isinstance(name, bool | np.bool_)]
+    cleaned = parse_labels([*named], blank="empty") if len(named) and not flags else frozenset()
+    if cleaned is None or len(cleaned) != len(named):
+        raise DataError(
+            f"{counted(len(named), 'label')} need as many different names; these are "
+            f"{listing(named.tolist())}."
+        )
+    return named
 
 
 def _rows_to_sets(

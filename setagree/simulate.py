@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
 from setagree.coding import as_objects
-from setagree.errors import OptionError
-from setagree.labels import LabelSet
+from setagree.errors import OptionError, counted
+from setagree.labels import LabelSet, parse_labels
 
 
 def simulate(
@@ -64,38 +64,68 @@ def simulate(
     >>> simulate(50, 3, prevalence=0.2, missing=0.1, rng=1)
     <Annotations: 139 ratings, 50 units, 3 raters, 20 distinct label sets>
     """
-    rng = np.random.default_rng(rng)
-    p = _vector("prevalence", prevalence, n_labels, low=0, high=1)
-    s = _vector("skill", skill, n_raters, low=-1e-9, high=1 + 1e-9)
-    b = _vector("size_bias", size_bias, n_raters, low=0, high=np.inf)
-    names = [f"l{k + 1}" for k in range(n_labels)] if labels is None else list(labels)
-    if len(names) != n_labels or not 0 <= missing < 1 or min(n_units, n_raters) < 1:
-        raise OptionError(
-            f"{len(names)} names for n_labels={n_labels}, missing={missing}, n_units={n_units}, "
-            f"n_raters={n_raters}: names and labels must be equally many, missing in [0, 1), the "
-            "rest 1 or more."
-        )
+    rng = _generator(rng)
+    for name, number in (("n_units", n_units), ("n_raters", n_raters), ("n_labels", n_labels)):
+        _check_whole(name, number)
+    p = _vector("prevalence", prevalence, n_labels, "above 0 and below 1", lambda x: _inside(x, 1))
+    s = _vector("skill", skill, n_raters, "0 to 1", lambda x: (x >= 0) & (x <= 1))
+    b = _vector(
+        "size_bias", size_bias, n_raters, "above 0 and finite", lambda x: _inside(x, np.inf)
+    )
+    _vector("missing", missing, 1, "0 or more and below 1", lambda x: (x >= 0) & (x < 1))
+    names = _names(n_labels, labels)
     truth = rng.random((n_units, n_labels)) < p
     keys = np.stack([_answer(truth, p, s[g], b[g], rng) for g in range(n_raters)], axis=1)
     present = rng.random((n_units, n_raters)) >= missing
     if not present.any():
-        raise OptionError(f"missing={missing} left no annotation of {n_units} units.")
+        raise OptionError(f"missing={missing} left no annotation of {counted(n_units, 'unit')}.")
     return _study(keys, present, names)
 
 
+def _generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"rng={rng!r} is neither a seed of 0 or more nor a Generator.") from error
+
+
+def _check_whole(name: str, number: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+        raise OptionError(f"{name}={number!r} must be a whole number of 1 or more.")
+
+
+def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:
+    """Return the names of the labels, checked to be as many and all different as labels."""
+    if labels is None:
+        return [f"l{k + 1}" for k in range(n_labels)]
+    if isinstance(labels, str) or len(labels) != n_labels:
+        raise OptionError(f"labels={labels!r} must be a list of n_labels={n_labels} names.")
+    if parse_labels(list(labels)) != frozenset(labels) or len(set(labels)) < n_labels:
+        raise OptionError(f"labels={labels!r} must be different labels without space around.")
+    return list(labels)
+
+
+def _inside(x: npt.NDArray[np.float64], high: float) -> npt.NDArray[np.bool_]:
+    return (x > 0) & (x < high)
+
+
 def _vector(
-    name: str, value: float | Sequence[float], n: int, *, low: float, high: float
+    name: str,
+    value: float | Sequence[float],
+    n: int,
+    wanted: str,
+    fits: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.bool_]],
 ) -> npt.NDArray[np.float64]:
-    out = (
-        np.broadcast_to(np.asarray(value, dtype=float), n)
-        if np.ndim(value) == 0
-        else (np.asarray(value, dtype=float))
-    )
-    if out.shape != (n,):
-        raise OptionError(f"{name} has {out.size} entries; {n} are needed.")
-    if not ((out > low) & (out < high)).all():
-        raise OptionError(f"{name}={value!r} is outside its range.")
-    return out
+    """Return one number for each of n, each checked to be as wanted."""
+    try:
+        out = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{name}={value!r} must be numbers {wanted}.") from error
+    if out.ndim and out.shape != (n,):
+        raise OptionError(f"{name} has shape {out.shape}; one number or {n} are needed.")
+    if not fits(out).all():
+        raise OptionError(f"{name}={value!r} must be {wanted}.")
+    return np.broadcast_to(out, n)
 
 
 def _answer(

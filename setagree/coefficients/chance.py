@@ -94,6 +94,13 @@ class Case:
         """q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
         return pattern_disagreement(self.tally, self.weights)
 
+    @cached_property
+    def mean_disagreement(self) -> Floats:
+        """x_i = q_i / (r_i (r_i - 1) d_max) of each pattern; 0 where it is not pairable."""
+        r, d_max = self.tally.pattern_ratings, self.weights.max_distance
+        pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
+        return np.asarray(self.disagreement / (d_max * pairs))
+
 
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
     """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings.

@@ -18,6 +18,7 @@ from setagree.coefficients.chance import (
     undefined_estimate,
 )
 from setagree.coefficients.within_raters import spread_within_raters
+from setagree.weights.base import Weights
 
 
 def fleiss_kappa(case: Case) -> Estimate:
@@ -31,19 +32,26 @@ def fleiss_kappa(case: Case) -> Estimate:
 def gwet_ac(case: Case) -> Estimate:
     """Return Gwet's AC1 or AC2: pe = T_w / (K (K - 1)) sum_k pi_k (1 - pi_k)."""
     tally, weights = case.tally, case.weights
-    K = weights.n_values
-    shares = rated_shares(tally)
-    credit_total = K * K - weights.distance_total / weights.max_distance
-    scale = credit_total / (K * (K - 1)) if K > 1 else np.nan
+    shares, scale = rated_shares(tally), ac_scale(weights)
     y = 1 - scale * float(shares @ (1 - shares))
     return _corrected(case, y, 1 - scale * tally.pattern_means(1 - shares))
 
 
 def brennan_prediger(case: Case) -> Estimate:
     """Return the Brennan-Prediger coefficient: pe = T_w / K²."""
-    weights = case.weights
-    y = weights.distance_total / weights.max_distance / weights.n_values**2
-    return _corrected(case, y, None)
+    return _corrected(case, uniform_chance(case.weights), None)
+
+
+def ac_scale(weights: Weights) -> float:
+    """Return T_w / (K (K - 1)), nan for one value."""
+    K = weights.n_values
+    credit_total = K * K - weights.distance_total / weights.max_distance
+    return credit_total / (K * (K - 1)) if K > 1 else float("nan")
+
+
+def uniform_chance(weights: Weights) -> float:
+    """Return 1 - T_w / K², the chance disagreement where all values are equally likely."""
+    return weights.distance_total / weights.max_distance / weights.n_values**2
 
 
 def percent_agreement(case: Case) -> Estimate:
@@ -81,8 +89,7 @@ def _corrected(case: Case, y: float, y_i: Floats | None, *, by_unit: bool = Fals
     fixed.
     """
     tally, d_max = case.tally, case.weights.max_distance
-    r, used, m = tally.pattern_ratings, tally.pairable, tally.multiplicity
-    x_i = case.disagreement / (d_max * np.where(used, r * (r - 1), 1))
+    x_i, used, m = case.mean_disagreement, tally.pairable, tally.multiplicity
     n, n_pairable = tally.n_units, tally.n_pairable_units
     x = float(m[used] @ x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.

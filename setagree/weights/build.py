@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.coding import Kind
+from setagree.coding import Kind, as_number
 from setagree.distances.base import (
     CallableDistance,
     ClosureDistance,
@@ -111,7 +111,7 @@ class WeightBuilder:
     def _numbers(self, distance: Distance) -> Floats:
         if self.kind == "number":
             return np.array(self.values, dtype=float)
-        first = next((v for v in self.values if not isinstance(v, int | float)), None)
+        first = next((v for v in self.values if as_number(v) is None), None)
         what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
         raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
 

@@ -63,9 +63,8 @@ class OverlapWeights(BlockWeights):
         out = np.zeros(x.shape)
         small, large = self._split
         if small.size:
-            columns = x[small].reshape(len(small), -1)
-            parts = [self._subsets.dot(column, self.distance.function) for column in columns.T]
-            out[small] += np.stack(parts, axis=1).reshape((len(small), *x.shape[1:]))
+            part = self._subsets.dot(x[small].reshape(len(small), -1), self.distance.function)
+            out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
 

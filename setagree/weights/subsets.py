@@ -26,38 +26,26 @@ from setagree.weights.base import Codes, Floats
 from setagree.weights.geometry import SetGeometry
 
 Ints: TypeAlias = npt.NDArray[np.int64]
+_CELLS_AT_ONCE = 4_000_000
+"""Entries of the table of Y_b(S) that are held at a time; 32 MB of doubles."""
+
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
 
 @dataclass(frozen=True)
 class SubsetLevel:
-    """The pairs of a set and one of its subsets of one size, where another set shares the subset.
+    r"""The pairs of a set and one of its subsets of one size, where another set shares the subset.
 
     Attributes
     ----------
     kept : ndarray of shape (n_sets,)
-        How many entries each enumerated set has; the entries stand in the order of the sets.
-    cells : ndarray of shape (n_entries,)
-        Position in the flattened (n_subsets, n_sizes) table of Y_b(S) with b the set's own size.
-    n_subsets : int
-        How many subsets of this size are shared.
+        How many entries each enumerated set has.
+    incidence : sparse array of shape (n_sets, n_sizes * n_subsets)
+        1 where set A holds subset S, in the column of (\|A\|, S).
     """
 
     kept: Codes
-    cells: Codes
-    n_subsets: int
-
-    def totals(self, y: Floats, n_sizes: int) -> Floats:
-        """Return Y_b(S) of shape (n_subsets, n_sizes)."""
-        of_entry = np.repeat(y, self.kept)
-        totals = np.bincount(self.cells, of_entry, self.n_subsets * n_sizes).astype(np.float64)
-        return totals.reshape(-1, n_sizes)
-
-    def add_to_sets(self, out: Floats, credit: Floats) -> None:
-        """Add to each set the credit of its entries, credit of shape (n_subsets, n_sizes)."""
-        held = np.flatnonzero(self.kept)
-        starts = (np.cumsum(self.kept) - self.kept)[held]
-        out[held] += np.add.reduceat(credit.ravel()[self.cells], starts)
+    incidence: Any
 
 
 class SubsetIndex:
@@ -69,27 +57,32 @@ class SubsetIndex:
         self.levels = self._enumerate(geometry, codes, sizes)
 
     def dot(self, y: Floats, distance: SizeFunction) -> Floats:
-        """Return D @ y over the enumerated sets, y of shape (n_sets,)."""
-        out = np.zeros(len(y))
+        """Return D @ y over the enumerated sets, y of shape (n_sets, B)."""
+        out = np.zeros(y.shape)
         own = np.zeros(len(y))
         for p, level in enumerate(self.levels):
             g = binomial_coefficients(self.sizes, p, distance)
             if not g.any():
                 continue
-            # Not matmul: the table is tall and thin, and BLAS threads cost more than they save.
-            credit = np.einsum("sb,ab->sa", level.totals(y, len(self.sizes)), g)
-            level.add_to_sets(out, credit)
+            width = max(1, _CELLS_AT_ONCE // level.incidence.shape[1])
+            for start in range(0, y.shape[1], width):
+                part = slice(start, start + width)
+                totals = (level.incidence.T @ y[:, part]).reshape(len(g), -1)
+                # Not matmul: the table is long and thin, and BLAS threads cost more than they save.
+                credit = np.einsum("ab,bs->as", g, totals).reshape(level.incidence.shape[1], -1)
+                out[:, part] += level.incidence @ credit
             own += level.kept * np.diagonal(g)[self.size_codes]
         # Subsets that one set alone holds were left out. They would only complete the distance of
         # that set to itself, which is 0: so what was counted of it is taken off again.
-        return out - own * y
+        return np.asarray(out - own[:, None] * y)
 
     def _enumerate(self, geometry: SetGeometry, codes: Codes, sizes: Ints) -> list[SubsetLevel]:
         n_sizes, n_labels = len(self.sizes), max(1, len(geometry.labels))
         values = np.arange(len(codes))
         subsets = np.zeros(len(codes), dtype=np.int64)
         places = np.full(len(codes), -1)
-        levels = [SubsetLevel(np.ones(len(codes), dtype=np.int64), self.size_codes, 1)]
+        ones = np.ones(len(codes), dtype=np.int64)
+        levels = [_level(ones, self.size_codes, n_sizes)]
         while True:
             longer = sizes[values] - 1 - places
             parent = np.repeat(np.arange(len(values)), longer)
@@ -101,9 +94,17 @@ class SubsetIndex:
             if not n_shared:
                 return levels
             values, places = values[keep], places[keep]
-            cells = subsets * n_sizes + self.size_codes[values]
             kept = np.bincount(values, minlength=len(codes))
-            levels.append(SubsetLevel(kept, cells, n_shared))
+            cells = self.size_codes[values] * n_shared + subsets
+            levels.append(_level(kept, cells, n_sizes * n_shared))
+
+
+def _level(kept: Codes, cells: Codes, n_cells: int) -> SubsetLevel:
+    from scipy import sparse
+
+    indptr = np.concatenate([[0], np.cumsum(kept)])
+    entries = (np.ones(len(cells)), cells.astype(np.int32), indptr.astype(np.int32))
+    return SubsetLevel(kept, sparse.csr_array(entries, shape=(len(kept), n_cells)))
 
 
 def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:

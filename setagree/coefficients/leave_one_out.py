@@ -1,0 +1,125 @@
+"""Every coefficient without one unit, in closed form.
+
+Leaving out a unit with counts c changes a quadratic form n' D n by - 2 c' D n + c' D c, and c' D c
+is the unit's own disagreement q. The distance stays that of the full study. Each function returns
+one number a pattern (for Conger, a unit).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.kappas import ac_scale, uniform_chance
+from setagree.coefficients.replicates import one_minus
+
+
+def alpha_without(case: Case) -> Floats:
+    """Return Krippendorff's alpha without one unit of each pattern."""
+    tally, weights = case.tally, case.weights
+    used = tally.pairable
+    m = tally.multiplicity * used
+    r = np.where(used, tally.pattern_ratings, 0.0)
+    q = np.where(used, case.disagreement, 0.0)
+    each = q / np.maximum(r - 1, 1)
+    totals = tally.value_totals(m)
+    spread = weights.distance_dot(totals)
+    N = float(m @ r) - r
+    pairs = float(totals @ spread) - 2 * r * tally.pattern_means(spread) + q
+    return one_minus(float(m @ each) - each, pairs / np.maximum(N - 1, 1), weights.max_distance * N)
+
+
+def fleiss_without(case: Case) -> Floats:
+    """Return Fleiss' kappa without one unit of each pattern."""
+    tally, weights = case.tally, case.weights
+    sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
+    spread = weights.distance_dot(sums)
+    n = tally.n_units - 1
+    own = case.disagreement / tally.pattern_ratings**2
+    pairs = float(sums @ spread) - 2 * tally.pattern_means(spread) + own
+    return one_minus(_observed_without(case), pairs / (max(n, 1) ** 2 * weights.max_distance))
+
+
+def ac_without(case: Case) -> Floats:
+    """Return Gwet's AC without one unit of each pattern."""
+    tally = case.tally
+    sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
+    n = max(tally.n_units - 1, 1)
+    own = np.bincount(tally.rows, tally.counts**2, tally.n_patterns) / tally.pattern_ratings**2
+    squares = float(sums @ sums) - 2 * tally.pattern_means(sums) + own
+    return one_minus(_observed_without(case), 1 - ac_scale(case.weights) * (1 - squares / n**2))
+
+
+def brennan_prediger_without(case: Case) -> Floats:
+    """Return the Brennan-Prediger coefficient without one unit of each pattern."""
+    chance = np.full(case.tally.n_patterns, uniform_chance(case.weights))
+    return one_minus(_observed_without(case), chance)
+
+
+def percent_without(case: Case) -> Floats:
+    """Return the percent agreement without one unit of each pattern."""
+    return one_minus(_observed_without(case), np.ones(case.tally.n_patterns))
+
+
+def conger_without(study: Annotations, case: Case, spread: Floats) -> Floats:
+    """Return Conger's kappa without each unit.
+
+    `spread` is D p_g for each rater g, of shape (K, r). A rater g of the unit moves from p_g to
+    p_g + (p_g - e_v) / (n_g - 1), with e_v the value given. A unit that holds a rater's only rating
+    changes the number of raters: its entry is nan, and the caller computes it by itself.
+    """
+    r, n = study.n_raters, study.n_units
+    g, v, u = study.rater_codes, study.value_codes, study.unit_codes
+    ratings = np.bincount(g, minlength=r)
+    last = np.bincount(u, ratings[g] == 1, n) > 0
+    step = 1 / np.maximum(ratings[g] - 1, 1)
+    between = _means_by_rater(spread, g, v, ratings)
+    others = spread.sum(axis=1)[v] - spread[v, g]
+    toward = (between.sum(axis=1) - np.diagonal(between))[g] - others
+    total = float(between.sum() - np.trace(between))
+    change = np.bincount(u, 2 * step * toward, n) + _joint_moves(study, case, spread, between, step)
+    chance = (total + change) / (r * (r - 1) * case.weights.max_distance)
+    patterns = case.tally.unit_patterns
+    return np.where(last, np.nan, one_minus(_observed_without(case)[patterns], chance))
+
+
+def _joint_moves(
+    study: Annotations, case: Case, spread: Floats, between: Floats, step: Floats
+) -> Floats:
+    """Return, for each unit, the sum over pairs of its raters of move_g' D move_h."""
+    order = np.argsort(study.unit_codes, kind="stable")
+    u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
+    step, out = step[order], np.zeros(study.n_units)
+    left, shift = np.arange(len(u)), 0
+    while left.size:
+        shift += 1
+        left = left[left + shift < len(u)]
+        left = left[u[left + shift] == u[left]]
+        right = left + shift
+        d = case.weights.distance_at(v[left], v[right])
+        joint = (
+            between[g[left], g[right]] - spread[v[right], g[left]] - spread[v[left], g[right]] + d
+        )
+        out += np.bincount(u[left], 2 * step[left] * step[right] * joint, study.n_units)
+    return out
+
+
+def _means_by_rater(
+    spread: Floats, g: npt.NDArray[Any], v: npt.NDArray[Any], ratings: npt.NDArray[Any]
+) -> Floats:
+    """Return p_g' D p_h for all pairs of raters, of shape (r, r)."""
+    columns = [np.bincount(g, spread[v, h], len(ratings)) / ratings for h in range(len(ratings))]
+    return np.stack(columns, axis=1)
+
+
+def _observed_without(case: Case) -> Floats:
+    """Return 1 - pa without one unit of each pattern; nan where no pairable unit is left."""
+    tally = case.tally
+    left = tally.n_pairable_units - tally.pairable
+    total = float(tally.multiplicity @ np.where(tally.pairable, case.mean_disagreement, 0.0))
+    out = np.full(tally.n_patterns, np.nan)
+    return np.asarray(np.divide(total - case.mean_disagreement, left, out=out, where=left > 0))

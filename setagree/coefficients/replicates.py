@@ -1,0 +1,156 @@
+"""Every coefficient again, for many reweightings of the units at once.
+
+A reweighting says how often each unit counts, as in a bootstrap sample. The distance stays that of
+the full study: its d_max, its mid-ranks, its list of values. What is undefined in one is nan there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import NOTHING, Case, Floats
+from setagree.coefficients.kappas import ac_scale, uniform_chance
+from setagree.coefficients.multivalued import SizeFunction, redrawn_disagreement
+from setagree.weights.base import Weights
+
+Replicates: TypeAlias = Callable[[Floats], Floats]
+"""From weights of shape (B, n_rows) to estimates of shape (B,); rows are patterns, or units."""
+
+
+def alpha_replicates(case: Case) -> Replicates:
+    """Return Krippendorff's alpha as a function of the weights of the patterns."""
+    used, r = case.tally.pairable, case.tally.pattern_ratings
+    r = np.where(used, r, 0.0)
+    q = np.where(used, case.disagreement / np.maximum(r - 1, 1), 0.0)
+    counts = pattern_matrix(case, used.astype(float))
+
+    def evaluate(M: Floats) -> Floats:
+        N = M @ r
+        expected = quadratic(case.weights, counts.T @ M.T)
+        return one_minus(M @ q, expected / (N - 1), case.weights.max_distance * N)
+
+    return evaluate
+
+
+def fleiss_replicates(case: Case) -> Replicates:
+    """Return Fleiss' kappa (two raters: Scott's pi) as a function of the weights."""
+    shares, d_max = pattern_matrix(case, 1 / case.tally.pattern_ratings), case.weights.max_distance
+
+    def evaluate(M: Floats) -> Floats:
+        pi = shares.T @ M.T / M.sum(axis=1)
+        return one_minus(observed(case, M), quadratic(case.weights, pi) / d_max)
+
+    return evaluate
+
+
+def ac_replicates(case: Case) -> Replicates:
+    """Return Gwet's AC1 or AC2 as a function of the weights."""
+    shares, scale = pattern_matrix(case, 1 / case.tally.pattern_ratings), ac_scale(case.weights)
+
+    def evaluate(M: Floats) -> Floats:
+        pi = shares.T @ M.T / M.sum(axis=1)
+        return one_minus(observed(case, M), 1 - scale * (pi * (1 - pi)).sum(axis=0))
+
+    return evaluate
+
+
+def brennan_prediger_replicates(case: Case) -> Replicates:
+    """Return the Brennan-Prediger coefficient as a function of the weights."""
+    return lambda M: one_minus(observed(case, M), np.full(len(M), uniform_chance(case.weights)))
+
+
+def percent_replicates(case: Case) -> Replicates:
+    """Return the percent agreement as a function of the weights."""
+    return lambda M: one_minus(observed(case, M), np.ones(len(M)))
+
+
+def mv_alpha_replicates(case: Case, distance: SizeFunction) -> Replicates:
+    """Return mv-alpha as a function of the weights; one replicate after the other."""
+    used, r = case.tally.pairable, case.tally.pattern_ratings
+    r = np.where(used, r, 0.0)
+    q = np.where(used, case.disagreement / np.maximum(r - 1, 1), 0.0)
+    counts = pattern_matrix(case, used.astype(float))
+
+    def evaluate(M: Floats) -> Floats:
+        totals = counts.T @ M.T
+        expected = [redrawn_disagreement(case.tally.values, n, distance) for n in totals.T]
+        return one_minus(M @ q, np.array(expected) * (M @ r), case.weights.max_distance)
+
+    return evaluate
+
+
+def conger_replicates(study: Annotations, case: Case) -> Replicates:
+    """Return Conger's kappa (two raters: Cohen's) as a function of the weights of the units.
+
+    A rater who has no rating in a reweighting is left out of it.
+    """
+    d_max = case.weights.max_distance
+    answers = [rater_matrix(study, g) for g in range(study.n_raters)]
+    patterns = case.tally.unit_patterns
+    x, used = case.mean_disagreement[patterns], case.tally.pairable[patterns]
+
+    def evaluate(M: Floats) -> Floats:
+        pooled, own, raters = np.zeros((study.n_values, len(M))), np.zeros(len(M)), np.zeros(len(M))
+        for matrix in answers:
+            totals = matrix.T @ M.T
+            given = totals.sum(axis=0)
+            shares = totals / np.where(given > 0, given, 1)
+            pooled += shares
+            own += quadratic(case.weights, shares)
+            raters += given > 0
+        pairs = np.where(raters > 1, raters * (raters - 1), np.nan)
+        return one_minus(
+            _mean(M, x, used), (quadratic(case.weights, pooled) - own) / (pairs * d_max)
+        )
+
+    return evaluate
+
+
+def observed(case: Case, M: Floats) -> Floats:
+    """Return 1 - pa for each reweighting: the mean of x_i over its pairable units."""
+    return _mean(M, case.mean_disagreement, case.tally.pairable)
+
+
+def quadratic(weights: Weights, x: Floats) -> Floats:
+    """Return x_b' D x_b for each column of x, of shape (K, B)."""
+    return np.asarray(np.einsum("kb,kb->b", x, weights.distance_dot(np.ascontiguousarray(x))))
+
+
+def one_minus(part: Floats, whole: Floats, scale: Floats | float = 1.0) -> Floats:
+    """Return 1 - part / whole, nan where the whole is nothing beside the scale."""
+    defined = (whole > NOTHING * scale) & np.isfinite(part)
+    out = np.full(np.shape(whole), np.nan)
+    return np.asarray(1 - np.divide(part, whole, out=out, where=defined))
+
+
+def pattern_matrix(case: Case, factor: Floats) -> Any:
+    """Return the counts (n_patterns, K) times a factor for each pattern, as a sparse array."""
+    from scipy import sparse
+
+    tally = case.tally
+    counts = tally.counts * factor[tally.rows]
+    return sparse.csr_array(
+        (counts, tally.indices, tally.indptr), shape=(tally.n_patterns, case.weights.n_values)
+    )
+
+
+def rater_matrix(study: Annotations, g: int) -> Any:
+    """Return which value rater g gave to each unit, as a sparse array of shape (n_units, K)."""
+    from scipy import sparse
+
+    rows = np.flatnonzero(study.rater_codes == g)
+    return sparse.coo_array(
+        (np.ones(len(rows)), (study.unit_codes[rows], study.value_codes[rows])),
+        shape=(study.n_units, study.n_values),
+    ).tocsr()
+
+
+def _mean(M: Floats, x: Floats, used: npt.NDArray[np.bool_]) -> Floats:
+    n = M @ used.astype(float)
+    out = np.full(len(M), np.nan)
+    return np.asarray(np.divide(M @ np.where(used, x, 0.0), n, out=out, where=n > 0))
