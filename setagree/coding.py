@@ -79,14 +79,18 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = pd.factorize(column)
     except TypeError as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    blank = [k for k, one in enumerate(ids) if isinstance(one, str) and not one.strip()]
-    bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
+    names = as_objects(ids)
+    texts = [one for one in names.tolist() if isinstance(one, str)]
+    bad = np.flatnonzero(codes == MISSING)
+    if not all(map(str.strip, texts)):
+        blank = [k for k, one in enumerate(names) if isinstance(one, str) and not one.strip()]
+        bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
     if bad.size:
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}); "
             f"name the {role} or drop the rows."
         )
-    return codes.astype(np.int32), as_objects(ids)
+    return codes.astype(np.int32), names
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
@@ -110,7 +114,7 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     if failures:
         raise LabelError(_worded(failures, codes, place))
     merged, values = _merge(sets)
-    is_cell = np.array([not is_missing(cell) for cell in cells], dtype=bool)
+    is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
     n_blank = _count_blanks(codes, merged, is_cell)
     _warn_other_separator(cells, syntax.sep)
     _warn_similar("Labels", used_labels(values))
@@ -261,7 +265,7 @@ def _count_blanks(codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_]) -
 
 
 def _refuse_numbers(column: Column) -> None:
-    if column.notna().any() and pd.api.types.is_numeric_dtype(column.dtype):
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         name = "the table" if column.name is None else f"column {column.name!r}"
         raise LabelError(
             f"{name} holds {column.dtype} numbers where labels are due; use value= "

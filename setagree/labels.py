@@ -185,6 +185,9 @@ def _quote(label: str, sep: str) -> str:
 
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
     stripped = text.strip()
+    if _is_plain(stripped):
+        cased = stripped.lower() if syntax.case == "lower" else stripped
+        return _checked(frozenset(map(str.strip, cased.split(syntax.sep))) - {""}, syntax, text)
     items = _written_collection(stripped)
     if items is None:
         if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
@@ -199,7 +202,16 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
     """Clean the labels of a cell that has some, or apply the blank policy where all are blank."""
-    labels = frozenset(_clean_label(part, syntax.case) for part in parts) - {""}
+    return _checked(frozenset(_clean_label(p, syntax.case) for p in parts) - {""}, syntax, cell)
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a cell is split at the separator and nothing else: the road of most cells."""
+    ends = text[:1].isalnum() and text[-1:].isalnum()
+    return ends and text.isascii() and '"' not in text
+
+
+def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | None:
     if not labels:
         return _blank(cell, syntax.blank)
     if syntax.allowed is not None:

@@ -66,8 +66,8 @@ class Agreement:
         Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
     reason : str or None
         Why the estimate is nan.
-    case, study, parts
-        What it was computed from; `study` is None where raters are unknown.
+    case, parts
+        What it was computed from, and the bare numbers it came as.
     """
 
     coefficient: str
@@ -80,7 +80,6 @@ class Agreement:
     expected_disagreement: float
     reason: str | None
     case: Case
-    study: Annotations | None
     parts: Estimate
 
     def __repr__(self) -> str:
@@ -94,6 +93,11 @@ class Agreement:
                 f"{self.estimate:.4f} (se {self.standard_error:.4f}, 95% {low:.4f} to {high:.4f})"
             )
         return f"<{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}>"
+
+    @property
+    def study(self) -> Annotations | None:
+        """The annotations it was computed from; None where raters are unknown."""
+        return self.case.study
 
     @property
     def tally(self) -> Tally:
@@ -200,7 +204,6 @@ def make_agreement(
     parts: Estimate,
     *,
     case: Case,
-    study: Annotations | None,
     reason: str | None,
 ) -> Agreement:
     """Return the frozen result of an estimate."""
@@ -215,7 +218,6 @@ def make_agreement(
         parts.expected_disagreement,
         reason,
         case,
-        study,
         parts,
     )
 

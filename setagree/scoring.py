@@ -13,7 +13,9 @@ import numpy as np
 from setagree import coefficients
 from setagree.annotations import Annotations
 from setagree.coding import Kind
-from setagree.coefficients.chance import Case, Estimate, Undefined
+from setagree.coefficients import leave_one_out, replicates
+from setagree.coefficients.chance import Case, Estimate, Floats, Undefined
+from setagree.coefficients.replicates import Replicates
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -53,7 +55,14 @@ class Coefficient:
     Attributes
     ----------
     compute : callable
-        From a `Bench`, a `Case` and its distance to an `Estimate`.
+        From a `Case` to an `Estimate`.
+    replicates : callable
+        From a `Case` to the estimates as a function of the weights of the rows.
+    without : callable, optional
+        From a `Case` to the estimates without one unit of each row; None where no closed form is
+        known.
+    by_unit : bool
+        Whether rows are units; else they are patterns.
     raters : {"any", "known", "two"}
         Whether it must know who gave what, and whether there must be two raters.
     lists_values : bool
@@ -62,7 +71,10 @@ class Coefficient:
         Where it is not that of the study.
     """
 
-    compute: Callable[[Bench, Case, Distance], Estimate]
+    compute: Callable[[Case], Estimate]
+    replicates: Callable[[Case], Replicates]
+    without: Callable[[Case], Floats] | None
+    by_unit: bool = False
     raters: Literal["any", "known", "two"] = "any"
     lists_values: bool = False
     default_distance: str | None = None
@@ -79,23 +91,20 @@ class Bench:
             )
         self.annotations = study if isinstance(study, Annotations) else None
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
-        # The distance is kept beside its case, so that its id stays its own.
-        self._cases: dict[tuple[int, bool], tuple[Distance, Case]] = {}
+        # A case keeps its distance, so that the id stays its own.
+        self._cases: dict[tuple[int, bool], Case] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories))
 
     def score(self, name: str, distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
         coefficient = get_coefficient(name)
         self._check_raters(name, coefficient.raters)
+        if name == "mv_alpha":
+            self._check_sizes(distance)
         case = self.case(distance, listed=coefficient.lists_values)
-        parts = coefficient.compute(self, case, distance)
+        parts = coefficient.compute(case)
         return make_agreement(
-            name,
-            distance.name,
-            parts,
-            case=case,
-            study=self.annotations,
-            reason=self._reason(parts.undefined),
+            name, distance.name, parts, case=case, reason=self._reason(parts.undefined)
         )
 
     def case(self, distance: Distance, *, listed: bool = False) -> Case:
@@ -105,8 +114,9 @@ class Bench:
         if key not in self._cases:
             builder = self._listed_builder if listed else self._builder
             tally = self.listed if listed else self.tally
-            self._cases[key] = (distance, Case(tally, builder.build(distance)))
-        return self._cases[key][1]
+            weights = builder.build(distance)
+            self._cases[key] = Case(tally, weights, distance, self.annotations)
+        return self._cases[key]
 
     @cached_property
     def _builder(self) -> WeightBuilder:
@@ -128,6 +138,18 @@ class Bench:
         if undefined == "no pairable unit" and self.tally.n_raters == 1:
             return "there is only one rater"
         return None if undefined is None else _REASONS[undefined]
+
+    def _check_sizes(self, distance: Distance) -> None:
+        if self.tally.kind != "labels":
+            raise DataError(
+                "mv_alpha redraws labels; these values are scalars, use krippendorff_alpha."
+            )
+        if not isinstance(distance, NominalDistance | OverlapDistance):
+            raise DistanceError(
+                f"mv_alpha needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
+                f"{distance.name!r} is none. OverlapDistance makes one of a function of the three "
+                "counts."
+            )
 
     def _check_raters(self, name: str, demand: str) -> None:
         if demand == "any":
@@ -219,39 +241,48 @@ def _builder(tally: Tally) -> WeightBuilder:
     return WeightBuilder(tally.values, tally.kind, pairable)
 
 
-def _mv_alpha(bench: Bench, case: Case, distance: Distance) -> Estimate:
-    if bench.tally.kind != "labels":
-        raise DataError(
-            "mv_alpha redraws labels; these values are scalars, use krippendorff_alpha."
-        )
-    if isinstance(distance, NominalDistance):
-        return coefficients.mv_alpha(case, lambda a, b, i: 1.0 * ((a != i) | (b != i)))
-    if isinstance(distance, OverlapDistance):
-        return coefficients.mv_alpha(case, distance.function)
-    raise DistanceError(
-        f"mv_alpha needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
-        f"{distance.name!r} is none. OverlapDistance makes one of a function of the three counts."
-    )
-
-
-def _conger(bench: Bench, case: Case, distance: Distance) -> Estimate:  # noqa: ARG001
-    assert bench.annotations is not None  # noqa: S101 - the demand for raters is checked before
-    return coefficients.conger_kappa(bench.annotations, case)
-
-
-def _plain(function: Callable[[Case], Estimate]) -> Callable[[Bench, Case, Distance], Estimate]:
-    """Adapt a coefficient that needs its case alone."""
-    return lambda _bench, case, _distance: function(case)
-
-
 COEFFICIENTS: dict[str, Coefficient] = {
-    "krippendorff_alpha": Coefficient(_plain(coefficients.krippendorff_alpha)),
-    "fleiss_kappa": Coefficient(_plain(coefficients.fleiss_kappa)),
-    "conger_kappa": Coefficient(_conger, raters="known"),
-    "cohen_kappa": Coefficient(_conger, raters="two"),
-    "scott_pi": Coefficient(_plain(coefficients.fleiss_kappa), raters="two"),
-    "gwet_ac": Coefficient(_plain(coefficients.gwet_ac), lists_values=True),
-    "brennan_prediger": Coefficient(_plain(coefficients.brennan_prediger), lists_values=True),
-    "percent_agreement": Coefficient(_plain(coefficients.percent_agreement)),
-    "mv_alpha": Coefficient(_mv_alpha, default_distance="dice"),
+    "krippendorff_alpha": Coefficient(
+        coefficients.krippendorff_alpha, replicates.alpha_replicates, leave_one_out.alpha_without
+    ),
+    "fleiss_kappa": Coefficient(
+        coefficients.fleiss_kappa, replicates.fleiss_replicates, leave_one_out.fleiss_without
+    ),
+    "conger_kappa": Coefficient(
+        coefficients.conger_kappa,
+        replicates.conger_replicates,
+        leave_one_out.conger_without,
+        by_unit=True,
+        raters="known",
+    ),
+    "cohen_kappa": Coefficient(
+        coefficients.conger_kappa,
+        replicates.conger_replicates,
+        leave_one_out.conger_without,
+        by_unit=True,
+        raters="two",
+    ),
+    "scott_pi": Coefficient(
+        coefficients.fleiss_kappa,
+        replicates.fleiss_replicates,
+        leave_one_out.fleiss_without,
+        raters="two",
+    ),
+    "gwet_ac": Coefficient(
+        coefficients.gwet_ac, replicates.ac_replicates, leave_one_out.ac_without, lists_values=True
+    ),
+    "brennan_prediger": Coefficient(
+        coefficients.brennan_prediger,
+        replicates.brennan_prediger_replicates,
+        leave_one_out.brennan_prediger_without,
+        lists_values=True,
+    ),
+    "percent_agreement": Coefficient(
+        coefficients.percent_agreement,
+        replicates.percent_replicates,
+        leave_one_out.percent_without,
+    ),
+    "mv_alpha": Coefficient(
+        coefficients.mv_alpha, replicates.mv_alpha_replicates, None, default_distance="dice"
+    ),
 }

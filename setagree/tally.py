@@ -225,37 +225,36 @@ class Tally:
 
 def _in_patterns(tally: Tally) -> Tally:
     """Give units with equal counts one pattern, in the order of their first unit."""
-    _, first, group = np.unique(_fingerprints(tally), return_index=True, return_inverse=True)
+    group, distinct = pd.factorize(_fingerprints(tally))
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
     if len(first) == tally.n_patterns or not _equal_rows(tally, first[group]):
         return tally
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order))
-    new_group = place[group]
-    kept = _take_rows(tally, first[order])
     return replace(
-        kept,
-        multiplicity=np.bincount(new_group, tally.multiplicity).astype(np.float64),
-        unit_patterns=None if tally.unit_patterns is None else new_group[tally.unit_patterns],
+        _take_rows(tally, first),
+        multiplicity=np.bincount(group, tally.multiplicity).astype(np.float64),
+        unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
     )
 
 
 def _fingerprints(tally: Tally) -> npt.NDArray[np.uint64]:
     """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
     random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
-    terms = random[tally.indices] * (tally.counts.view(np.uint64) | np.uint64(1))
-    return np.add.reduceat(terms, tally.indptr[:-1])
+    # The bits of small counts differ only at the top: they are spread before they are multiplied.
+    mixed = tally.counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)
+    return np.add.reduceat(random[tally.indices] * (mixed | np.uint64(1)), tally.indptr[:-1])
 
 
 def _equal_rows(tally: Tally, twin: Codes) -> bool:
     """Say whether every row equals its twin, value by value."""
+    rows = np.flatnonzero(twin != np.arange(len(twin)))
     lengths = np.diff(tally.indptr)
-    if (lengths != lengths[twin]).any():
+    if (lengths[rows] != lengths[twin[rows]]).any():
         return False
-    shift = np.repeat(tally.indptr[twin] - tally.indptr[:-1], lengths)
-    other = np.arange(len(tally.indices)) + shift
-    same = (tally.indices[other] == tally.indices) & (tally.counts[other] == tally.counts)
-    return bool(same.all())
+    one, two = _take_rows(tally, rows), _take_rows(tally, twin[rows])
+    return bool((one.indices == two.indices).all() and (one.counts == two.counts).all())
 
 
 def _take_rows(tally: Tally, rows: Codes) -> Tally:

@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from setagree.annotations import Annotations
+from setagree.distances import Distance
 from setagree.tally import Tally
 from setagree.weights.base import Weights
 
@@ -76,7 +78,7 @@ def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estim
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A tally under weights; what several coefficients need is computed once.
+    """A study under one distance; what several coefficients need is computed once.
 
     Attributes
     ----------
@@ -84,10 +86,23 @@ class Case:
         The counts r_ik.
     weights : Weights
         The credit w_kl.
+    distance : Distance or None
+        What the weights were made of, for those who need it beyond the observed values.
+    study : Annotations or None
+        Who gave what, for those who need the raters.
     """
 
     tally: Tally
     weights: Weights
+    distance: Distance | None = None
+    study: Annotations | None = None
+
+    @property
+    def annotations(self) -> Annotations:
+        """The study, for a coefficient that needs the raters; the door has seen to it."""
+        if self.study is None:
+            raise TypeError("this case does not know who gave what")
+        return self.study
 
     @cached_property
     def disagreement(self) -> Floats:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import (
     NOTHING,
     Case,
@@ -59,13 +58,14 @@ def percent_agreement(case: Case) -> Estimate:
     return _corrected(case, 1.0, None)
 
 
-def conger_kappa(study: Annotations, case: Case) -> Estimate:
+def conger_kappa(case: Case) -> Estimate:
     """Return Conger's kappa (two raters: Cohen's), where every rater g has shares p_g of their own.
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r), which is the mean of p_g' W p_h over ordered pairs
     of different raters; z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only.
     """
-    weights, r, n = case.weights, study.n_raters, study.n_units
+    study, weights = case.annotations, case.weights
+    r, n = study.n_raters, study.n_units
     if r < 2:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
     ratings = np.bincount(study.rater_codes, minlength=r)

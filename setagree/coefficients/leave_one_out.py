@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.replicates import one_minus
+from setagree.coefficients.replicates import conger_replicates, one_minus
 
 
 def alpha_without(case: Case) -> Floats:
@@ -65,32 +64,38 @@ def percent_without(case: Case) -> Floats:
     return one_minus(_observed_without(case), np.ones(case.tally.n_patterns))
 
 
-def conger_without(study: Annotations, case: Case, spread: Floats) -> Floats:
+def conger_without(case: Case) -> Floats:
     """Return Conger's kappa without each unit.
 
-    `spread` is D p_g for each rater g, of shape (K, r). A rater g of the unit moves from p_g to
-    p_g + (p_g - e_v) / (n_g - 1), with e_v the value given. A unit that holds a rater's only rating
-    changes the number of raters: its entry is nan, and the caller computes it by itself.
+    A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value given.
+    A unit that holds a rater's only rating changes the number of raters and is computed by itself.
     """
+    study = case.annotations
     r, n = study.n_raters, study.n_units
     g, v, u = study.rater_codes, study.value_codes, study.unit_codes
     ratings = np.bincount(g, minlength=r)
+    shares = np.zeros((study.n_values, r))
+    np.add.at(shares, (v, g), (1 / ratings)[g])
+    spread = case.weights.distance_dot(shares)
     last = np.bincount(u, ratings[g] == 1, n) > 0
     step = 1 / np.maximum(ratings[g] - 1, 1)
     between = _means_by_rater(spread, g, v, ratings)
     others = spread.sum(axis=1)[v] - spread[v, g]
     toward = (between.sum(axis=1) - np.diagonal(between))[g] - others
     total = float(between.sum() - np.trace(between))
-    change = np.bincount(u, 2 * step * toward, n) + _joint_moves(study, case, spread, between, step)
+    change = np.bincount(u, 2 * step * toward, n) + _joint_moves(case, spread, between, step)
     chance = (total + change) / (r * (r - 1) * case.weights.max_distance)
-    patterns = case.tally.unit_patterns
-    return np.where(last, np.nan, one_minus(_observed_without(case)[patterns], chance))
+    out = one_minus(_observed_without(case)[case.tally.unit_patterns], chance)
+    if last.any():
+        evaluate = conger_replicates(case)
+        for unit in np.flatnonzero(last):
+            out[unit] = evaluate(np.ones((1, n)) - (np.arange(n) == unit))[0]
+    return out
 
 
-def _joint_moves(
-    study: Annotations, case: Case, spread: Floats, between: Floats, step: Floats
-) -> Floats:
+def _joint_moves(case: Case, spread: Floats, between: Floats, step: Floats) -> Floats:
     """Return, for each unit, the sum over pairs of its raters of move_g' D move_h."""
+    study = case.annotations
     order = np.argsort(study.unit_codes, kind="stable")
     u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
     step, out = step[order], np.zeros(study.n_units)

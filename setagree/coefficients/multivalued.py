@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import NOTHING, Case, Estimate, Floats, undefined_estimate
+from setagree.distances import Distance, NominalDistance, OverlapDistance
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
 
-def mv_alpha(case: Case, distance: SizeFunction) -> Estimate:
+def mv_alpha(case: Case) -> Estimate:
     """Return 1 - Do / De with the chance model of Krippendorff & Craggs (2016).
 
     Do is that of alpha. De = sum_st P_s P_t E_st, where P_s is the share of pairable sets of size s
@@ -28,12 +29,27 @@ def mv_alpha(case: Case, distance: SizeFunction) -> Estimate:
     r = tally.pattern_ratings
     q = case.disagreement / np.where(tally.pairable, r - 1, 1)
     observed = float(m @ q) / float(m @ r)
-    expected = redrawn_disagreement(tally.values, tally.value_totals(m), distance)
+    expected = redrawn_disagreement(
+        tally.values, tally.value_totals(m), size_function(case.distance)
+    )
     if not expected > NOTHING * d_max or tally.n_units == 1:
         return undefined_estimate(case, observed=observed, expected=expected)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     none = np.zeros(0)
     return Estimate(1 - observed / expected, *agreements, observed, expected, none, none)
+
+
+def size_function(distance: Distance | None) -> SizeFunction:
+    r"""Return the distance as a function of (\|A\|, \|B\|, \|A ∩ B\|); the door has seen to it."""
+    if isinstance(distance, OverlapDistance):
+        return distance.function
+    if isinstance(distance, NominalDistance):
+        return _nominal
+    raise TypeError(f"{distance!r} is no function of set sizes")
+
+
+def _nominal(a: Any, b: Any, i: Any) -> Floats:
+    return np.where((a == i) & (b == i), 0.0, 1.0)
 
 
 def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: SizeFunction) -> float:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import NOTHING, Case, Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.multivalued import SizeFunction, redrawn_disagreement
+from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.weights.base import Weights
 
 Replicates: TypeAlias = Callable[[Floats], Floats]
@@ -69,7 +69,7 @@ def percent_replicates(case: Case) -> Replicates:
     return lambda M: one_minus(observed(case, M), np.ones(len(M)))
 
 
-def mv_alpha_replicates(case: Case, distance: SizeFunction) -> Replicates:
+def mv_alpha_replicates(case: Case) -> Replicates:
     """Return mv-alpha as a function of the weights; one replicate after the other."""
     used, r = case.tally.pairable, case.tally.pattern_ratings
     r = np.where(used, r, 0.0)
@@ -77,19 +77,19 @@ def mv_alpha_replicates(case: Case, distance: SizeFunction) -> Replicates:
     counts = pattern_matrix(case, used.astype(float))
 
     def evaluate(M: Floats) -> Floats:
-        totals = counts.T @ M.T
+        totals, distance = counts.T @ M.T, size_function(case.distance)
         expected = [redrawn_disagreement(case.tally.values, n, distance) for n in totals.T]
         return one_minus(M @ q, np.array(expected) * (M @ r), case.weights.max_distance)
 
     return evaluate
 
 
-def conger_replicates(study: Annotations, case: Case) -> Replicates:
+def conger_replicates(case: Case) -> Replicates:
     """Return Conger's kappa (two raters: Cohen's) as a function of the weights of the units.
 
     A rater who has no rating in a reweighting is left out of it.
     """
-    d_max = case.weights.max_distance
+    study, d_max = case.annotations, case.weights.max_distance
     answers = [rater_matrix(study, g) for g in range(study.n_raters)]
     patterns = case.tally.unit_patterns
     x, used = case.mean_disagreement[patterns], case.tally.pairable[patterns]

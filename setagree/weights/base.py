@@ -20,8 +20,8 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 FRAME_LIMIT = 5_000
 """Values beyond which a dense matrix for people is refused."""
 
-BLOCK = 1_024
-"""Rows and columns of a block; one block of doubles takes 8 MB."""
+BLOCK = 512
+"""Rows and columns of a block; one block of doubles takes 2 MB, which stays in the cache."""
 
 
 class Weights(ABC):

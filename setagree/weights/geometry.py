@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,12 @@ class SetGeometry:
         column = {label: position for position, label in enumerate(self.labels)}
         self.sizes = np.array([len(value) for value in values], dtype=np.int64)
         self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        members = [position for value in values for position in sorted(column[x] for x in value)]
-        self.indices = np.array(members, dtype=np.int64)
+        members = map(column.__getitem__, chain.from_iterable(values))
+        keys = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
+        # One sort by set, then label, instead of one for each set.
+        keys += np.repeat(np.arange(self.n_values), self.sizes) * len(self.labels)
+        keys.sort()
+        self.indices = keys % max(1, len(self.labels))
 
     @property
     def n_values(self) -> int:
@@ -70,3 +75,9 @@ class SetGeometry:
         for word in self.words:
             out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])
         return out
+
+
+def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the distinct sizes, ascending, and each set's position among them."""
+    distinct = np.flatnonzero(np.bincount(sizes))
+    return distinct, np.searchsorted(distinct, sizes)

@@ -11,7 +11,7 @@ from setagree.distances.base import OverlapDistance
 from setagree.errors import DistanceError
 from setagree.labels import LabelSet
 from setagree.weights.base import BlockWeights, Codes, Floats, add_symmetric_blocks
-from setagree.weights.geometry import SetGeometry
+from setagree.weights.geometry import SetGeometry, size_classes
 from setagree.weights.subsets import SubsetIndex
 
 # Measured on one core: seconds for a (set, subset) entry, for a pair in a block, for a level.
@@ -41,7 +41,7 @@ class OverlapWeights(BlockWeights):
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
-        self.sizes, self.size_codes = np.unique(geometry.sizes, return_inverse=True)
+        self.sizes, self.size_codes = size_classes(geometry.sizes)
         check_overlap_function(distance, int(self.sizes[-1]))
 
     @cached_property

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.weights.base import Codes, Floats
-from setagree.weights.geometry import SetGeometry
+from setagree.weights.geometry import SetGeometry, size_classes
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 _CELLS_AT_ONCE = 4_000_000
@@ -53,7 +53,7 @@ class SubsetIndex:
 
     def __init__(self, geometry: SetGeometry, codes: Codes) -> None:
         sizes = geometry.sizes[codes]
-        self.sizes, self.size_codes = np.unique(sizes, return_inverse=True)
+        self.sizes, self.size_codes = size_classes(sizes)
         self.levels = self._enumerate(geometry, codes, sizes)
 
     def dot(self, y: Floats, distance: SizeFunction) -> Floats:

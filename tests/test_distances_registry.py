@@ -1,0 +1,105 @@
+"""Names of distances, and what stands for one."""
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.distances import (
+    CallableDistance,
+    Distance,
+    MatrixDistance,
+    distance_names,
+    get_distance,
+)
+from setagree.errors import DistanceError, OptionError
+
+
+@pytest.mark.parametrize("name", distance_names())
+def test_every_name_is_a_distance_of_that_name(name):
+    """A name gives the object of `setagree.distances` that is called so."""
+    distance = get_distance(name)
+    assert isinstance(distance, Distance)
+    assert distance.name == name
+    assert getattr(sa.distances, name) is distance
+
+
+def test_names_are_those_of_the_papers():
+    """The catalogue: eleven distances between sets (nominal serves scalars too), nine on scales."""
+    sets = "nominal masi jaccard dice overlap ochiai any_overlap hamming masi_nltk masi_dkpro"
+    scales = "interval quadratic linear ordinal ratio bipolar radical circular ordinal_gwet"
+    assert distance_names() == (*sets.split(), "passonneau_2004", *scales.split())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("Masi", "'masi'"),
+        ("jacard", "'jaccard'"),
+        ("intervall", "'interval'"),
+        ("HAMMING", "'hamming'"),
+    ],
+)
+def test_unknown_names_are_answered_with_near_ones(wrong, near):
+    """A misspelt name is an error that says what was meant."""
+    with pytest.raises(OptionError, match=f"distance '{wrong}' is unknown. Did you mean {near}"):
+        get_distance(wrong)
+
+
+def test_names_like_none_list_all():
+    """A name near to none is answered with all of them."""
+    with pytest.raises(
+        OptionError, match="'xyz' is unknown. Known: nominal, masi, .*ordinal_gwet."
+    ):
+        get_distance("xyz")
+
+
+def test_a_distance_stands_for_itself():
+    """A `Distance` is taken as it is."""
+    assert get_distance(sa.distances.dice) is sa.distances.dice
+
+
+def test_a_function_is_wrapped_under_its_name():
+    """A plain function becomes a distance that is called like the function."""
+
+    def unlike(x, y):
+        return float(x != y)
+
+    distance = get_distance(unlike)
+    assert isinstance(distance, CallableDistance)
+    assert distance.name == "unlike"
+    assert distance("a", "b") == 1
+    assert not distance.bounded
+
+
+def test_a_callable_without_a_name_is_called_by_its_repr():
+    """An object that can be called but has no name still gets one."""
+
+    class Unlike:
+        def __call__(self, x, y):
+            return float(x != y)
+
+        def __repr__(self):
+            return "Unlike()"
+
+    assert get_distance(Unlike()).name == "Unlike()"
+
+
+def test_a_labelled_frame_is_a_matrix():
+    """A square DataFrame becomes a matrix distance."""
+    frame = pd.DataFrame([[0, 0.5], [0.5, 0]], index=["a", "b"], columns=["a", "b"])
+    distance = get_distance(frame)
+    assert isinstance(distance, MatrixDistance)
+    assert distance({"a"}, {"b"}) == 0.5
+
+
+@pytest.mark.parametrize("wrong", [5, None, ["masi"], {"a": 1}, frozenset()])
+def test_anything_else_is_refused(wrong):
+    """What is no name, function, distance or frame is refused by its type."""
+    with pytest.raises(DistanceError, match=f"{type(wrong).__name__} is no distance; pass a name"):
+        get_distance(wrong)
+
+
+def test_an_array_is_refused():
+    """An array has no labels; it is refused, not read by position."""
+    with pytest.raises(DistanceError, match="ndarray is no distance.*label sets on both axes"):
+        get_distance(pd.DataFrame([[0.0, 1], [1, 0]]).to_numpy())

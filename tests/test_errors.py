@@ -1,0 +1,147 @@
+"""Errors are sentences: what is raised, and the words they are made of."""
+
+import inspect
+
+import pytest
+
+import setagree as sa
+from setagree import errors
+
+
+def raised_by_module(base):
+    """Return the classes of the module that derive from a base."""
+    members = vars(errors).values()
+    return [one for one in members if inspect.isclass(one) and issubclass(one, base)]
+
+
+class TestHierarchy:
+    """One base for all errors, one for all warnings."""
+
+    @pytest.mark.parametrize("error", raised_by_module(Exception))
+    def test_one_base_catches_all(self, error):
+        """Whoever catches SetagreeError catches every error; SetagreeWarning every warning."""
+        assert issubclass(error, (sa.SetagreeError, sa.SetagreeWarning))
+        assert issubclass(error, ValueError) is issubclass(error, sa.SetagreeError)
+        assert issubclass(error, UserWarning) is issubclass(error, sa.SetagreeWarning)
+
+    def test_a_missing_package_is_an_import_error(self):
+        """Code that guards an optional package with ``except ImportError`` works."""
+        assert issubclass(errors.MissingDependencyError, ImportError)
+
+    def test_undefined_agreement_can_be_filtered_from_the_top(self):
+        """The warning most often silenced is a name of the package."""
+        assert sa.UndefinedAgreementWarning is errors.UndefinedAgreementWarning
+
+
+class TestNearNames:
+    """Which names a misspelt one may have meant."""
+
+    def test_best_first(self):
+        """The nearest spelling is the first of the hints."""
+        assert errors.near_names("joyy", ["boy", "joy", "enjoy"])[0] == "joy"
+
+    def test_case_does_not_matter(self):
+        """A name in another case is as near as can be, and comes back as it is spelt."""
+        assert errors.near_names("MASI", ["Masi", "dice"]) == ["Masi"]
+
+    def test_names_keep_their_type(self):
+        """The number 10 is a hint for the text "10", and stays a number."""
+        assert errors.near_names("10", [10, 7]) == [10]
+
+    def test_limit(self):
+        """No more hints are given than asked for."""
+        names = ["label a", "label b", "label c", "label d"]
+        assert len(errors.near_names("label", names)) == 3
+        assert len(errors.near_names("label", names, limit=1)) == 1
+
+    def test_nothing_near(self):
+        """Where nothing resembles the name there is no hint."""
+        assert errors.near_names("masi", ["quadratic"]) == []
+        assert errors.did_you_mean("masi", ["quadratic"]) == ""
+        assert errors.did_you_mean("masi", []) == ""
+
+    def test_hint(self):
+        """A hint is the end of a sentence."""
+        assert errors.did_you_mean("jaccart", ["jaccard"]) == " Did you mean 'jaccard'?"
+        assert errors.did_you_mean("1", [1]) == " Did you mean 1?"
+
+    def test_several_hints(self):
+        """Names that are as near are both offered."""
+        assert set(errors.near_names("labels", ["label 1", "label 2"])) == {"label 1", "label 2"}
+        assert " or " in errors.did_you_mean("labels", ["label 1", "label 2"])
+
+    def test_long_names_are_cut(self):
+        """A hint of thousands of characters does not fill the screen."""
+        assert len(errors.did_you_mean("x" * 10_000, ["x" * 9_999])) < 120
+
+
+class TestWords:
+    """Numbers, lists and values inside sentences."""
+
+    @pytest.mark.parametrize(
+        ("number", "words"),
+        [(0, "0 units"), (1, "1 unit"), (2, "2 units"), (1234567, "1,234,567 units")],
+    )
+    def test_counted(self, number, words):
+        """One is singular, all else is plural, thousands are set apart."""
+        assert errors.counted(number, "unit") == words
+
+    def test_irregular_plural(self):
+        """A plural that does not end in s is told."""
+        assert errors.counted(1, "entry", "entries") == "1 entry"
+        assert errors.counted(2, "entry", "entries") == "2 entries"
+
+    @pytest.mark.parametrize(
+        ("items", "limit", "words"),
+        [
+            ([], 5, ""),
+            (["a"], 5, "'a'"),
+            (["a", 1, None], 5, "'a', 1, None"),
+            ([1, 2, 3], 3, "1, 2, 3"),
+            ([1, 2, 3], 2, "1, 2 and 1 more"),
+            (list(range(2001)), 1, "0 and 2,000 more"),
+        ],
+    )
+    def test_listing(self, items, limit, words):
+        """The first items are spelt out and the rest is counted."""
+        assert errors.listing(items, limit=limit) == words
+
+    def test_listing_cuts_long_items(self):
+        """Five items of 10,000 characters are still a sentence."""
+        assert len(errors.listing(["x" * 10_000] * 5)) < 1_100
+
+    def test_shorten(self):
+        """A value is quoted as Python writes it, whole up to the limit."""
+        assert errors.shorten("it's") == '"it\'s"'
+        assert errors.shorten("x" * 8, limit=10) == "'xxxxxxxx'"
+        assert errors.shorten("x" * 9, limit=10) == "'xxxxxxxx…"
+        assert len(errors.shorten("x" * 10_000)) == 80
+
+    @pytest.mark.parametrize("hostile", ["%s %d", "{x}", "{0}", "\\n", "\x1b[2J", "</script>"])
+    def test_nothing_is_formatted_twice(self, hostile):
+        """Text that looks like a template or a terminal code stands as Python writes it."""
+        assert errors.shorten(hostile) == repr(hostile)
+        assert errors.listing([hostile]) == repr(hostile)
+        assert "\x1b" not in errors.listing([hostile])
+
+
+class TestChoice:
+    """An option with a closed list of values."""
+
+    def test_known(self):
+        """A value of the list passes."""
+        errors.check_choice("case", "keep", ("keep", "lower"))
+
+    def test_unknown(self):
+        """Another value is refused with the option, the value, the list and a hint."""
+        with pytest.raises(errors.OptionError) as caught:
+            errors.check_choice("case", "lowre", ("keep", "lower"))
+        assert str(caught.value) == (
+            "case='lowre' is unknown; use 'keep', 'lower'. Did you mean 'lower'?"
+        )
+
+    @pytest.mark.parametrize("value", [None, 1, ("keep",)])
+    def test_other_types(self, value):
+        """What is no text is refused in the same words."""
+        with pytest.raises(errors.OptionError, match=r"case=.* is unknown; use 'keep', 'lower'\."):
+            errors.check_choice("case", value, ("keep", "lower"))
