@@ -5,6 +5,14 @@ from setagree.agreement import agreement, weights
 from setagree.annotations import Annotations
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
 from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
+from setagree.inference import (
+    benchmark,
+    bootstrap,
+    compare,
+    jackknife,
+    permutation_test,
+    plan,
+)
 from setagree.labels import LabelSet, format_labels, parse_labels
 from setagree.results import Agreement, AgreementTable
 from setagree.scores import (
@@ -38,18 +46,24 @@ __all__ = [
     "UndefinedAgreementWarning",
     "Weights",
     "agreement",
+    "benchmark",
+    "bootstrap",
     "brennan_prediger",
     "cohen_kappa",
+    "compare",
     "conger_kappa",
     "distance_matrix",
     "distances",
     "fleiss_kappa",
     "format_labels",
     "gwet_ac",
+    "jackknife",
     "krippendorff_alpha",
     "mv_alpha",
     "parse_labels",
     "percent_agreement",
+    "permutation_test",
+    "plan",
     "scott_pi",
     "simulate",
     "weights",

@@ -97,7 +97,9 @@ def assemble(
     coded = Coded(
         answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
     )
-    return check_design(_compact(_settle_duplicates(_drop_missing(coded), duplicates)))
+    kept = _settle_duplicates(_drop_missing(coded), duplicates)
+    # Factorised columns use all their codes; only dropped rows can leave one unused.
+    return check_design(kept if len(kept.unit_codes) == len(unit_codes) else _compact(kept))
 
 
 def check_design(coded: Coded) -> Coded:

@@ -80,9 +80,8 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     except TypeError as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
     names = as_objects(ids)
-    texts = [one for one in names.tolist() if isinstance(one, str)]
     bad = np.flatnonzero(codes == MISSING)
-    if not all(map(str.strip, texts)):
+    if _may_be_blank(names):
         blank = [k for k, one in enumerate(names) if isinstance(one, str) and not one.strip()]
         bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
     if bad.size:
@@ -91,6 +90,13 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
             f"name the {role} or drop the rows."
         )
     return codes.astype(np.int32), names
+
+
+def _may_be_blank(names: npt.NDArray[np.object_]) -> bool:
+    try:
+        return not all(map(str.strip, names.tolist()))
+    except TypeError:  # not all are text
+        return True
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:

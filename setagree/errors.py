@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 _LONGEST_ITEM = 200
 
 
@@ -60,6 +62,10 @@ class MixedScaleWarning(SetagreeWarning):
     """Most answers are numbers and some are not; all were taken as categories."""
 
 
+class ResamplingWarning(SetagreeWarning):
+    """A resampling method is known to give too narrow intervals."""
+
+
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 
@@ -86,7 +92,7 @@ def listing(items: Sequence[object], *, limit: int = 5) -> str:
 
 def shorten(value: object, *, limit: int = 80) -> str:
     """Return ``repr(value)`` cut to a length that fits in a sentence."""
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

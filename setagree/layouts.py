@@ -168,7 +168,7 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     for column, of_one in zip(columns, parts, strict=True):
         cells = [cell for cell in column.dropna().tolist() if _may_identify(cell)]
         shared = sum(in_columns[part] > 1 for part in of_one)
-        if len(cells) < 4 or len(columns) < 2 or 10 * len(set(cells)) < 9 * len(cells):
+        if len(cells) < 4 or sum(map(bool, parts)) < 2 or 10 * len(set(cells)) < 9 * len(cells):
             continue
         if 2 * shared < len(of_one):
             names = [c.name for c in columns]

@@ -48,7 +48,7 @@ def test_unknown_names_are_answered_with_near_ones(wrong, near):
 def test_names_like_none_list_all():
     """A name near to none is answered with all of them."""
     with pytest.raises(
-        OptionError, match="'xyz' is unknown. Known: nominal, masi, .*ordinal_gwet."
+        OptionError, match=r"'xyz' is unknown. Known: nominal, masi, .*ordinal_gwet\."
     ):
         get_distance("xyz")
 
@@ -101,5 +101,5 @@ def test_anything_else_is_refused(wrong):
 
 def test_an_array_is_refused():
     """An array has no labels; it is refused, not read by position."""
-    with pytest.raises(DistanceError, match="ndarray is no distance.*label sets on both axes"):
+    with pytest.raises(DistanceError, match=r"ndarray is no distance.*label sets on both axes"):
         get_distance(pd.DataFrame([[0.0, 1], [1, 0]]).to_numpy())

@@ -39,7 +39,7 @@ def formula_value(formula, x, y):
 
 @every_distance
 def test_the_study_gives_the_scale(distance):
-    """In a study, ends, ranks and rank mass come from its values: equal to loops over its ratings."""
+    """In a study, ends, ranks and rank mass come from its values, as loops over them do."""
     rows = [[0, 0, 1], [2, 7, None], [12, 12, 7], [2, 2, 1], [3, None, None]]
     study = sa.Annotations.from_triples(
         [(g, i, x) for i, row in enumerate(rows) for g, x in enumerate(row) if x is not None],
@@ -82,10 +82,8 @@ def test_values_by_hand(name, used, x, y, expected):
 
 
 def test_ordinal_is_the_rank_mass_between():
-    """Ordinal: n = (2, 4, 1) of 1, 2, 9; from 1 to 9 it is (2/2 + 4 + 1/2)² = 5.5², by counts only."""
-    rows = [[1, 2, 2], [1, 2, 2], [9, None, None]]
-    rows[2][1] = 5
-    # pairable: unit 3 has 9 and 5, so n = 1: 2, 2: 4, 5: 1, 9: 1
+    """Ordinal counts ratings: 1 twice, 2 four times, 5 once, 9 once; those at the ends half."""
+    rows = [[1, 2, 2], [1, 2, 2], [9, 5, None]]
     study = sa.Annotations.from_triples(
         [(g, i, x) for i, row in enumerate(rows) for g, x in enumerate(row) if x is not None],
         kind="value",

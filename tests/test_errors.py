@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 import setagree as sa
@@ -116,6 +117,12 @@ class TestWords:
         assert errors.shorten("x" * 8, limit=10) == "'xxxxxxxx'"
         assert errors.shorten("x" * 9, limit=10) == "'xxxxxxxx…"
         assert len(errors.shorten("x" * 10_000)) == 80
+
+    def test_numpy_scalars(self):
+        """A number or text from an array is quoted as Python's own."""
+        assert errors.shorten(np.int64(7)) == "7"
+        assert errors.shorten(np.str_("a")) == "'a'"
+        assert errors.listing([np.float64(0.5), np.bool_(True)]) == "0.5, True"
 
     @pytest.mark.parametrize("hostile", ["%s %d", "{x}", "{0}", "\\n", "\x1b[2J", "</script>"])
     def test_nothing_is_formatted_twice(self, hostile):

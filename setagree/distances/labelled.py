@@ -14,6 +14,7 @@ from setagree.distances.base import (
     ClosureDistance,
     Floats,
     WeightedJaccardDistance,
+    as_label_set,
 )
 from setagree.distances.sets import jaccard
 from setagree.errors import DistanceError, shorten
@@ -113,7 +114,8 @@ class _Transport:
     between: Callable[[Any, Any], float]
     empty: float
 
-    def __call__(self, A: LabelSet, B: LabelSet) -> float:
+    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
+        A, B = as_label_set(A), as_label_set(B)
         if not A or not B:
             return 0.0 if A == B else self.empty
         # Sorted, so that the same two sets give the same last digit in every run.

@@ -126,9 +126,13 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
 def _row(values: Sequence[Any], k: int, function: Callable[[Any, Any], float]) -> Floats:
     x = values[k]
     try:
-        return np.array([function(x, y) for y in values[k + 1 :]], dtype=float)
+        row = np.array([function(x, y) for y in values[k + 1 :]], dtype=float)
     except Exception:  # noqa: BLE001 - whatever the user's function raises is worded and chained
+        row = np.array(np.nan)
+    # None becomes nan and lists become a table: one pair at a time says where.
+    if row.ndim != 1 or np.isnan(row).any():
         return np.array([_call(function, x, y) for y in values[k + 1 :]])
+    return row
 
 
 def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:

@@ -170,8 +170,9 @@ def check_overlap_function(distance: OverlapDistance, largest: int) -> None:
     for rule, broken in rules.items():
         if broken.any():
             k = int(np.flatnonzero(broken)[0])
+            shown = f"{d[k]} one way and {swapped[k]} the other" if "symm" in rule else f"{d[k]}"
             raise DistanceError(
-                f"a distance {rule}; {distance.name!r} gives {d[k]} for |A|={a[k]}, |B|={b[k]}, "
+                f"a distance {rule}; {distance.name!r} gives {shown} for |A|={a[k]}, |B|={b[k]}, "
                 f"|A ∩ B|={i[k]}."
             )
 

@@ -1,0 +1,150 @@
+"""What words a coefficient deserves: benchmark scales with the uncertainty taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import OptionError, did_you_mean
+from setagree.results import Agreement
+
+SCALES: dict[str, dict[str, float]] = {
+    "krippendorff": {"discard": -1.0, "tentative": 0.667, "reliable": 0.800},
+    "landis_koch": {
+        "poor": -1.0,
+        "slight": 0.0,
+        "fair": 0.2,
+        "moderate": 0.4,
+        "substantial": 0.6,
+        "almost perfect": 0.8,
+    },
+    "altman": {"poor": -1.0, "fair": 0.2, "moderate": 0.4, "good": 0.6, "very good": 0.8},
+    "fleiss": {"poor": -1.0, "intermediate to good": 0.40, "excellent": 0.75},
+}
+"""The lower end of each level; -1 is the lowest a coefficient is taken to be."""
+
+CAUTION = (
+    "Such scales were proposed for nominal agreement. A distance with partial credit raises pa and "
+    "pe together, so a word means something else with MASI than with nominal: compare studies by "
+    "the same coefficient and distance, not by the word."
+)
+
+_ENOUGH = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark:
+    """The level of a scale that a coefficient reaches with 95 % probability.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        What was judged.
+    scale : str
+        The name of the scale.
+    levels : DataFrame
+        From the best level down: level, from, to, membership, cumulative.
+    verdict : str
+        The best level whose cumulative membership reaches .95; "undefined" for nan.
+    """
+
+    agreement: Agreement
+    scale: str
+    levels: pd.DataFrame
+    verdict: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the levels, the best first, with their membership and its running sum."""
+        return self.levels
+
+    def __repr__(self) -> str:
+        return (
+            f"<Benchmark of {self.agreement.coefficient} [{self.agreement.distance}] "
+            f"{self.agreement.estimate:.4f} on {self.scale}: {self.verdict}>"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.levels.round(5).to_string(index=False)}\n\nVerdict: {self.verdict}. {CAUTION}"
+        )
+
+
+def benchmark(
+    agreement: Agreement, *, scale: str | Mapping[str, float] = "krippendorff"
+) -> Benchmark:
+    """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
+
+    The membership of a level [lo, hi) is
+    [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed from
+    the best level down, the first sum of .95 or more is the verdict (Gwet 2014, ch. 6).
+
+    Parameters
+    ----------
+    agreement : Agreement
+        A coefficient with a standard error.
+    scale : {"krippendorff", "landis_koch", "altman", "fleiss"} or mapping
+        A named scale, or the lower end of each level of your own; the lowest begins at -1.
+
+    Returns
+    -------
+    Benchmark
+
+    Raises
+    ------
+    OptionError
+        The scale is unknown, or its lowest level does not begin at -1.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(200, 3, skill=0.9, rng=1))
+    >>> sa.benchmark(alpha, scale="landis_koch").verdict
+    'substantial'
+    """
+    name, lows = _levels(scale)
+    levels = _memberships(agreement.estimate, agreement.standard_error, lows)
+    enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
+    verdict = str(enough["level"].iloc[0]) if len(enough) else "undefined"
+    return Benchmark(agreement, name, levels, verdict)
+
+
+def _levels(scale: str | Mapping[str, float]) -> tuple[str, dict[str, float]]:
+    if isinstance(scale, str):
+        if scale not in SCALES:
+            hint = did_you_mean(scale, SCALES)
+            raise OptionError(f"scale={scale!r} is unknown; use {', '.join(SCALES)}.{hint}")
+        return scale, SCALES[scale]
+    lows = dict(sorted(scale.items(), key=lambda item: item[1]))
+    ends = list(lows.values())
+    if not ends or ends[0] != -1 or ends[-1] >= 1 or len(set(ends)) < len(ends):
+        raise OptionError(
+            f"scale={dict(scale)!r} must give each level its lower end, the lowest -1, all below 1."
+        )
+    return "your scale", lows
+
+
+def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.DataFrame:
+    from scipy.special import ndtr
+
+    names = list(lows)[::-1]
+    low = np.array([lows[name] for name in names])
+    high = np.array([1.0, *low[:-1]])
+    if se > 0:
+        inside = ndtr((estimate - low) / se) - ndtr((estimate - high) / se)
+        whole = ndtr((estimate + 1) / se) - ndtr((estimate - 1) / se)
+        membership = inside / whole
+    else:
+        at = (estimate >= low) & ((estimate < high) | (high == 1.0))
+        membership = at.astype(float) if se == 0 else np.full(len(low), np.nan)
+    return pd.DataFrame(
+        {
+            "level": names,
+            "from": low,
+            "to": high,
+            "membership": membership,
+            "cumulative": np.cumsum(membership),
+        }
+    )

@@ -1,0 +1,297 @@
+"""The bootstrap: over units, over raters, over both, and Krippendorff's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.coefficients.chance import Floats
+from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice
+from setagree.inference.draws import (
+    Rng,
+    check_level,
+    check_resamples,
+    draw_units,
+    row_weights,
+    rows_of_units,
+)
+from setagree.inference.jackknife import jackknife
+from setagree.inference.pairs import resample_pairs
+from setagree.inference.two_way import two_way_replicates
+from setagree.results import Agreement, AgreementTable
+from setagree.scoring import COEFFICIENTS
+
+Resample: TypeAlias = Literal["units", "raters", "both"]
+IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """The distribution of a coefficient over resamples.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        What was resampled.
+    distribution : ndarray of shape (n_resamples,)
+        The estimates; nan where a resample leaves the coefficient undefined.
+    resample : {"units", "raters", "both"}
+        What was drawn with replacement.
+    method : {"standard", "krippendorff"}
+        How the draws were made.
+    """
+
+    agreement: Agreement
+    distribution: Floats
+    resample: str
+    method: str
+
+    @cached_property
+    def defined(self) -> Floats:
+        """The estimates that are not nan."""
+        return self.distribution[np.isfinite(self.distribution)]
+
+    @property
+    def n_undefined(self) -> int:
+        """How many resamples left the coefficient undefined; they are not in the interval."""
+        return len(self.distribution) - len(self.defined)
+
+    @property
+    def standard_error(self) -> float:
+        """The standard deviation of the defined estimates."""
+        return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
+
+    def interval(
+        self, level: float = 0.95, *, method: IntervalMethod = "percentile"
+    ) -> tuple[float, float]:
+        """Return an interval from the distribution; nothing is cut.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level.
+        method : {"percentile", "basic", "BCa"}
+            Efron's percentile, the reversed percentile, or the bias-corrected and accelerated
+            interval (Efron 1987), whose acceleration comes from the jackknife over units.
+
+        Raises
+        ------
+        OptionError
+            The level or the method is unknown, or BCa is asked of something but units.
+        """
+        check_level(level)
+        check_choice("method", method, ("percentile", "basic", "BCa"))
+        if len(self.defined) < 2:
+            return float("nan"), float("nan")
+        tails = np.array([(1 - level) / 2, (1 + level) / 2])
+        if method == "BCa":
+            tails = self._corrected_tails(tails)
+        low, high = np.percentile(self.defined, 100 * tails)
+        if method == "basic":
+            low, high = 2 * self.agreement.estimate - high, 2 * self.agreement.estimate - low
+        return float(low), float(high)
+
+    def probability_above(self, threshold: float) -> float:
+        """Return the share of the defined estimates that are above a threshold."""
+        return float((self.defined > threshold).mean()) if len(self.defined) else float("nan")
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row: the estimate, the standard error and the percentile interval."""
+        low, high = self.interval(level)
+        row = {
+            "coefficient": self.agreement.coefficient,
+            "distance": self.agreement.distance,
+            "estimate": self.agreement.estimate,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "resample": self.resample,
+            "method": self.method,
+            "n_resamples": len(self.distribution),
+            "n_undefined": self.n_undefined,
+        }
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        return (
+            f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
+            f"{self.resample}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}, 95% "
+            f"{low:.4f} to {high:.4f}), {len(self.distribution):,} resamples, "
+            f"{self.n_undefined:,} undefined>"
+        )
+
+    def _corrected_tails(self, tails: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); z0 counts ties by half."""
+        from scipy.special import ndtr, ndtri
+
+        if self.resample != "units" or self.method != "standard":
+            raise OptionError("method='BCa' needs a standard bootstrap over units.")
+        estimate = self.agreement.estimate
+        below = (self.defined < estimate).mean() / 2 + (self.defined <= estimate).mean() / 2
+        z0, a = ndtri(below), jackknife(self.agreement).acceleration
+        z = z0 + ndtri(tails)
+        return np.asarray(ndtr(z0 + z / (1 - a * z)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BootstrapTable:
+    """The bootstraps of a table, all from the same resamples, so that differences are paired."""
+
+    rows: tuple[Bootstrap, ...]
+
+    def __getitem__(self, name: tuple[str, str]) -> Bootstrap:
+        """Return the bootstrap of a (coefficient, distance)."""
+        for row in self.rows:
+            if (row.agreement.coefficient, row.agreement.distance) == name:
+                return row
+        known = [(row.agreement.coefficient, row.agreement.distance) for row in self.rows]
+        raise KeyError(f"no row {name!r}; the rows are {known}.")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return a row for each coefficient and distance."""
+        return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+
+    def __repr__(self) -> str:
+        return f"<BootstrapTable of {len(self.rows)} coefficients>"
+
+
+@overload
+def bootstrap(
+    agreement: Agreement,
+    *,
+    n_resamples: int = ...,
+    resample: Resample = ...,
+    method: Literal["standard", "krippendorff"] = ...,
+    rng: Rng = ...,
+) -> Bootstrap: ...
+
+
+@overload
+def bootstrap(
+    agreement: AgreementTable,
+    *,
+    n_resamples: int = ...,
+    resample: Resample = ...,
+    method: Literal["standard", "krippendorff"] = ...,
+    rng: Rng = ...,
+) -> BootstrapTable: ...
+
+
+def bootstrap(
+    agreement: Agreement | AgreementTable,
+    *,
+    n_resamples: int = 2000,
+    resample: Resample = "units",
+    method: Literal["standard", "krippendorff"] = "standard",
+    rng: Rng = None,
+) -> Bootstrap | BootstrapTable:
+    """Return the bootstrap distribution of a coefficient, or of a whole table.
+
+    Units are drawn with replacement, which is a reweighting of the unit patterns; the distance
+    stays that of the full study. Drawing raters answers "would other raters agree": two copies of
+    one rater are never compared with each other.
+
+    Parameters
+    ----------
+    agreement : Agreement or AgreementTable
+        What a coefficient function, or `agreement`, returned. A table is resampled as one, so that
+        differences between its rows are paired.
+    n_resamples : int
+        How many resamples.
+    resample : {"units", "raters", "both"}
+        What is drawn.
+    method : {"standard", "krippendorff"}
+        ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
+        ratings as if they were independent; its intervals are too narrow.
+    rng : int or numpy Generator, optional
+        The seed; the same seed gives the same numbers.
+
+    Returns
+    -------
+    Bootstrap or BootstrapTable
+
+    Raises
+    ------
+    DataError
+        Raters are drawn from a tally, which does not know them.
+    OptionError
+        An option is unknown.
+
+    Warns
+    -----
+    ResamplingWarning
+        ``method="krippendorff"`` was asked for.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
+    >>> result = sa.bootstrap(alpha, n_resamples=500, rng=1)
+    >>> len(result.distribution), result.n_undefined
+    (500, 0)
+    """
+    check_resamples(n_resamples)
+    check_choice("resample", resample, ("units", "raters", "both"))
+    check_choice("method", method, ("standard", "krippendorff"))
+    rows = agreement.rows if isinstance(agreement, AgreementTable) else (agreement,)
+    if method == "krippendorff":
+        if resample != "units":
+            raise OptionError("method='krippendorff' redraws pairs of ratings; drop resample=.")
+        resample_all: Callable[..., list[Floats]] = _krippendorff
+    else:
+        resample_all = _over_units if resample == "units" else _two_way
+    distributions = resample_all(rows, n_resamples, rng, resample)
+    results = tuple(
+        Bootstrap(row, values, resample, method)
+        for row, values in zip(rows, distributions, strict=True)
+    )
+    return BootstrapTable(results) if isinstance(agreement, AgreementTable) else results[0]
+
+
+def _over_units(rows: Sequence[Agreement], n_resamples: int, rng: Rng, _: Resample) -> list[Floats]:
+    n_units = {row.n_units for row in rows}
+    if len(n_units) != 1:
+        raise DataError("the rows of a table must stand on the same units.")
+    evaluate = [COEFFICIENTS[row.coefficient].replicates(row.case) for row in rows]
+    layouts = [rows_of_units(row) for row in rows]
+    parts: list[list[Floats]] = [[] for _ in rows]
+    width = max(row.n_values for row in rows)
+    for draws in draw_units(n_units.pop(), n_resamples, rng, width=width):
+        for k, (of_unit, n_rows) in enumerate(layouts):
+            parts[k].append(evaluate[k](row_weights(draws, of_unit, n_rows)))
+    return [np.concatenate(part) for part in parts]
+
+
+def _two_way(
+    rows: Sequence[Agreement], n_resamples: int, rng: Rng, resample: Resample
+) -> list[Floats]:
+    seed = np.random.default_rng(rng).integers(2**63)
+    return [
+        two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=resample == "both")
+        for row in rows
+    ]
+
+
+def _krippendorff(
+    rows: Sequence[Agreement], n_resamples: int, rng: Rng, _: Resample
+) -> list[Floats]:
+    warnings.warn(
+        "Krippendorff's bootstrap (2006) treats the pairs of ratings inside a unit as independent; "
+        "in simulations its 95% intervals held the true alpha in only 66-86% of studies with 3 to "
+        "5 raters. It is here to compare with older papers.",
+        ResamplingWarning,
+        stacklevel=3,
+    )
+    seed = np.random.default_rng(rng).integers(2**63)
+    return [resample_pairs(row, n_resamples, np.random.default_rng(seed)) for row in rows]

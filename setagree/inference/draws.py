@@ -1,0 +1,75 @@
+"""Resampled units, block by block; the same seed gives the same draws whatever the block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import Floats
+from setagree.errors import DataError, OptionError
+from setagree.progress import track
+from setagree.results import Agreement
+from setagree.scoring import COEFFICIENTS
+
+Rng: TypeAlias = int | np.random.Generator | None
+
+ENTRIES_AT_ONCE = 4_000_000
+"""Entries of a block of draws; 32 MB."""
+
+_LONG_WORK = 200_000_000
+
+
+def check_resamples(n_resamples: int) -> None:
+    """Raise `OptionError` unless the number of resamples is a whole number of 1 or more."""
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
+        raise OptionError(f"n_resamples={n_resamples!r} must be a whole number of 1 or more.")
+
+
+def check_level(level: float) -> None:
+    """Raise `OptionError` unless the level lies strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+
+
+def draw_units(
+    n_units: int, n_resamples: int, rng: Rng, *, width: int = 1
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield blocks of shape (b, n_units) of unit positions drawn with replacement.
+
+    `width` is what a draw costs besides the units: the values it is summed over.
+    """
+    generator = np.random.default_rng(rng)
+    at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
+    starts = range(0, n_resamples, at_once)
+    long = n_resamples * max(n_units, width) > _LONG_WORK
+    for start in track(starts, total=len(starts), what="resamples", long=long):
+        yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
+
+
+def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) -> Floats:
+    """Return how often each row (pattern or unit) was drawn, of shape (b, n_rows)."""
+    b = len(draws)
+    cells = rows[draws] + n_rows * np.arange(b)[:, None]
+    return np.bincount(cells.ravel(), minlength=b * n_rows).reshape(b, n_rows).astype(np.float64)
+
+
+def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
+    """Return the row of each unit that the coefficient is computed on, and how many rows there are.
+
+    Raises
+    ------
+    DataError
+        The tally has fractional units, which cannot be drawn.
+    """
+    tally = agreement.tally
+    if COEFFICIENTS[agreement.coefficient].by_unit:
+        return np.arange(tally.n_units), tally.n_units
+    if tally.unit_patterns is not None:
+        return tally.unit_patterns, tally.n_patterns
+    times = tally.multiplicity.astype(np.int64)
+    if (times != tally.multiplicity).any():
+        raise DataError("units that count by fractions cannot be resampled.")
+    return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns

@@ -1,0 +1,194 @@
+"""What chance alone gives: the coefficient of reshuffled answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Floats
+from setagree.errors import DataError, check_choice
+from setagree.inference.draws import Rng, check_resamples
+from setagree.inference.shuffles import Shuffler, table_shuffles
+from setagree.results import Agreement
+
+Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
+Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
+
+_TIE = 1e-12
+"""Estimates closer than this to the observed one count as equal to it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationTest:
+    """The null distribution of a coefficient, and where the observed value stands in it.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        What was tested.
+    distribution : ndarray of shape (n_resamples,)
+        The estimates of the reshuffled studies; nan where undefined.
+    scheme : {"pooled", "within_rater", "table"}
+        What was reshuffled.
+    alternative : {"greater", "less", "two-sided"}
+        Which side counts as extreme.
+    exact : bool
+        Whether the distribution holds every arrangement once.
+    exact_mean : float
+        What the mean of the null distribution is in theory; nan where no formula is known.
+    """
+
+    agreement: Agreement
+    distribution: Floats
+    scheme: str
+    alternative: str
+    exact: bool
+    exact_mean: float
+
+    @cached_property
+    def defined(self) -> Floats:
+        """The estimates that are not nan."""
+        return self.distribution[np.isfinite(self.distribution)]
+
+    @property
+    def n_undefined(self) -> int:
+        """How many reshuffles left the coefficient undefined."""
+        return len(self.distribution) - len(self.defined)
+
+    @property
+    def p_value(self) -> float:
+        """(1 + #{as extreme as observed}) / (B + 1).
+
+        The plain share where all arrangements are known. Two-sided: twice the smaller tail.
+        """
+        if np.isnan(self.agreement.estimate) or not len(self.defined):
+            return float("nan")
+        above = int((self.defined >= self.agreement.estimate - _TIE).sum())
+        below = int((self.defined <= self.agreement.estimate + _TIE).sum())
+        extra = 0 if self.exact else 1
+        tails = {"greater": above, "less": below, "two-sided": min(above, below)}
+        p = (tails[self.alternative] + extra) / (len(self.defined) + extra)
+        return min(1.0, 2 * p) if self.alternative == "two-sided" else p
+
+    def quantile(self, q: float) -> float:
+        """Return a quantile of the null distribution."""
+        return float(np.quantile(self.defined, q)) if len(self.defined) else float("nan")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row: the estimate, the null distribution in numbers, p."""
+        row = {
+            "coefficient": self.agreement.coefficient,
+            "distance": self.agreement.distance,
+            "estimate": self.agreement.estimate,
+            "p_value": self.p_value,
+            "alternative": self.alternative,
+            "scheme": self.scheme,
+            "null_mean": float(self.defined.mean()) if len(self.defined) else float("nan"),
+            "exact_mean": self.exact_mean,
+            "null_95": self.quantile(0.95),
+            "n_resamples": len(self.distribution),
+            "n_undefined": self.n_undefined,
+            "exact": self.exact,
+        }
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        how = "all arrangements" if self.exact else "reshuffles"
+        return (
+            f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
+            f"{self.scheme}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
+            f"({self.alternative}, {len(self.distribution):,} {how})>"
+        )
+
+
+def permutation_test(
+    agreement: Agreement,
+    *,
+    n_resamples: int = 9999,
+    scheme: Scheme = "pooled",
+    alternative: Alternative = "greater",
+    rng: Rng = None,
+) -> PermutationTest:
+    """Return the null distribution of a coefficient by reshuffling answers.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        What a coefficient function returned.
+    n_resamples : int
+        How many reshuffles; all arrangements instead, where there are no more of them.
+    scheme : {"pooled", "within_rater", "table"}
+        ``"pooled"``: all answers over the same cells, anybody's to anyone (for alpha the pairable
+        ones; then the mean of the null is 0 exactly). ``"within_rater"``: each rater's answers
+        over the units that the rater saw, so that habits stay. ``"table"``: all cells of the
+        units x raters table, the missing ones too.
+    alternative : {"greater", "less", "two-sided"}
+        Which side counts as extreme.
+    rng : int or numpy Generator, optional
+        The seed; the same seed gives the same numbers.
+
+    Returns
+    -------
+    PermutationTest
+
+    Raises
+    ------
+    DataError
+        The scheme needs raters and the study is a tally.
+    OptionError
+        An option is unknown.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
+    >>> test = sa.permutation_test(alpha, n_resamples=499, rng=1)
+    >>> test.p_value, test.exact_mean
+    (0.002, 0.0)
+    """
+    check_resamples(n_resamples)
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("alternative", alternative, ("greater", "less", "two-sided"))
+    if scheme != "pooled" and agreement.study is None:
+        raise DataError(f"scheme={scheme!r} needs to know who gave what; a tally does not.")
+    exact = False
+    if agreement.reason is not None:
+        distribution = np.full(n_resamples, np.nan)
+    elif scheme == "table":
+        distribution = table_shuffles(agreement, n_resamples, np.random.default_rng(rng))
+    else:
+        shuffler = Shuffler(agreement, within_rater=scheme == "within_rater")
+        exact = shuffler.n_arrangements() <= n_resamples
+        distribution = shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, rng)
+    mean = exact_mean(agreement, scheme)
+    return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
+
+
+def exact_mean(agreement: Agreement, scheme: str) -> float:
+    """Return the mean of the null distribution where it is known, else nan.
+
+    Pooled: 0 for alpha, whose De no reshuffle changes; -1 / (N - 1) for Fleiss' kappa and Scott's
+    pi on complete data of N ratings. Within raters on complete data: 0 for Conger's and Cohen's.
+    """
+    tally = agreement.tally
+    complete = bool((tally.pattern_ratings == tally.pattern_ratings[0]).all())
+    if scheme == "pooled" and agreement.coefficient == "krippendorff_alpha":
+        return 0.0
+    if scheme == "pooled" and agreement.coefficient in {"fleiss_kappa", "scott_pi"} and complete:
+        return -1.0 / (tally.n_ratings - 1)
+    everybody = complete and tally.pattern_ratings[0] == tally.n_raters
+    if (
+        scheme == "within_rater"
+        and everybody
+        and agreement.coefficient
+        in {
+            "conger_kappa",
+            "cohen_kappa",
+        }
+    ):
+        return 0.0
+    return float("nan")

@@ -1,0 +1,265 @@
+"""Reshuffled answers, and the coefficient of each reshuffle."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from math import exp, inf, lgamma
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.kappas import ac_scale, uniform_chance
+from setagree.coefficients.multivalued import redrawn_disagreement, size_function
+from setagree.coefficients.replicates import one_minus, quadratic
+from setagree.errors import DataError
+from setagree.inference.draws import ENTRIES_AT_ONCE, Rng
+from setagree.progress import track
+from setagree.results import Agreement
+from setagree.scoring import COEFFICIENTS
+from setagree.tally import Tally
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+
+_DENSE_VALUES = 1_500
+_LONG_WORK = 100_000_000
+_TABLE_LIMIT = 50_000_000
+
+
+class Shuffler:
+    """The ratings of a study in a row, and the coefficient as a function of their order.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        The coefficient and the study.
+    within_rater : bool
+        Whether answers stay with their rater.
+    """
+
+    def __init__(self, agreement: Agreement, *, within_rater: bool) -> None:
+        self.agreement = agreement
+        self.weights = agreement.weights
+        self.unit, self.rater, self.value = _ratings(agreement)
+        sizes = np.bincount(self.unit)
+        alpha_like = agreement.coefficient in {"krippendorff_alpha", "mv_alpha"}
+        if alpha_like and not within_rater:
+            kept = sizes[self.unit] >= 2
+            self.unit = np.unique(self.unit[kept], return_inverse=True)[1]
+            self.rater, self.value = self.rater[kept], self.value[kept]
+        self.alpha_like = alpha_like
+        self.within_rater = within_rater
+        self.r = np.bincount(self.unit).astype(np.float64)
+
+    def groups(self) -> list[Codes]:
+        """Return the positions that exchange their answers, group by group."""
+        if not self.within_rater:
+            return [np.arange(len(self.value))] if len(self.value) else []
+        return [np.flatnonzero(self.rater == g) for g in np.unique(self.rater)]
+
+    def n_arrangements(self) -> float:
+        """Return how many distinct arrangements there are, rounded up from a logarithm."""
+        logs = 0.0
+        for positions in self.groups():
+            counts = np.unique(self.value[positions], return_counts=True)[1]
+            logs += lgamma(len(positions) + 1) - sum(lgamma(n + 1) for n in counts)
+        return round(exp(logs)) if logs < 40 else inf
+
+    def estimates(self, n_resamples: int, rng: Rng) -> Floats:
+        """Return the estimates of random reshuffles."""
+        generator = np.random.default_rng(rng)
+        width = max(len(self.value), len(self._pairs[0]), self.weights.n_values)
+        at_once = max(1, ENTRIES_AT_ONCE // width)
+        starts = range(0, n_resamples, at_once)
+        long = n_resamples * width > _LONG_WORK
+        parts = []
+        for start in track(starts, total=len(starts), what="reshuffles", long=long):
+            V = np.tile(self.value, (min(at_once, n_resamples - start), 1))
+            parts.append(self.evaluate(self._shuffled(V, generator)))
+        return np.concatenate(parts)
+
+    def all_estimates(self) -> Floats:
+        """Return the estimates of all distinct arrangements, each once."""
+        groups = self.groups()
+        rows = []
+        for arrangement in itertools.product(*(_arrangements(self.value[g]) for g in groups)):
+            V = self.value.copy()
+            for positions, answers in zip(groups, arrangement, strict=True):
+                V[positions] = answers
+            rows.append(V)
+        return self.evaluate(np.array(rows))
+
+    def evaluate(self, V: Codes) -> Floats:
+        """Return the estimates of answers V of shape (B, n_ratings)."""
+        left, right, share = self._pairs
+        d = self._distances(V[:, left], V[:, right]) / self.weights.max_distance
+        return one_minus(d @ share, self._chance(V))
+
+    def _shuffled(self, V: Codes, generator: np.random.Generator) -> Codes:
+        if not self.within_rater:
+            return generator.permuted(V, axis=1, out=V)
+        # Row by row, so that the draws do not depend on how many rows a block has.
+        groups = self.groups()
+        for row in V:
+            for positions in groups:
+                row[positions] = row[generator.permutation(positions)]
+        return V
+
+    @cached_property
+    def _pairs(self) -> tuple[Codes, Codes, Floats]:
+        """The pairs inside units, and what a distance of 1 in each adds to the observed part."""
+        order = np.argsort(self.unit, kind="stable")
+        u = self.unit[order]
+        lefts, rights = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        left, shift = np.arange(len(u)), 0
+        while left.size:
+            shift += 1
+            left = left[left + shift < len(u)]
+            left = left[u[left + shift] == u[left]]
+            lefts.append(order[left])
+            rights.append(order[left + shift])
+        one, two = np.concatenate(lefts), np.concatenate(rights)
+        r = self.r[self.unit[one]]
+        pairable = self.r >= 2
+        if self.alpha_like:
+            return one, two, 2 / ((r - 1) * self.r[pairable].sum())
+        return one, two, 2 / (r * (r - 1) * pairable.sum())
+
+    def _chance(self, V: Codes) -> Floats:
+        """Return the chance disagreement / d_max of each row of answers."""
+        name, weights = self.agreement.coefficient, self.weights
+        if name == "percent_agreement":
+            return np.ones(len(V))
+        if name == "brennan_prediger":
+            return np.full(len(V), uniform_chance(weights))
+        if name in {"conger_kappa", "cohen_kappa"}:
+            return self._conger(V)
+        if self.alpha_like:
+            return self._redrawn(V)
+        pi = self._totals(V, (1 / self.r)[self.unit] / len(self.r))
+        if name == "gwet_ac":
+            return np.asarray(1 - ac_scale(weights) * (pi * (1 - pi)).sum(axis=0))
+        return quadratic(weights, pi) / weights.max_distance
+
+    def _redrawn(self, V: Codes) -> Floats:
+        counted = (self.r >= 2)[self.unit].astype(np.float64)
+        # A pooled reshuffle moves pairable ratings alone: their totals stay as they are.
+        same = bool(counted.all())
+        totals = self._totals(V[:1] if same else V, counted)
+        N = float(counted.sum())
+        if self.agreement.coefficient == "mv_alpha":
+            distance = size_function(self.agreement.case.distance)
+            values = self.agreement.tally.values
+            out = np.array([redrawn_disagreement(values, n, distance) for n in totals.T])
+        else:
+            out = quadratic(self.weights, totals) / (N * (N - 1))
+        return np.broadcast_to(out / self.weights.max_distance, len(V)).copy()
+
+    def _conger(self, V: Codes) -> Floats:
+        raters = np.unique(self.rater)
+        pooled, own = np.zeros((self.weights.n_values, len(V))), np.zeros(len(V))
+        for g in raters:
+            mine = np.flatnonzero(self.rater == g)
+            shares = self._totals(V[:, mine], np.full(len(mine), 1 / len(mine)))
+            pooled += shares
+            own += quadratic(self.weights, shares)
+        pairs = len(raters) * (len(raters) - 1) * self.weights.max_distance
+        return (quadratic(self.weights, pooled) - own) / pairs
+
+    def _totals(self, V: Codes, each: Floats) -> Floats:
+        """Return the summed weight of each value in each row, of shape (K, B)."""
+        K = self.weights.n_values
+        cells = V + K * np.arange(len(V))[:, None]
+        weight = np.broadcast_to(each, V.shape).ravel()
+        sums = np.bincount(cells.ravel(), weight, K * len(V)).astype(np.float64, copy=False)
+        return sums.reshape(len(V), K).T
+
+    def _distances(self, k: Codes, l: Codes) -> Floats:
+        if self._dense is not None:
+            return np.asarray(self._dense[k * self.weights.n_values + l])
+        return self.weights.distance_at(k.ravel(), l.ravel()).reshape(k.shape)
+
+    @cached_property
+    def _dense(self) -> Floats | None:
+        K = self.weights.n_values
+        if K > _DENSE_VALUES:
+            return None
+        k, l = np.divmod(np.arange(K * K), K)
+        return self.weights.distance_at(k, l)
+
+
+def table_shuffles(
+    agreement: Agreement, n_resamples: int, generator: np.random.Generator
+) -> Floats:
+    """Return the estimates after reshuffling all cells of the table, missing ones among them."""
+    study = agreement.study
+    if study is None:
+        raise DataError("scheme='table' needs to know who gave what; a tally does not.")
+    n_cells = study.n_units * study.n_raters
+    if n_cells > _TABLE_LIMIT:
+        raise DataError(
+            f"scheme='table' would move {n_cells:,} cells; the limit is {_TABLE_LIMIT:,}."
+        )
+    cells = np.full(n_cells, -1, dtype=np.int64)
+    cells[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
+        study.value_codes
+    )
+    compute = COEFFICIENTS[agreement.coefficient].compute
+    out = np.empty(n_resamples)
+    for b in track(range(n_resamples), total=n_resamples, what="reshuffles", long=n_cells > 1e5):
+        moved = generator.permutation(cells)
+        rated = np.flatnonzero(moved >= 0)
+        unit, rater = np.divmod(rated, study.n_raters)
+        units, unit_codes = np.unique(unit, return_inverse=True)
+        raters, rater_codes = np.unique(rater, return_inverse=True)
+        new = replace(
+            study,
+            units=study.units[units],
+            raters=study.raters[raters],
+            unit_codes=unit_codes,
+            rater_codes=rater_codes,
+            value_codes=moved[rated],
+        )
+        case, tally = agreement.case, Tally.from_annotations(new)
+        out[b] = compute(
+            Case(tally.with_values(case.weights.values), case.weights, case.distance, new)
+        ).estimate
+    return out
+
+
+def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
+    """Return the unit, rater and value of each rating; raters are 0 where they are unknown."""
+    study, tally = agreement.study, agreement.tally
+    if study is not None:
+        return study.unit_codes, study.rater_codes, study.value_codes.astype(np.int64)
+    counts, times = tally.counts.astype(np.int64), tally.multiplicity.astype(np.int64)
+    if (counts != tally.counts).any() or (times != tally.multiplicity).any():
+        raise DataError("counts that are fractions cannot be reshuffled.")
+    patterns = np.repeat(np.arange(tally.n_patterns), times)
+    rated = tally.pattern_ratings.astype(np.int64)
+    of_pattern = np.split(np.repeat(tally.indices, counts), np.cumsum(rated)[:-1])
+    value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.int64)
+    unit = np.repeat(np.arange(len(patterns)), rated[patterns])
+    return unit, np.zeros(len(unit), dtype=np.int64), value
+
+
+def _arrangements(answers: Codes) -> Iterator[list[int]]:
+    """Yield every distinct order of the answers once."""
+    values, counts = np.unique(answers, return_counts=True)
+    left = dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+    def extend(prefix: list[int]) -> Iterator[list[int]]:
+        if len(prefix) == len(answers):
+            yield prefix
+            return
+        for value, n in left.items():
+            if n:
+                left[value] -= 1
+                yield from extend([*prefix, value])
+                left[value] += 1
+
+    yield from extend([])

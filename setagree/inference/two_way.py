@@ -1,0 +1,154 @@
+"""Resamples of raters, or of raters and units.
+
+A resample gives unit i the weight m_i and rater g the weight w_g, how often each was drawn. Copies
+of one rater are not raters who agree: a pair of ratings is compared where its raters differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.coefficients.kappas import ac_scale, uniform_chance
+from setagree.coefficients.multivalued import redrawn_disagreement, size_function
+from setagree.coefficients.replicates import one_minus, quadratic
+from setagree.errors import DataError
+from setagree.progress import track
+from setagree.results import Agreement
+
+_LONG_WORK = 20_000_000
+
+
+def two_way_replicates(
+    agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
+) -> Floats:
+    """Return the estimates of resamples of the raters, and of the units too where asked."""
+    study = agreement.study
+    if study is None:
+        raise DataError("to draw raters it must be known who gave what; a tally does not.")
+    two_way = TwoWay(agreement, study)
+    out = np.empty(n_resamples)
+    long = n_resamples * study.n_ratings > _LONG_WORK
+    for b in track(range(n_resamples), total=n_resamples, what="resamples", long=long):
+        w = _counts(study.n_raters, generator)
+        m = _counts(study.n_units, generator) if units else np.ones(study.n_units)
+        out[b] = two_way.estimate(m, w)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class TwoWay:
+    """A study whose units and raters can be weighted.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        The coefficient and the distance.
+    study : Annotations
+        Who gave what.
+    """
+
+    agreement: Agreement
+    study: Annotations
+
+    def estimate(self, m: Floats, w: Floats) -> float:
+        """Return the coefficient with unit weights m and rater weights w; nan where undefined."""
+        weight = w[self.study.rater_codes]
+        ratings = _sums(self.study.unit_codes, weight, self.study.n_units)
+        pairs, disagreement = self._within(w)
+        x = disagreement / np.where(pairs > 0, pairs, 1)
+        counted = m * (pairs > 0)
+        pooled = self.agreement.coefficient in {"krippendorff_alpha", "mv_alpha"}
+        share = counted * ratings if pooled else counted
+        total = float(share.sum())
+        if not total:
+            return float("nan")
+        observed = float(share @ x) / total
+        expected = self._expected(m, w, counted, ratings)
+        return float(one_minus(np.array(observed), np.array(expected), 1.0))
+
+    def _within(self, w: Floats) -> tuple[Floats, Floats]:
+        """Return, by unit, the summed weight of its pairs and their summed distance / d_max."""
+        u, g, h, d = self._pairs
+        both = 2 * w[g] * w[h]
+        n = self.study.n_units
+        return _sums(u, both, n), _sums(u, both * d, n)
+
+    def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> float:
+        """Return the chance disagreement / d_max of the coefficient."""
+        study, weights = self.study, self.agreement.weights
+        weight = w[study.rater_codes]
+        match self.agreement.coefficient:
+            case "krippendorff_alpha":
+                each = counted[study.unit_codes] * weight
+                N = float(each.sum())
+                # A rating and its own copies in other draws of the rater are no pair.
+                pairs = N * N - float(each @ weight)
+                return self._spread(each) / (pairs * weights.max_distance) if pairs > 0 else np.nan
+            case "mv_alpha":
+                each = counted[study.unit_codes] * weight
+                totals = _sums(study.value_codes, each, study.n_values)
+                distance = size_function(self.agreement.case.distance)
+                return redrawn_disagreement(study.values, totals, distance) / weights.max_distance
+            case "conger_kappa" | "cohen_kappa":
+                return self._conger(m, w)
+            case "brennan_prediger":
+                return uniform_chance(weights)
+            case "percent_agreement":
+                return 1.0
+        rated = np.where(ratings > 0, ratings, 1)
+        share = (m / rated)[study.unit_codes] * weight / float(m @ (ratings > 0))
+        if self.agreement.coefficient == "gwet_ac":
+            pi = np.bincount(study.value_codes, share)
+            return 1 - ac_scale(weights) * float(pi @ (1 - pi))
+        return self._spread(share) / weights.max_distance
+
+    def _conger(self, m: Floats, w: Floats) -> float:
+        """Return the mean of p_g' D p_h over pairs of different raters, weighted w_g w_h."""
+        study, weights = self.study, self.agreement.weights
+        table = np.zeros((weights.n_values, study.n_raters))
+        np.add.at(table, (study.value_codes, study.rater_codes), m[study.unit_codes])
+        given = table.sum(axis=0)
+        w = w * (given > 0)
+        shares = table / np.where(given > 0, given, 1)
+        pooled = shares @ w
+        own = float(quadratic(weights, shares) @ w**2)
+        pairs = float(w.sum() ** 2 - (w**2).sum())
+        spread = float(pooled @ weights.distance_dot(pooled)) - own
+        return spread / (pairs * weights.max_distance) if pairs > 0 else np.nan
+
+    def _spread(self, each: Floats) -> float:
+        """Return n' D n of the value totals of weighted ratings."""
+        totals = _sums(self.study.value_codes, each, self.agreement.weights.n_values)
+        return float(totals @ self.agreement.weights.distance_dot(totals))
+
+    @cached_property
+    def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:
+        """The pairs of ratings inside units: unit, two raters, distance / d_max."""
+        study, weights = self.study, self.agreement.weights
+        order = np.argsort(study.unit_codes, kind="stable")
+        u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
+        parts: list[tuple[npt.NDArray[Any], ...]] = []
+        left, shift = np.arange(len(u)), 0
+        while left.size:
+            shift += 1
+            left = left[left + shift < len(u)]
+            left = left[u[left + shift] == u[left]]
+            d = weights.distance_at(v[left], v[left + shift]) / weights.max_distance
+            parts.append((u[left], g[left], g[left + shift], d))
+        unit, one, two, distance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return unit, one, two, distance
+
+
+def _sums(codes: npt.NDArray[Any], each: Floats, n: int) -> Floats:
+    return np.bincount(codes, each, n).astype(np.float64, copy=False)
+
+
+def _counts(n: int, generator: np.random.Generator) -> Floats:
+    return np.bincount(generator.integers(n, size=n), minlength=n).astype(np.float64)

@@ -1,0 +1,405 @@
+"""The kinds of distance: what they accept, what they promise, what they refuse."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.distances import NominalDistance, ScaleDistance
+from setagree.distances.base import Distance, as_label_set
+from setagree.errors import DistanceError, LabelError
+
+
+class TestNominal:
+    """0 for the same answer, 1 for another."""
+
+    @pytest.mark.parametrize(
+        ("x", "y", "expected"),
+        [
+            ({"a", "b"}, ["b", "a"], 0),
+            ({"a"}, set(), 1),
+            ((), frozenset(), 0),
+            (np.array(["a"]), {"a"}, 0),
+            (1, 1.0, 0),
+            (1, 2, 1),
+            ("a", "b", 1),
+            ("a, b", "b, a", 1),
+        ],
+    )
+    def test_on_anything(self, x, y, expected):
+        """Collections are compared as sets, scalars (texts among them) as they are."""
+        assert sa.distances.nominal(x, y) == expected
+        assert sa.distances.nominal(y, x) == expected
+
+    def test_is_bounded(self):
+        """Its largest value is 1."""
+        assert sa.distances.nominal.bounded
+        assert repr(NominalDistance("nominal")) == "<NominalDistance 'nominal'>"
+
+
+class TestOverlap:
+    """A user's distance of (|A|, |B|, |A n B|)."""
+
+    def test_called_on_two_sets(self):
+        """The function gets the two sizes and the size of the intersection."""
+        seen = sa.OverlapDistance(
+            lambda a, b, i: 100.0 * a + 10 * b + i, name="seen", bounded=False
+        )
+        assert seen({"a", "b", "c"}, {"b", "c"}) == 322
+        assert seen(set(), "a") == 10
+
+    def test_carries_name_bound_and_docstring(self):
+        """Name, bound and docstring are the user's."""
+
+        def gap(a, b, i):
+            """Return the gap of the sizes."""
+            return np.abs(a - b)
+
+        distance = sa.OverlapDistance(gap, name="gap", bounded=False)
+        assert (distance.name, distance.bounded) == ("gap", False)
+        assert distance.__doc__ == "Return the gap of the sizes."
+
+    def test_is_frozen(self):
+        """A distance is a value: it cannot be changed."""
+        with pytest.raises(AttributeError):
+            sa.distances.masi.name = "other"
+
+
+def alpha(distance, words="a b / ab a / a a / ab b"):
+    """Score a study of {a}, {b}, {a, b} with a distance."""
+    return sa.krippendorff_alpha(annotations(text(words)), distance=distance)
+
+
+def always(value):
+    """Return a function of two answers that is 0 between equal ones, else `value`."""
+    return lambda x, y: 0 if x == y else value
+
+
+A, B, AB = frozenset("a"), frozenset("b"), frozenset("ab")
+
+
+class TestCallableContract:
+    """What a plain function must hold, and the sentence where it does not (TRAPS)."""
+
+    def test_a_good_function_is_called_once_a_pair(self):
+        """Every unordered pair of the three values is asked once, then a sample for symmetry."""
+        asked = []
+
+        def counted(x, y):
+            asked.append((x, y))
+            return float(x != y)
+
+        assert alpha(counted).estimate == alpha("nominal").estimate
+        # 3 values to themselves, 3 pairs, 3 pairs the other way round
+        assert len(asked) == 9
+        assert len(set(asked)) == 9
+
+    def test_negative(self):
+        """A negative distance names the pair and the value."""
+        with pytest.raises(
+            DistanceError, match=r"finite and >= 0; the pair \{'a'\}, \{'b'\} has -0.5"
+        ):
+            alpha(lambda x, y: -0.5 if {x, y} == {A, B} else float(x != y))
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf")])
+    def test_not_finite(self, value):
+        """Nan or infinite is refused with the pair."""
+        with pytest.raises(DistanceError, match=rf"the pair \{{'a'\}}, \{{'b'\}} has {value}"):
+            alpha(always(value))
+
+    def test_nan_between_equal_values(self):
+        """Nan between equal values is refused as well."""
+        with pytest.raises(DistanceError, match=r"0 between equal values.* has nan"):
+            alpha(lambda x, y: float("nan"))
+
+    def test_not_zero_between_equal_values(self):
+        """A distance of 0.25 from a value to itself is an error with the value."""
+        with pytest.raises(DistanceError, match=r"pair \{'b'\}, \{'b'\} has 0.25.$"):
+            alpha(lambda x, y: 0.25 if x == y == B else float(x != y))
+
+    def test_a_similarity(self):
+        """F(x, x) = 1 for all looks like a similarity: the hint says what to pass."""
+        with pytest.raises(DistanceError, match="It looks like a similarity: pass 1 - f instead"):
+            alpha(lambda x, y: float(x == y))
+
+    def test_asymmetric(self):
+        """An asymmetric distance is seen in a small study wherever it is, with both numbers."""
+
+        def lopsided(x, y):
+            return 0.5 if (x, y) == (B, A) else float(x != y)
+
+        with pytest.raises(DistanceError, match=r"symmetric; the pair .* has 1.0 one way and 0.5"):
+            alpha(lopsided)
+
+    def test_raising(self):
+        """What the function raises is chained, and the pair is named."""
+
+        def fails(x, y):
+            if x != y:
+                raise KeyError("no such label")
+            return 0
+
+        with pytest.raises(
+            DistanceError, match=r"raised KeyError\('no such label'\) for the pair"
+        ) as e:
+            alpha(fails)
+        assert isinstance(e.value.__cause__, KeyError)
+
+    def test_raising_between_equal_values(self):
+        """The same where only equal values fail."""
+        with pytest.raises(DistanceError, match=r"raised ZeroDivisionError.*\{'a'\}, \{'a'\}") as e:
+            alpha(lambda x, y: 1 / len(x ^ y))
+        assert isinstance(e.value.__cause__, ZeroDivisionError)
+
+    @pytest.mark.parametrize("value", [None, "far", [1, 2]])
+    def test_no_number(self, value):
+        """A result that is no number is shown with the pair."""
+        with pytest.raises(
+            DistanceError, match=r"the distance gave .* for the pair \{'a'\}, \{'b'\}"
+        ):
+            alpha(always(value))
+
+    def test_more_than_the_promised_bound(self):
+        """A function said to be bounded by 1 may not give 3."""
+        three = sa.CallableDistance(always(3), name="three", bounded=True)
+        with pytest.raises(DistanceError, match=r"'three' was said to be bounded by 1; .* has 3.0"):
+            alpha(three)
+
+    def test_interrupt_is_not_swallowed(self):
+        """Ctrl-C inside the function ends the work, and is no distance error."""
+
+        def stop(x, y):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            alpha(stop)
+
+
+class TestOverlapContract:
+    """What a function of the three counts must hold; it is tried on all small counts first."""
+
+    @pytest.mark.parametrize(
+        ("function", "sentence"),
+        [
+            (
+                lambda a, b, i: np.where(i == 1, np.nan, 0),
+                r"is finite; 'mine' gives nan for \|A\|=1",
+            ),
+            (lambda a, b, i: 2.0 * i - a - b, "is not negative; 'mine' gives -1.0"),
+            (lambda a, b, i: i / np.maximum(a + b - i, 1), "is 0 between equal sets.*similarity"),
+            (lambda a, b, i: (a - i) / (a + 1), "is symmetric; 'mine' gives 0.0 one way and 0.5 the other"),
+            (lambda a, b, i: a + b - 2 * i, "stays at 1 or below unless bounded=False"),
+        ],
+        ids=["nan", "negative", "similarity", "asymmetric", "unbounded"],
+    )
+    def test_broken_rules(self, function, sentence):
+        """Each broken rule is a sentence with the counts where it is broken."""
+        with pytest.raises(DistanceError, match=sentence):
+            alpha(sa.OverlapDistance(function, name="mine"))
+
+    def test_raising_is_chained(self):
+        """What the function raises is chained, and says how it is called."""
+        scalar = sa.OverlapDistance(lambda a, b, i: 0 if a == b else 1, name="mine")
+        with pytest.raises(DistanceError, match=r"'mine' raised ValueError.*three arrays") as e:
+            alpha(scalar)
+        assert isinstance(e.value.__cause__, ValueError)
+
+    def test_wrong_shape(self):
+        """A result of another shape is refused with both shapes."""
+        with pytest.raises(DistanceError, match=r"returned shape \(2,\) for arrays of shape"):
+            alpha(sa.OverlapDistance(lambda a, b, i: np.zeros(2), name="mine"))
+
+    def test_whole_numbers_and_flags_are_distances(self):
+        """A function may return whole numbers or flags."""
+        flags = sa.OverlapDistance(lambda a, b, i: (a != i) | (b != i), name="flags")
+        whole = sa.OverlapDistance(lambda a, b, i: a + b - 2 * i, name="whole", bounded=False)
+        assert alpha(flags).estimate == pytest.approx(alpha("nominal").estimate, rel=1e-15)
+        assert alpha(whole).estimate == pytest.approx(alpha("hamming").estimate, rel=1e-15)
+
+
+class TestScale:
+    """Scale distances on two numbers."""
+
+    def test_without_the_scale(self):
+        """Ranks and ends belong to a study; two numbers do not have them."""
+        for name in ("ordinal", "ordinal_gwet", "bipolar", "circular"):
+            with pytest.raises(DistanceError, match="depends on the whole scale"):
+                getattr(sa.distances, name)(1, 2)
+
+    def test_text_is_refused_in_a_study(self):
+        """Text on a numeric scale is an error that shows one of the texts."""
+        study = sa.Annotations.from_triples([("x", 1, "low"), ("y", 1, "high")], kind="value")
+        with pytest.raises(DistanceError, match=r"'interval' compares numbers.*such as 'low'"):
+            sa.krippendorff_alpha(study, distance="interval")
+
+    def test_sets_are_refused(self):
+        """A scale does not compare label sets."""
+        with pytest.raises(
+            DistanceError, match="'ratio' compares numbers; these values are label sets"
+        ):
+            alpha("ratio")
+
+    def test_numbers_are_refused_by_set_distances(self):
+        """A set distance does not compare numbers."""
+        with pytest.raises(DistanceError, match=r"'masi' compares label sets; .* one number each"):
+            sa.krippendorff_alpha(annotations(numbers("1 2 / 2 2")), distance="masi")
+
+    def test_negative_numbers_have_no_ratio(self):
+        """Ratio needs a true zero: the smallest value is named."""
+        with pytest.raises(DistanceError, match=r"'ratio' needs amounts of zero or more; .* is -3"):
+            sa.krippendorff_alpha(annotations(numbers("1 -3 / 2 2")), distance="ratio")
+
+
+def frame(entries, rows, columns=None):
+    """Return a labelled matrix; labels of any kind are kept as they are."""
+    axes = [pd.Index(axis, dtype=object, tupleize_cols=False) for axis in (rows, columns or rows)]
+    return pd.DataFrame(entries, index=axes[0], columns=axes[1])
+
+
+class TestMatrix:
+    """A labelled matrix is aligned by what its labels mean, or refused."""
+
+    entries = ((0, 0.5, 1), (0.5, 0, 0.25), (1, 0.25, 0))
+    names = ("a", "a, b", "")
+
+    def test_positions_do_not_matter(self):
+        """Rows and columns in any order, sets or text in any order, mean the same."""
+        shuffled = frame(
+            np.array(self.entries)[np.ix_([2, 0, 1], [1, 2, 0])],
+            [frozenset(), "a", ("b", "a")],
+            ["b,a", "", {"a"}],
+        )
+        for matrix in (frame(self.entries, self.names), shuffled):
+            d = sa.distance_matrix(matrix)
+            assert d({"a"}, {"a", "b"}) == d("b, a", "a") == 0.5
+            assert d(set(), {"a"}) == 1
+            assert d([], ["a", "b"]) == 0.25
+
+    def test_more_rows_than_values(self):
+        """The matrix may list more than a study uses; the result is that of the function."""
+        d = sa.distance_matrix(frame(self.entries, self.names), name="mine")
+        by_function = alpha(d.__call__, "a a / ab a / a ab / ab ab")
+        by_matrix = alpha(d, "a a / ab a / a ab / ab ab")
+        assert by_matrix.estimate == by_function.estimate
+        assert by_matrix.distance == "mine"
+
+    def test_values_it_does_not_list(self):
+        """A value of the study that the matrix lacks is named."""
+        with pytest.raises(DistanceError, match="'matrix' has no row for 'b'"):
+            alpha(frame(self.entries, self.names))
+        with pytest.raises(DistanceError, match=r"'matrix' has no row for \{'z'\}"):
+            sa.distance_matrix(frame(self.entries, self.names))({"a"}, {"z"})
+        with pytest.raises(DistanceError, match=r"'matrix' has no row for \{'z'\}"):
+            sa.distance_matrix(frame(self.entries, self.names))({"z"}, {"a"})
+
+    def test_numbers_and_categories(self):
+        """A matrix over numbers or categories is found by number, by text, also with commas."""
+        study = annotations(numbers("1 2 / 2 2 / 1 1"))
+        rows = [[0, 0.5], [0.5, 0]]
+        expected = sa.krippendorff_alpha(study, distance=lambda x, y: 0.5 * (x != y)).estimate
+        for names in ([1, 2], ["1", "2"], [1.0, 2.0]):
+            assert sa.krippendorff_alpha(study, distance=frame(rows, names)).estimate == expected
+        words = sa.Annotations.from_triples(
+            [("x", 1, "low, very"), ("y", 1, "high"), ("x", 2, "high"), ("y", 2, "high")],
+            kind="value",
+        )
+        matrix = frame(rows, ["high", "low, very"])
+        half = sa.krippendorff_alpha(words, distance=lambda x, y: 0.5 * (x != y)).estimate
+        assert sa.krippendorff_alpha(words, distance=matrix).estimate == half
+
+    def test_similarities(self):
+        """With similarity=True, d = 1 - s."""
+        d = sa.distance_matrix(1 - frame(self.entries, self.names), similarity=True)
+        assert d({"a"}, {"a", "b"}) == 0.5
+        assert d({"a"}, set()) == 1
+        assert d.bounded
+
+    def test_bound(self):
+        """Entries above 1 make it unbounded."""
+        assert not sa.distance_matrix(frame([[0, 3], [3, 0]], ["a", "b"])).bounded
+
+    BROKEN = (
+        (
+            [[0, 1], [0.5, 0]],
+            {},
+            r"a distance is symmetric; the pair \{'a'\}, \{'b'\} has 1.0 one way",
+        ),
+        ([[0, -1], [-1, 0]], {}, r"finite and >= 0; the pair \{'a'\}, \{'b'\} has -1.0"),
+        ([[0, np.nan], [1, 0]], {}, "finite and >= 0; .* has nan"),
+        ([[0, np.inf], [np.inf, 0]], {}, "finite and >= 0; .* has inf"),
+        ([[0, 1], [1, 0.5]], {}, r"the pair \{'b'\}, \{'b'\} has 0.5, not 0.$"),
+        ([[1, 0.5], [0.5, 1]], {}, "It looks like a similarity: say similarity=True"),
+        ([[0, 1], [1, 0]], {"similarity": True}, "has 0.0. It looks like a distance: drop similar"),
+        ([[1, 1], [1, 0.5]], {"similarity": True}, "1 between equal values; .* has 0.5.$"),
+        ([[1, 1.5], [1.5, 1]], {"similarity": True}, "between 0 and 1; .* has 1.5"),
+        ([[1, np.nan], [0.5, 1]], {"similarity": True}, "between 0 and 1; .* has nan"),
+        (
+            [[1, 0.2], [0.3, 1]],
+            {"similarity": True},
+            "a similarity is symmetric; .* has 0.2 one way",
+        ),
+        ([["x", 1], [1, 0]], {}, "holds entries that are not numbers"),
+    )
+
+    @pytest.mark.parametrize(("entries", "options", "sentence"), BROKEN)
+    def test_broken_entries(self, entries, options, sentence):
+        """Each broken rule is a sentence with the pair and the entry as it was given."""
+        with pytest.raises(DistanceError, match=sentence):
+            sa.distance_matrix(frame(entries, ["a", "b"]), **options)
+
+    def test_unlabelled(self):
+        """Arrays, and frames whose axes pandas merely numbered, are refused."""
+        with pytest.raises(DistanceError, match="needs its labels"):
+            sa.distance_matrix(np.array(self.entries))
+        with pytest.raises(DistanceError, match="not labelled, only numbered"):
+            sa.distance_matrix(pd.DataFrame(self.entries))
+
+    def test_numbers_from_zero_may_be_named(self):
+        """Axes that list 0, 1, 2 on purpose are labels."""
+        d = sa.distance_matrix(pd.DataFrame(self.entries, index=[0, 1, 2], columns=[0, 1, 2]))
+        assert d(0, 2) == 1
+
+    def test_no_entries(self):
+        """An empty frame is refused with its shape."""
+        with pytest.raises(DistanceError, match=r"shape \(0, 0\) has no entries"):
+            sa.distance_matrix(pd.DataFrame())
+
+    def test_incomplete(self):
+        """A value on one axis only is named."""
+        with pytest.raises(DistanceError, match=r"only one axis .* lists .*'c'"):
+            sa.distance_matrix(frame([[0, 1, 1], [1, 0, 1]], ["a", "b"], ["a", "b", "c"]))
+
+    def test_the_same_value_twice(self):
+        """Two names of one set ("a, b" and "b, a") are refused."""
+        with pytest.raises(DistanceError, match="name the same value"):
+            sa.distance_matrix(frame([[0, 0], [0, 0]], ["a, b", "b,a"]))
+
+    def test_unreadable_names(self):
+        """A name that cannot be read as labels is an error that shows it."""
+        with pytest.raises(LabelError, match="unbalanced quote"):
+            sa.distance_matrix(frame([[0, 1], [1, 0]], ['"a', "b"]))
+
+    def test_pickle(self):
+        """A matrix survives a pickle."""
+        again = pickle.loads(pickle.dumps(sa.distance_matrix(frame(self.entries, self.names))))  # noqa: S301
+        assert again("a", "a, b") == 0.5
+
+
+def test_as_label_set():
+    """Sets, lists and text become frozensets; a lone label stands for itself."""
+    assert as_label_set("b, a") == as_label_set(["a", "b"]) == frozenset("ab")
+    assert as_label_set("") == as_label_set(()) == frozenset()
+    assert as_label_set(7) == {7}
+    assert as_label_set(AB) is AB
+
+
+def test_a_kind_without_weights_is_refused():
+    """A bare `Distance` says nothing about pairs; a study refuses it by name."""
+    with pytest.raises(
+        DistanceError, match=r"<Distance 'mine'> has no weights; derive from a known"
+    ):
+        alpha(Distance("mine"))
+    assert ScaleDistance.__mro__[1] is Distance

@@ -1,0 +1,200 @@
+"""Distances that know the labels: weights, a taxonomy, a distance between labels."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from small_studies import annotations, sets_of, text
+
+import setagree as sa
+from setagree.distances import jaccard, taxonomy, transport, weighted_jaccard
+from setagree.errors import DistanceError
+
+LABELS = "abcdef"
+label_sets = st.frozensets(st.sampled_from(LABELS))
+
+
+WEIGHTS = dict(zip(LABELS, [3.0, 1.0, 0.5, 0.0, 2.0, 0.25], strict=True))
+
+
+class TestWeightedJaccard:
+    """1 - weight of the intersection / weight of the union."""
+
+    @given(label_sets, label_sets)
+    def test_is_the_share_of_weight(self, A, B):
+        """It equals the sums over labels; two sets of no weight do not differ."""
+        union, shared = (sum(WEIGHTS[x] for x in some) for some in (A | B, A & B))
+        expected = 1 - shared / union if union else 0
+        assert weighted_jaccard(WEIGHTS)(A, B) == pytest.approx(expected, abs=1e-15)
+
+    @given(label_sets, label_sets)
+    def test_equal_weights_are_jaccard(self, A, B):
+        """With one weight for all, it is the Jaccard distance."""
+        d = weighted_jaccard(dict.fromkeys(LABELS, 0.3))
+        assert d(A, B) == pytest.approx(jaccard(A, B), abs=1e-15)
+
+    def test_the_empty_set(self):
+        """The empty set is at 0 from itself and from sets without weight, at 1 from the rest."""
+        d = weighted_jaccard(WEIGHTS)
+        assert (d(set(), set()), d(set(), {"d"}), d(set(), {"a"})) == (0, 0, 1)
+
+    @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), "heavy", None])
+    def test_what_is_no_weight(self, weight):
+        """A weight that is negative, not finite or no number is named with its label."""
+        with pytest.raises(DistanceError, match=f"label 'b' has weight {weight!r}; a weight is"):
+            weighted_jaccard({"a": 1, "b": weight})
+
+    def test_labels_without_a_weight(self):
+        """A label in use that has no weight is named, by hand and in a study."""
+        d = weighted_jaccard({"a": 1})
+        with pytest.raises(DistanceError, match="no weight is given for the labels 'b', 'c'"):
+            d("a, c", "b")
+        with pytest.raises(DistanceError, match="no weight is given for the labels 'b'"):
+            sa.krippendorff_alpha(annotations(text("a b / a a")), distance=d)
+
+    def test_later_changes_of_the_mapping_do_not_reach_it(self):
+        """The weights are copied."""
+        weights = {"a": 1.0, "b": 1.0}
+        d = weighted_jaccard(weights)
+        weights["a"] = 100.0
+        assert d("a", "a, b") == 0.5
+
+    def test_name_and_pickle(self):
+        """It can be named, and pickled."""
+        d = weighted_jaccard({"a": 1, "b": np.float64(3)}, name="by rarity")
+        assert d.name == "by rarity"
+        assert pickle.loads(pickle.dumps(d))("a", "a, b") == 0.75  # noqa: S301
+
+
+TREE = {"a": "x", "b": "x", "c": ["y", "z"], "x": "top", "y": "top", "d": None, "e": ""}
+# By hand: the ancestors of each label.
+ABOVE = {"a": "a x top", "b": "b x top", "c": "c y z top", "d": "d", "e": "e", "f": "f"}
+
+
+class TestTaxonomy:
+    """Jaccard between sets that also hold the ancestors of their labels."""
+
+    @given(label_sets, label_sets)
+    def test_is_jaccard_of_the_closures(self, A, B):
+        """It equals Jaccard between the closures written out by hand."""
+        closed = [frozenset(" ".join(ABOVE[x] for x in some).split()) for some in (A, B)]
+        assert taxonomy(TREE)(A, B) == pytest.approx(jaccard(*closed), abs=1e-15)
+
+    def test_siblings_are_near(self):
+        """{a} and {b} share x and top of four labels: 1/2; {a} and {d} share none."""
+        d = taxonomy(TREE)
+        assert (d("a", "b"), d("a", "d"), d("a", "a, x")) == (0.5, 1, 0)
+        assert (d(set(), set()), d(set(), "a")) == (0, 1)
+
+    def test_without_parents_it_is_jaccard(self):
+        """An empty taxonomy changes nothing."""
+        assert taxonomy({})("a, b", "b, c") == jaccard("a, b", "b, c")
+
+    def test_missing_parents_are_roots(self):
+        """A parent that is missing in a table (nan) makes a root."""
+        d = taxonomy({"a": float("nan"), "b": None, "c": "a"})
+        assert d("a", "b") == 1
+        assert d("c", "a") == 0.5
+
+    @pytest.mark.parametrize("loop", [{"a": "a"}, {"a": "b", "b": "c", "c": "a"}])
+    def test_loops(self, loop):
+        """A label above itself is an error that names it."""
+        with pytest.raises(DistanceError, match="label 'a' is its own ancestor"):
+            taxonomy(loop)
+
+    def test_numbers_as_labels(self):
+        """Labels may be whole numbers."""
+        assert taxonomy({1: 0, 2: 0})([1], [2]) == pytest.approx(2 / 3)
+
+    def test_name_and_pickle(self):
+        """It can be named, and pickled."""
+        d = taxonomy(TREE, name="tree")
+        assert d.name == "tree"
+        assert pickle.loads(pickle.dumps(d))("a", "b") == 0.5  # noqa: S301
+
+
+def on_a_line(x, y):
+    """Return a distance between labels that is a metric: places on a line."""
+    return abs(LABELS.index(x) - LABELS.index(y)) / 5
+
+
+def by_linear_programme(A, B, between):
+    """Carry mass 1/|A| from every label of A to 1/|B| at every label of B, at the least cost."""
+    A, B = sorted(A), sorted(B)
+    cost = [0.0 if x == y else between(x, y) for x in A for y in B]
+    leaves = [[float(i == k) for i in range(len(A)) for _ in B] for k in range(len(A))]
+    arrives = [[float(j == k) for _ in A for j in range(len(B))] for k in range(len(B))]
+    mass = [1 / len(A)] * len(A) + [1 / len(B)] * len(B)
+    return linprog(cost, A_eq=leaves + arrives, b_eq=mass).fun
+
+
+class TestTransport:
+    """1-Wasserstein between the uniform measures on two sets."""
+
+    @settings(max_examples=50, deadline=None)
+    @given(label_sets.filter(len), label_sets.filter(len))
+    def test_equals_the_linear_programme(self, A, B):
+        """The least cost of carrying one set's mass to the other's, as linprog finds it."""
+        expected = by_linear_programme(A, B, on_a_line)
+        assert transport(on_a_line)(A, B) == pytest.approx(expected, abs=1e-9)
+
+    @settings(max_examples=30, deadline=None)
+    @given(label_sets.filter(len), label_sets.filter(len), st.data())
+    def test_any_table_equals_the_linear_programme(self, A, B, data):
+        """The same for a table of distances without structure, given by unordered pairs."""
+        pairs = [(x, y) for x in LABELS for y in LABELS if x < y]
+        table = {pair: data.draw(st.integers(0, 20)) / 10 for pair in pairs}
+        expected = by_linear_programme(A, B, lambda x, y: table[min(x, y), max(x, y)])
+        assert transport(table)(A, B) == pytest.approx(expected, abs=1e-9)
+
+    def test_by_hand(self):
+        """{a, b, c} to {a, d}: a sixth of b's and all of c's mass goes on; worked out on a line.
+
+        Shares 1/3 at 0, 1, 2 against 1/2 at 0, 3: the cumulated shares differ by 1/6, 1/6, 1/2 over
+        steps of length 1/5, so the cost is (1/6 + 1/6 + 1/2) / 5 = 1/6.
+        """
+        assert transport(on_a_line)("a, b, c", "a, d") == pytest.approx(1 / 6, abs=1e-15)
+
+    def test_nominal_labels_give_the_share_that_moves(self):
+        """With all labels 1 apart it is 1 - |A n B| / max(|A|, |B|)."""
+        d = transport(lambda x, y: 1)
+        for A in sets_of("abcd")[1:]:
+            for B in sets_of("abcd")[1:]:
+                expected = 1 - len(A & B) / max(len(A), len(B))
+                assert d(A, B) == pytest.approx(expected, abs=1e-15)
+
+    def test_lists_and_text(self):
+        """Called by hand it reads lists and text as sets, as the other set distances do."""
+        d = transport({("angry", "calm"): 0.5})
+        assert d("angry", "calm, calm") == d(["angry"], ["calm", "calm"]) == 0.5
+        assert d("", []) == 0
+
+    def test_the_empty_set(self):
+        """Nothing can be carried to the empty set: `empty` says how far it is; 0 from itself."""
+        assert transport(on_a_line)(frozenset(), frozenset("a")) == 1
+        assert transport(on_a_line, empty=0.4)(frozenset("a"), frozenset()) == 0.4
+        assert transport(on_a_line)(frozenset(), frozenset()) == 0
+
+    def test_pairs_that_the_table_lacks(self):
+        """A pair of labels without a distance is named, by hand and (chained) in a study."""
+        d = transport({("a", "b"): 0.5})
+        assert d(frozenset("a"), frozenset("b")) == 0.5
+        with pytest.raises(DistanceError, match="no distance is given for the labels 'a', 'c'"):
+            d(frozenset("a"), frozenset("c"))
+        with pytest.raises(DistanceError, match="no distance is given for the labels 'a', 'c'"):
+            sa.krippendorff_alpha(annotations(text("a c / a a")), distance=d)
+
+    def test_sets_larger_than_each_other(self):
+        """Six labels against four: shares of 1/6 and 1/4 meet in parcels of 1/12, exactly."""
+        A, B = frozenset(LABELS), frozenset("abcd")
+        # cumulated 1/6 2/6 3/6 4/6 5/6 against 1/4 2/4 3/4 1 1: gaps 1/12 2/12 3/12 4/12 2/12
+        assert transport(on_a_line)(A, B) == pytest.approx(12 / 12 / 5, abs=1e-15)
+
+    def test_name_and_pickle(self):
+        """It can be named, and pickled where its function can."""
+        d = transport({("a", "b"): 0.5}, name="moves")
+        assert d.name == "moves"
+        assert pickle.loads(pickle.dumps(d))(frozenset("a"), frozenset("b")) == 0.5  # noqa: S301

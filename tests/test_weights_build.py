@@ -1,0 +1,117 @@
+"""From a distance to the operator that fits it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.distances import Distance, get_distance
+from setagree.errors import DistanceError
+from setagree.weights import WeightBuilder
+from setagree.weights.build import mid_ranks
+from setagree.weights.closed_form import (
+    AbsoluteWeights,
+    NominalWeights,
+    PointWeights,
+    SquaredWeights,
+)
+from setagree.weights.dense import DenseWeights, WeightedJaccardWeights
+from setagree.weights.overlap import OverlapWeights
+
+SETS = WeightBuilder((frozenset("a"), frozenset("ab"), frozenset()), "labels", np.ones(3))
+SCORES = WeightBuilder((1, 5, 2), "number", np.array([2.0, 1.0, 3.0]))
+WORDS = WeightBuilder(("low", "high"), "category", np.ones(2))
+MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, b", ""])
+
+
+@pytest.mark.parametrize(
+    ("builder", "distance", "kind"),
+    [
+        (SETS, "nominal", NominalWeights),
+        (SETS, "masi", OverlapWeights),
+        (SETS, MATRIX, DenseWeights),
+        (SETS, lambda x, y: float(x != y), DenseWeights),
+        (SETS, sa.distances.weighted_jaccard({"a": 1, "b": 1}), WeightedJaccardWeights),
+        (SETS, sa.distances.taxonomy({"a": "b"}), OverlapWeights),
+        (SETS, sa.distances.transport(lambda x, y: 1), DenseWeights),
+        (SCORES, "nominal", NominalWeights),
+        (SCORES, "interval", SquaredWeights),
+        (SCORES, "ordinal", SquaredWeights),
+        (SCORES, "linear", AbsoluteWeights),
+        (SCORES, "ratio", PointWeights),
+        (SCORES, "ordinal_gwet", PointWeights),
+        (WORDS, "nominal", NominalWeights),
+        (WORDS, lambda x, y: float(x != y), DenseWeights),
+    ],
+)
+def test_each_distance_has_its_operator(builder, distance, kind):
+    """Closed forms where there are some, subsets or blocks for sets, dense for the rest."""
+    weights = builder.build(get_distance(distance))
+    assert isinstance(weights, kind)
+    assert weights.values == builder.values
+
+
+@pytest.mark.parametrize(
+    ("builder", "distance", "sentence"),
+    [
+        (SCORES, "masi", "'masi' compares label sets; these values are one number each, such as 1"),
+        (
+            WORDS,
+            "dice",
+            "'dice' compares label sets; these values are one category each, such as 'l",
+        ),
+        (SETS, "interval", "'interval' compares numbers; these values are label sets"),
+        (
+            WORDS,
+            "ordinal",
+            "'ordinal' compares numbers; these values are categories, such as 'low'",
+        ),
+        (SCORES, sa.distances.taxonomy({}), "'taxonomy' compares label sets"),
+        (SETS, Distance("bare"), "<Distance 'bare'> has no weights; derive from a known kind"),
+    ],
+)
+def test_wrong_kinds(builder, distance, sentence):
+    """A distance that does not compare such values is refused by its name, with a value."""
+    with pytest.raises(DistanceError, match=sentence):
+        builder.build(get_distance(distance))
+
+
+def test_a_mixed_column_shows_what_is_no_number():
+    """Among numbers and words, the word is shown."""
+    mixed = WeightBuilder(("3", "2", "high"), "category", np.ones(3))
+    with pytest.raises(DistanceError, match="these values are categories, such as 'high'"):
+        mixed.build(get_distance("linear"))
+
+
+def test_negative_amounts():
+    """Ratio is for amounts: the smallest value is named."""
+    with pytest.raises(DistanceError, match=r"'ratio' needs amounts of zero or more; .* is -0.5"):
+        WeightBuilder((1, -0.5), "number", np.ones(2)).build(get_distance("ratio"))
+
+
+def test_geometry_is_made_once():
+    """The distances between sets share one geometry."""
+    builder = WeightBuilder((frozenset("a"), frozenset("b")), "labels", np.ones(2))
+    one, two = builder.build(get_distance("masi")), builder.build(get_distance("dice"))
+    assert one.geometry is two.geometry
+
+
+def test_positions():
+    """Ordinal sits at mid-ranks, Gwet's ordinal at ranks, interval at the values."""
+    # counts 1: 2, 2: 3, 5: 1, hence mid-ranks 1, 2 + 1.5, 5 + 0.5
+    assert SCORES.build(get_distance("ordinal")).positions.tolist() == [1, 5.5, 3.5]
+    assert SCORES.build(get_distance("ordinal_gwet")).positions.tolist() == [0, 2, 1]
+    assert SCORES.build(get_distance("interval")).positions.tolist() == [1, 5, 2]
+
+
+def test_mid_ranks_are_the_rank_mass():
+    """Differences of mid-ranks are Krippendorff's sums of counts, those at the ends halved."""
+    rng = np.random.default_rng(4)
+    numbers = rng.permutation(np.array([-3.0, 0, 1, 2.5, 10, 40]))
+    counts = rng.integers(0, 6, size=6).astype(float)
+    ranks = mid_ranks(numbers, counts)
+    for k in range(6):
+        for l in range(6):
+            low, high = sorted((numbers[k], numbers[l]))
+            mass = counts[(numbers >= low) & (numbers <= high)].sum() - (counts[k] + counts[l]) / 2
+            assert abs(ranks[k] - ranks[l]) == pytest.approx(mass if k != l else 0)
