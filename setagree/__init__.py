@@ -1,18 +1,15 @@
 """Inter-rater agreement for set-valued (multi-label) annotations."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from setagree import distances
 from setagree.agreement import agreement, weights
 from setagree.annotations import Annotations
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
 from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
-from setagree.inference import (
-    benchmark,
-    bootstrap,
-    compare,
-    jackknife,
-    permutation_test,
-    plan,
-)
 from setagree.labels import LabelSet, format_labels, parse_labels
 from setagree.results import Agreement, AgreementTable
 from setagree.scores import (
@@ -29,6 +26,16 @@ from setagree.scores import (
 from setagree.simulate import simulate
 from setagree.tally import Tally
 from setagree.weights import Weights
+
+if TYPE_CHECKING:
+    from setagree.inference import (
+        benchmark,
+        bootstrap,
+        compare,
+        jackknife,
+        permutation_test,
+        plan,
+    )
 
 __version__ = "0.1.0"
 
@@ -68,3 +75,19 @@ __all__ = [
     "simulate",
     "weights",
 ]
+
+# What a first look at the data does not need is imported when it is asked for.
+_LATER = dict.fromkeys(
+    ("benchmark", "bootstrap", "compare", "jackknife", "permutation_test", "plan"),
+    "setagree.inference",
+)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

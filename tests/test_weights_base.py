@@ -62,7 +62,7 @@ class TestToFrame:
             NominalWeights(tuple(range(5_001))).to_frame()
 
     def test_hostile_labels_stay_labels(self):
-        """What needs quotes to be read again gets them; formats and markup are shown as they are."""
+        """What needs quotes to be read again gets them; formats and markup stay as they are."""
         study = sa.Annotations.from_triples(
             [("x", 1, ["a, b", "%s"]), ("y", 1, ["<b>"]), ("x", 2, ["{x}"])]
         )

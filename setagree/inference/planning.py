@@ -67,8 +67,8 @@ def plan(
 
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
-    variance is taken. For more, n SE² = A + B / (r - 1) is fitted to what fewer raters gave and extended: a
-    rough guide, marked as such.
+    variance is taken. For more, n SE² = A + B / (r - 1) is fitted to what fewer raters gave and
+    extended: a rough guide, marked as such.
 
     Parameters
     ----------
