@@ -28,14 +28,12 @@ from setagree.tally import Tally
 from setagree.weights import Weights
 
 if TYPE_CHECKING:
-    from setagree.inference import (
-        benchmark,
-        bootstrap,
-        compare,
-        jackknife,
-        permutation_test,
-        plan,
-    )
+    from setagree.inference.benchmark import benchmark
+    from setagree.inference.bootstrap import bootstrap
+    from setagree.inference.comparison import compare
+    from setagree.inference.jackknife import jackknife
+    from setagree.inference.permutation import permutation_test
+    from setagree.inference.planning import plan
 
 __version__ = "0.1.0"
 
