@@ -43,6 +43,7 @@ def agreement(
     codebook: Collection[Label] | None = None,
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
+    encoding: str = "utf-8",
 ) -> AgreementTable:
     """Return a table of agreement coefficients, a row for each coefficient and distance.
 
@@ -67,6 +68,8 @@ def agreement(
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
+    encoding : str
+        How the bytes of a file spell text.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def agreement(
     asked = _distances(distances)
     for name in names:
         get_coefficient(name)
-    study = _study(data, columns, reading)
+    study = _study(data, columns, reading, encoding)
     bench = Bench(study, categories=categories)
     rows = tuple(bench.score(name, d) for name in names for d in bench.distances(name, asked))
     if not rows:
@@ -160,7 +163,9 @@ def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Dist
     return found
 
 
-def _study(data: Data, columns: dict[str, str | None], reading: dict[str, Any]) -> Study:
+def _study(
+    data: Data, columns: dict[str, str | None], reading: dict[str, Any], encoding: str
+) -> Study:
     if isinstance(data, Annotations | Tally):
         given = [name for name, option in {**columns, **reading}.items() if option is not None]
         named = [f"{n}=" for n in given if n not in _READING or reading[n] != _READING[n]]
@@ -168,7 +173,7 @@ def _study(data: Data, columns: dict[str, str | None], reading: dict[str, Any]) 
             raise OptionError(f"the study is already built; drop {', '.join(named)}.")
         return data
     if isinstance(data, str | PathLike):
-        data = read_table(data)
+        data = read_table(data, encoding=encoding)
     if not isinstance(data, pd.DataFrame):
         raise DataError(
             f"a {type(data).__name__} is no table; pass a DataFrame, Annotations, Tally or path."

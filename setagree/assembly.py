@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -30,6 +29,7 @@ from setagree.errors import (
     check_choice,
     counted,
     shorten,
+    warn,
 )
 from setagree.labels import Blank, Case, Label, LabelSyntax
 from setagree.layouts import LongColumns
@@ -107,11 +107,10 @@ def check_design(coded: Coded) -> Coded:
     n_units, n_raters = len(coded.units), len(coded.raters)
     one_each = n_raters == len(coded.value_codes)
     if n_raters >= _MANY_RATERS and n_raters > n_units and (one_each or n_raters >= 4 * n_units):
-        warnings.warn(
+        warn(
             f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}: are the unit and "
             "the rater column exchanged?",
             SwappedColumnsWarning,
-            stacklevel=5,
         )
     return coded
 

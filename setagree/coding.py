@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +26,7 @@ from setagree.errors import (
     counted,
     listing,
     shorten,
+    warn,
 )
 from setagree.labels import (
     Blank,
@@ -157,11 +157,10 @@ def code_scalars(
 def warn_blanks(n_blank: int) -> None:
     """Give the one warning that counts the blank cells taken as missing."""
     if n_blank:
-        warnings.warn(
+        warn(
             f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
             "'no label applies', or blank='missing' to accept this.",
             BlankLabelsWarning,
-            stacklevel=4,
         )
 
 
@@ -172,11 +171,10 @@ def _warn_similar(what: str, names: Iterable[Any]) -> None:
         groups.setdefault(str(name).casefold(), []).append(name)
     pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
     if pairs:
-        warnings.warn(
+        warn(
             f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
             "types makes them one.",
             SimilarLabelsWarning,
-            stacklevel=5,
         )
 
 
@@ -192,12 +190,11 @@ def _warn_mixed_scale(
     rows = np.flatnonzero((codes >= 0) & other[codes])
     if np.count_nonzero((codes >= 0) & finite[codes]) >= rows.size:
         first = int(rows[0])
-        warnings.warn(
+        warn(
             f"{counted(rows.size, 'answer')} among numbers cannot be read as one ({place(first)}: "
             f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
             "make them numbers, or make them missing.",
             MixedScaleWarning,
-            stacklevel=5,
         )
 
 
@@ -313,12 +310,11 @@ def _warn_other_separator(cells: Sequence[object], sep: str) -> None:
     for other in _OTHER_SEPARATORS:
         found = [text for text in texts if other in text.strip()]
         if other != sep and len(found) * 4 >= len(texts):
-            warnings.warn(
+            warn(
                 f"No cell contains {sep!r}, but {counted(len(found), 'distinct cell')} of "
                 f"{len(texts):,} contain {other!r}, such as {shorten(found[0])}; did you mean "
                 f"sep={other!r}?",
                 SeparatorWarning,
-                stacklevel=5,
             )
             return
 

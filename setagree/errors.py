@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
+import inspect
+import warnings
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -70,11 +73,23 @@ class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 
 
+def warn(message: str, category: type[SetagreeWarning]) -> None:
+    """Give a warning that points at the line which called into setagree."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "setagree":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
 def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[object]:
     """Return the options whose spelling is nearest to ``name``, best first."""
     by_folded = {str(option).casefold(): option for option in options}
-    close = difflib.get_close_matches(str(name).casefold(), list(by_folded), n=limit, cutoff=0.6)
-    return [by_folded[folded] for folded in close]
+    asked = str(name).casefold()
+    # "alpha" is nearer to krippendorff_alpha than its length says.
+    parts = [folded for folded in by_folded if asked in re.split(r"[^a-z0-9]+", folded)]
+    close = difflib.get_close_matches(asked, list(by_folded), n=limit, cutoff=0.6)
+    nearest = dict.fromkeys([*parts, *close])
+    return [by_folded[folded] for folded in nearest][: max(limit, len(parts))]
 
 
 def did_you_mean(name: object, options: Iterable[object]) -> str:

@@ -68,6 +68,17 @@ class Agreement:
         Why the estimate is nan.
     case, parts
         What it was computed from, and the bare numbers it came as.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
+    >>> alpha
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> [round(end, 4) for end in alpha.interval(level=0.99)]
+    [0.2183, 0.4581]
+    >>> alpha.influence.idxmin()
+    'u34'
     """
 
     coefficient: str
@@ -86,13 +97,19 @@ class Agreement:
         if self.reason is not None:
             value = f"nan ({self.reason})"
         elif np.isnan(self.standard_error):
-            value = f"{self.estimate:.4f}"
+            value = _four(self.estimate)
         else:
-            low, high = self.interval()
-            value = (
-                f"{self.estimate:.4f} (se {self.standard_error:.4f}, 95% {low:.4f} to {high:.4f})"
-            )
+            low, high = map(_four, self.interval())
+            value = f"{_four(self.estimate)} (se {self.standard_error:.4f}, 95% {low} to {high})"
         return f"<{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}>"
+
+    def __float__(self) -> float:
+        """Return the estimate."""
+        return self.estimate
+
+    def __format__(self, spec: str) -> str:
+        """Format the estimate, as in ``f"{alpha:.3f}"``; without a spec, the whole line."""
+        return format(self.estimate, spec) if spec else repr(self)
 
     @property
     def study(self) -> Annotations | None:
@@ -227,6 +244,17 @@ class AgreementTable:
     """Several agreements of one study: a row for each coefficient and distance.
 
     Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> table = sa.agreement(sa.simulate(50, 3, rng=1), distances=["masi", "jaccard"])
+    >>> table["krippendorff_alpha", "masi"]
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> [f"{row.coefficient} [{row.distance}]" for row in table][1]
+    'krippendorff_alpha [jaccard]'
+    >>> table.to_frame().shape
+    (4, 16)
     """
 
     rows: tuple[Agreement, ...]
@@ -285,11 +313,13 @@ class AgreementTable:
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()
         out = pd.DataFrame({new: frame[old] for old, new in _SHOWN.items()})
-        out[f"{self.level:.0%} interval"] = [
+        out[f"{100 * self.level:g}% interval"] = [
             "-" if np.isnan(low) else f"{_four(low)}, {_four(high)}"
             for low, high in zip(frame["low"], frame["high"], strict=True)
         ]
-        out["p"] = [_p_text(p) for p in frame["p_value"]]
+        # That an agreement is not 0 says nothing where chance was not taken out.
+        tested = frame["coefficient"] != "percent_agreement"
+        out["p"] = [_p_text(p) for p in frame["p_value"].where(tested)]
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = ["-" if np.isnan(x) else _four(x) for x in out[name].astype(float)]
         return out

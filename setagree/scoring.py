@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from setagree.errors import (
     UndefinedAgreementWarning,
     did_you_mean,
     listing,
+    warn,
 )
 from setagree.labels import LabelSyntax, is_missing, read_cell
 from setagree.results import Agreement, make_agreement
@@ -202,10 +202,9 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
         reasons = dict.fromkeys(one.reason for one in undefined)
-        warnings.warn(
+        warn(
             f"{', '.join(names)}: undefined (nan), because {'; '.join(map(str, reasons))}.",
             UndefinedAgreementWarning,
-            stacklevel=4,
         )
 
 

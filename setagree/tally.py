@@ -42,6 +42,16 @@ class Tally:
         The pattern of each unit, where it is known.
     n_raters : int or None
         How many raters there are, where they are known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> counts = pd.DataFrame({"a": [2, 2, 0], "": [1, 1, 3]}, index=["u1", "u2", "u3"])
+    >>> tally = Tally.from_counts(counts)
+    >>> tally
+    <Tally: 3 units in 2 patterns of 2 values>
+    >>> tally.multiplicity
+    array([2., 1.])
     """
 
     kind: Kind

@@ -72,6 +72,8 @@ def conger_without(case: Case) -> Floats:
     """
     study = case.annotations
     r, n = study.n_raters, study.n_units
+    if r < 2:
+        return np.full(n, np.nan)
     g, v, u = study.rater_codes, study.value_codes, study.unit_codes
     ratings = np.bincount(g, minlength=r)
     shares = np.zeros((study.n_values, r))

@@ -59,6 +59,8 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
     E_st = sum_i W(s - i, t - i, i) d(s, t, i) / sum_i W(s - i, t - i, i).
     """
     used = np.flatnonzero(totals > 0)
+    if not used.size:
+        return 0.0
     sizes = np.array([len(values[k]) for k in used])
     shares = np.bincount(sizes, totals[used]) / totals[used].sum()
     W = pair_coefficients(_label_totals(values, totals, used), len(shares) - 1)

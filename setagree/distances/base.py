@@ -30,6 +30,12 @@ class Distance:
     bounded : bool
         Whether 1 is the largest distance there is. Else the largest distance among the observed
         values scales the credit: w = 1 - d / d_max.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> isinstance(sa.distances.masi, Distance), sa.distances.masi.bounded
+    (True, True)
     """
 
     name: str
@@ -41,7 +47,16 @@ class Distance:
 
 @dataclass(frozen=True, repr=False)
 class NominalDistance(Distance):
-    """0 for the same answer, 1 for another, whatever the answers are."""
+    """0 for the same answer, 1 for another, whatever the answers are.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> sa.distances.nominal({"a", "b"}, ["b", "a"]), sa.distances.nominal(set(), {"a"})
+    (0.0, 1.0)
+    >>> sa.distances.nominal(1, 1.0), sa.distances.nominal("low", "high")
+    (0.0, 1.0)
+    """
 
     def __call__(self, x: object, y: object) -> float:
         """Return the distance between two answers."""
@@ -202,7 +217,7 @@ class CallableDistance(Distance):
 
 @dataclass(frozen=True, repr=False)
 class MatrixDistance(Distance):
-    """A labelled square matrix of distances; made by `distance_matrix`."""
+    """A labelled square matrix of distances; made by `distance_matrix`, where an example stands."""
 
     frame: pd.DataFrame = field(repr=False)
 

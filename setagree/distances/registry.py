@@ -46,10 +46,10 @@ def get_distance(distance: DistanceLike) -> Distance:
     <OverlapDistance 'masi'>
     """
     if isinstance(distance, str):
-        if distance not in _BY_NAME:
+        if distance.lower() not in _BY_NAME:
             hint = did_you_mean(distance, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
             raise OptionError(f"distance {distance!r} is unknown.{hint}")
-        return _BY_NAME[distance]
+        return _BY_NAME[distance.lower()]
     if isinstance(distance, Distance):
         return distance
     if isinstance(distance, pd.DataFrame):

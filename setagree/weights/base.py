@@ -33,10 +33,25 @@ class Weights(ABC):
         The K values, in the order of their codes.
     max_distance : float
         d_max: 1 for a distance bounded by 1, else the largest among the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, "")],
+    ...                                     blank="empty")
+    >>> weights = sa.weights(study, "jaccard")
+    >>> weights.at(np.array([0, 0]), np.array([1, 2]))
+    array([0.5, 0. ])
+    >>> weights.dot(np.array([1.0, 2.0, 4.0]))
+    array([2. , 2.5, 4. ])
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.n_values:,} values>"
 
     @property
     def n_values(self) -> int:
