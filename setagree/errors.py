@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import re
 import inspect
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 
