@@ -20,8 +20,8 @@ from setagree.coding import (
     code_ids,
     code_label_sets,
     code_scalars,
-    warn_blanks,
 )
+from setagree.doubts import doubt_blanks
 from setagree.errors import (
     DataError,
     OptionError,
@@ -93,7 +93,7 @@ def assemble(
     rater_codes, raters = code_ids(long.rater, "rater")
     answers = _code_answers(long, kind, syntax)
     if kind == "labels" and not quiet:  # a scalar has no empty answer: blank can only be missing
-        warn_blanks(answers.n_blank)
+        doubt_blanks(answers.n_blank)
     coded = Coded(
         answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
     )

@@ -15,18 +15,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.doubts import (
+    doubt_markers,
+    doubt_merged_names,
+    doubt_mixed_scale,
+    doubt_nulls,
+    doubt_numeric_labels,
+    doubt_separator,
+    doubt_similar,
+)
 from setagree.errors import (
-    BlankLabelsWarning,
     DataError,
     LabelError,
-    MixedScaleWarning,
-    SeparatorWarning,
     SetagreeError,
-    SimilarLabelsWarning,
     counted,
     listing,
     shorten,
-    warn,
 )
 from setagree.labels import (
     Blank,
@@ -35,7 +39,6 @@ from setagree.labels import (
     LabelSyntax,
     is_missing,
     read_cell,
-    sorted_labels,
 )
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -48,7 +51,6 @@ MISSING = -1
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,300}")
-_OTHER_SEPARATORS = (";", "|", "\n", "\t", ",")
 
 
 @dataclass(frozen=True)
@@ -79,24 +81,36 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = pd.factorize(column)
     except TypeError as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    names = as_objects(ids)
-    bad = np.flatnonzero(codes == MISSING)
-    if _may_be_blank(names):
-        blank = [k for k, one in enumerate(names) if isinstance(one, str) and not one.strip()]
-        bad = np.flatnonzero((codes == MISSING) | np.isin(codes, blank))
+    tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role)
+    blank = [k for k, one in enumerate(names) if one == ""] if "" in names else []
+    bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)
     if bad.size:
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}); "
             f"name the {role} or drop the rows."
         )
-    return codes.astype(np.int32), names
+    return tidy, names
 
 
-def _may_be_blank(names: npt.NDArray[np.object_]) -> bool:
+def _tidy_names(
+    codes: Codes, names: npt.NDArray[np.object_], role: str
+) -> tuple[Codes, npt.NDArray[np.object_]]:
+    """Take the space around text names off and compose accents, as in labels."""
+    listed = names.tolist()
     try:
-        return not all(map(str.strip, names.tolist()))
+        tidy = list(map(str.strip, listed))
+        plain = all(map(str.isascii, tidy))
     except TypeError:  # not all are text
-        return True
+        tidy, plain = [n.strip() if isinstance(n, str) else n for n in listed], False
+    if not plain:
+        tidy = [unicodedata.normalize("NFC", n) if isinstance(n, str) else n for n in tidy]
+    if tidy == listed:
+        return codes, names
+    merged, distinct = _merge(tidy)
+    first: dict[int, object] = {}
+    spelled = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), listed, strict=True)]
+    doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
+    return _recode(codes, merged), as_objects(distinct)
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
@@ -122,8 +136,11 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     merged, values = _merge(sets)
     is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
     n_blank = _count_blanks(codes, merged, is_cell)
-    _warn_other_separator(cells, syntax.sep)
-    _warn_similar("Labels", used_labels(values))
+    doubt_separator(cells, syntax.sep)
+    doubt_markers(codes, cells)
+    doubt_numeric_labels(values)
+    doubt_nulls(int(np.count_nonzero(codes == MISSING)), values, syntax.blank)
+    doubt_similar("Labels", used_labels(values))
     return Answers(_recode(codes, merged), values, "labels", n_blank)
 
 
@@ -148,54 +165,11 @@ def code_scalars(
     is_number = all(n is not None or v is None for n, v in zip(numbers, cleaned, strict=True))
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
     if not is_number:
-        _warn_mixed_scale(numbers, cleaned, codes, place)
-        _warn_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
+        finite = [n is not None and not _is_infinite(n) for n in numbers]
+        doubt_mixed_scale(finite, cleaned, codes, place)
+        doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = _merge(numbers if is_number else cleaned)
     return Answers(_recode(codes, merged), values, "number" if is_number else "category", n_blank)
-
-
-def warn_blanks(n_blank: int) -> None:
-    """Give the one warning that counts the blank cells taken as missing."""
-    if n_blank:
-        warn(
-            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
-            "'no label applies', or blank='missing' to accept this.",
-            BlankLabelsWarning,
-        )
-
-
-def _warn_similar(what: str, names: Iterable[Any]) -> None:
-    """Warn about names that differ only in case, or only in being text or a number."""
-    groups: dict[str, list[Any]] = {}
-    for name in sorted_labels(names):
-        groups.setdefault(str(name).casefold(), []).append(name)
-    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
-    if pairs:
-        warn(
-            f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
-            "types makes them one.",
-            SimilarLabelsWarning,
-        )
-
-
-def _warn_mixed_scale(
-    numbers: Sequence[float | None],
-    cleaned: Sequence[object],
-    codes: Codes,
-    place: Callable[[int], str],
-) -> None:
-    """Warn where half of the answers or more are numbers, so that the rest may be a mistake."""
-    finite = np.array([n is not None and not _is_infinite(n) for n in numbers], dtype=bool)
-    other = np.array([v is not None for v in cleaned], dtype=bool) & ~finite
-    rows = np.flatnonzero((codes >= 0) & other[codes])
-    if np.count_nonzero((codes >= 0) & finite[codes]) >= rows.size:
-        first = int(rows[0])
-        warn(
-            f"{counted(rows.size, 'answer')} among numbers cannot be read as one ({place(first)}: "
-            f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
-            "make them numbers, or make them missing.",
-            MixedScaleWarning,
-        )
 
 
 def used_labels(values: Iterable[LabelSet]) -> LabelSet:
@@ -301,22 +275,6 @@ def _refuse_uneven_flags(cells: Sequence[object]) -> None:
         raise LabelError(
             f"one-hot rows of different lengths, such as {shorten(flags[0])} and {shorten(other)}."
         )
-
-
-def _warn_other_separator(cells: Sequence[object], sep: str) -> None:
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    if not texts or any(sep in text for text in texts):
-        return
-    for other in _OTHER_SEPARATORS:
-        found = [text for text in texts if other in text.strip()]
-        if other != sep and len(found) * 4 >= len(texts):
-            warn(
-                f"No cell contains {sep!r}, but {counted(len(found), 'distinct cell')} of "
-                f"{len(texts):,} contain {other!r}, such as {shorten(found[0])}; did you mean "
-                f"sep={other!r}?",
-                SeparatorWarning,
-            )
-            return
 
 
 def _clean_scalar(cell: object, case: Case) -> object:

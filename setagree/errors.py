@@ -57,6 +57,10 @@ class SimilarLabelsWarning(SetagreeWarning):
     """Two labels differ only in case, or only in being text or a number."""
 
 
+class MissingMarkerWarning(SetagreeWarning):
+    """Cells that often mean "missing" were taken as labels."""
+
+
 class SeparatorWarning(SetagreeWarning):
     """The labels look as if another separator had been used."""
 

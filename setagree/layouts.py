@@ -19,6 +19,12 @@ _MOST_UNITS = 100_000_000
 _MARGINS = {"all", "sum", "total", "totals"}
 
 
+_NO_RATERS = {
+    *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
+    *("text", "sentence", "url", "created_at", "batch", "split"),
+}
+
+
 class LongColumns(NamedTuple):
     """One annotation a row."""
 
@@ -163,6 +169,12 @@ def _stack(columns: Sequence[Column]) -> Column:
 
 def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
+    named = [c.name for c in columns if str(c.name).strip().lower() in _NO_RATERS]
+    if named:
+        raise DataError(
+            f"column {named[0]!r} does not sound like a rater; if it is none, list the raters: "
+            f"raters={[c.name for c in columns if c.name not in named]!r}."
+        )
     parts = [_answer_parts(column) for column in columns]
     in_columns = Counter(part for of_one in parts for part in of_one)
     for column, of_one in zip(columns, parts, strict=True):

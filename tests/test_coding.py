@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setagree import coding
+from setagree.doubts import doubt_blanks
 from setagree.errors import (
     BlankLabelsWarning,
     DataError,
@@ -346,9 +347,9 @@ class TestLabelWarnings:
     def test_blanks(self):
         """The warning for blank cells counts them and says how to decide."""
         with pytest.warns(BlankLabelsWarning) as caught:
-            coding.warn_blanks(1200)
+            doubt_blanks(1200)
         assert str(caught[0].message).startswith("1,200 blank cells taken as missing; say blank=")
-        coding.warn_blanks(0)
+        doubt_blanks(0)
 
 
 class TestScalars:
@@ -435,6 +436,11 @@ class TestScalars:
             "are taken as categories; make them numbers, or make them missing."
         )
 
+    def test_half_numbers(self):
+        """So it is where half of the answers are numbers, the first of them included."""
+        with pytest.warns(MixedScaleWarning, match=r"^1 answer among numbers .* \(Row 1: 'low'\)"):
+            scalars_of(pd.Series(["1", "low"]))
+
     def test_numbers_among_categories(self):
         """Where most answers are words, a number is a category like any other, in silence."""
         assert scalars_of(pd.Series(["low", "mid", "high", "5"])).kind == "category"
@@ -460,6 +466,7 @@ class TestScalars:
         assert decoded(answers) == [1, None, None, None, 2, None]
         assert answers.n_blank == 3
         assert answers.kind == "number"
+        assert scalars_of(pd.Series(["", "1", ""])).n_blank == 2
 
     @pytest.mark.parametrize("blank", ["empty", "error"])
     def test_blank_refused(self, blank):
@@ -467,6 +474,7 @@ class TestScalars:
         sentence = refused_scalars(pd.Series([None, "1", "", "2", " "]), blank)
         assert sentence.startswith("Row 2: the cell is blank; a scalar has no empty answer")
         assert sentence.endswith("(2 of them).")
+        assert refused_scalars(pd.Series(["", "1"]), blank).startswith("Row 0: the cell is blank")
 
     def test_column_of_missing_cells(self):
         """A column without an answer has no values."""

@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import setagree as sa
@@ -130,6 +131,36 @@ class TestWords:
         assert errors.shorten(hostile) == repr(hostile)
         assert errors.listing([hostile]) == repr(hostile)
         assert "\x1b" not in errors.listing([hostile])
+
+
+class TestWarn:
+    """Warnings point at the line of the caller, not into the library."""
+
+    def test_one_call_deep(self):
+        """A warning given by the helper itself is that of its caller."""
+        with pytest.warns(errors.SetagreeWarning, match="^odd$") as caught:
+            errors.warn("odd", errors.SetagreeWarning)
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: sa.Annotations.from_triples([("x", 1, ""), ("y", 1, "a")]),
+            lambda: sa.Annotations.from_triples([("x", 1, "a"), ("y", 1, "A")]),
+            lambda: sa.Annotations.from_triples([("x", 1, "a;b"), ("y", 1, "b;a")]),
+            lambda: sa.Annotations.from_triples([("x", 1, 1), ("y", 1, "no")], kind="value"),
+            lambda: sa.Annotations.from_triples([(k, 1, "a") for k in range(10)]),
+            lambda: sa.Tally.from_counts(pd.DataFrame({"a": [1], "A": [2]})),
+            lambda: sa.krippendorff_alpha(sa.Annotations.from_triples([("x", 1, "a")])),
+            lambda: sa.agreement(pd.DataFrame({"unit": [1], "rater": ["x"], "labels": ["a"]})),
+        ],
+        ids=["blank", "case", "separator", "scale", "swapped", "tally", "coefficient", "table"],
+    )
+    def test_any_depth(self, call):
+        """So is one given deep inside, however the library was entered."""
+        with pytest.warns(errors.SetagreeWarning) as caught:
+            call()
+        assert {one.filename for one in caught} == {__file__}
 
 
 class TestChoice:

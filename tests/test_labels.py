@@ -82,7 +82,7 @@ class TestText:
         assert parse_labels(" a  bit , so so ") == {"a  bit", "so so"}
 
     def test_case_is_kept_unless_told(self):
-        """ "Joy" and "joy" are two labels; case="lower" makes them one."""
+        """Joy and joy are two labels; case="lower" makes them one."""
         assert parse_labels("Joy, joy") == {"Joy", "joy"}
         assert parse_labels("Joy, joy", case="lower") == {"joy"}
 

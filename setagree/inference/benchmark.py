@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import OptionError, did_you_mean
+from setagree.inference.draws import check_agreement
 from setagree.results import Agreement
 
 SCALES: dict[str, dict[str, float]] = {
@@ -96,6 +97,8 @@ def benchmark(
     ------
     OptionError
         The scale is unknown, or its lowest level does not begin at -1.
+    DataError
+        It is not one coefficient.
 
     Examples
     --------
@@ -104,6 +107,7 @@ def benchmark(
     >>> sa.benchmark(alpha, scale="landis_koch").verdict
     'substantial'
     """
+    check_agreement(agreement)
     name, lows = _levels(scale)
     levels = _memberships(agreement.estimate, agreement.standard_error, lows)
     enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
@@ -117,13 +121,14 @@ def _levels(scale: str | Mapping[str, float]) -> tuple[str, dict[str, float]]:
             hint = did_you_mean(scale, SCALES)
             raise OptionError(f"scale={scale!r} is unknown; use {', '.join(SCALES)}.{hint}")
         return scale, SCALES[scale]
-    lows = dict(sorted(scale.items(), key=lambda item: item[1]))
-    ends = list(lows.values())
-    if not ends or ends[0] != -1 or ends[-1] >= 1 or len(set(ends)) < len(ends):
+    ends = list(scale.values()) if isinstance(scale, Mapping) else []
+    fits = all(isinstance(end, int | float) and -1 <= end < 1 for end in ends)
+    if not fits or -1 not in ends or len(set(ends)) < len(ends):
         raise OptionError(
-            f"scale={dict(scale)!r} must give each level its lower end, the lowest -1, all below 1."
+            f"scale={scale!r} must name a scale or give each level its lower end, the lowest -1, "
+            "all different and below 1."
         )
-    return "your scale", lows
+    return "your scale", dict(sorted(scale.items(), key=lambda item: item[1]))
 
 
 def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.DataFrame:
@@ -132,13 +137,15 @@ def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.Da
     names = list(lows)[::-1]
     low = np.array([lows[name] for name in names])
     high = np.array([1.0, *low[:-1]])
-    if se > 0:
+    membership = np.full(len(low), np.nan)
+    whole = ndtr((estimate + 1) / se) - ndtr((estimate - 1) / se) if se > 0 else 0.0
+    if whole > 0:
         inside = ndtr((estimate - low) / se) - ndtr((estimate - high) / se)
-        whole = ndtr((estimate + 1) / se) - ndtr((estimate - 1) / se)
         membership = inside / whole
-    else:
-        at = (estimate >= low) & ((estimate < high) | (high == 1.0))
-        membership = at.astype(float) if se == 0 else np.full(len(low), np.nan)
+    elif se >= 0:
+        # No spread, or so far below -1 that nothing is left of it above.
+        at = max(estimate, -1.0)
+        membership = ((at >= low) & ((at < high) | (high == 1.0))).astype(float)
     return pd.DataFrame(
         {
             "level": names,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice
+from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, warn
 from setagree.inference.draws import (
     Rng,
+    as_generator,
+    check_agreement,
     check_level,
     check_resamples,
     draw_units,
@@ -30,6 +31,9 @@ from setagree.scoring import COEFFICIENTS
 
 Resample: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
+
+_TIE = 1e-12
+"""Estimates closer than this to the observed one count as equal to it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +83,8 @@ class Bootstrap:
             The confidence level.
         method : {"percentile", "basic", "BCa"}
             Efron's percentile, the reversed percentile, or the bias-corrected and accelerated
-            interval (Efron 1987), whose acceleration comes from the jackknife over units.
+            interval (Efron 1987), whose acceleration comes from the jackknife over units; nan where
+            all resamples lie on one side of the estimate, or the jackknife leaves fewer than two.
 
         Raises
         ------
@@ -93,6 +98,8 @@ class Bootstrap:
         tails = np.array([(1 - level) / 2, (1 + level) / 2])
         if method == "BCa":
             tails = self._corrected_tails(tails)
+        if np.isnan(tails).any():
+            return float("nan"), float("nan")
         low, high = np.percentile(self.defined, 100 * tails)
         if method == "basic":
             low, high = 2 * self.agreement.estimate - high, 2 * self.agreement.estimate - low
@@ -135,8 +142,11 @@ class Bootstrap:
         if self.resample != "units" or self.method != "standard":
             raise OptionError("method='BCa' needs a standard bootstrap over units.")
         estimate = self.agreement.estimate
-        below = (self.defined < estimate).mean() / 2 + (self.defined <= estimate).mean() / 2
+        below = (self.defined < estimate - _TIE).mean() / 2
+        below += (self.defined <= estimate + _TIE).mean() / 2
         z0, a = ndtri(below), jackknife(self.agreement).acceleration
+        if not np.isfinite(z0):
+            return np.full(2, np.nan)
         z = z0 + ndtri(tails)
         return np.asarray(ndtr(z0 + z / (1 - a * z)))
 
@@ -200,7 +210,8 @@ def bootstrap(
 
     Units are drawn with replacement, which is a reweighting of the unit patterns; the distance
     stays that of the full study. Drawing raters answers "would other raters agree": two copies of
-    one rater are never compared with each other.
+    one rater are never compared with each other. What is undefined in the study is nan in every
+    resample.
 
     Parameters
     ----------
@@ -244,22 +255,27 @@ def bootstrap(
     check_resamples(n_resamples)
     check_choice("resample", resample, ("units", "raters", "both"))
     check_choice("method", method, ("standard", "krippendorff"))
+    generator = as_generator(rng)
     rows = agreement.rows if isinstance(agreement, AgreementTable) else (agreement,)
+    for row in rows:
+        check_agreement(row)
     if method == "krippendorff":
         if resample != "units":
             raise OptionError("method='krippendorff' redraws pairs of ratings; drop resample=.")
         resample_all: Callable[..., list[Floats]] = _krippendorff
     else:
         resample_all = _over_units if resample == "units" else _two_way
-    distributions = resample_all(rows, n_resamples, rng, resample)
+    distributions = resample_all(rows, n_resamples, generator, resample)
     results = tuple(
-        Bootstrap(row, values, resample, method)
+        Bootstrap(row, values if row.reason is None else values * np.nan, resample, method)
         for row, values in zip(rows, distributions, strict=True)
     )
     return BootstrapTable(results) if isinstance(agreement, AgreementTable) else results[0]
 
 
-def _over_units(rows: Sequence[Agreement], n_resamples: int, rng: Rng, _: Resample) -> list[Floats]:
+def _over_units(
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Resample
+) -> list[Floats]:
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
@@ -267,16 +283,16 @@ def _over_units(rows: Sequence[Agreement], n_resamples: int, rng: Rng, _: Resamp
     layouts = [rows_of_units(row) for row in rows]
     parts: list[list[Floats]] = [[] for _ in rows]
     width = max(row.n_values for row in rows)
-    for draws in draw_units(n_units.pop(), n_resamples, rng, width=width):
+    for draws in draw_units(n_units.pop(), n_resamples, generator, width=width):
         for k, (of_unit, n_rows) in enumerate(layouts):
             parts[k].append(evaluate[k](row_weights(draws, of_unit, n_rows)))
     return [np.concatenate(part) for part in parts]
 
 
 def _two_way(
-    rows: Sequence[Agreement], n_resamples: int, rng: Rng, resample: Resample
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, resample: Resample
 ) -> list[Floats]:
-    seed = np.random.default_rng(rng).integers(2**63)
+    seed = generator.integers(2**63)
     return [
         two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=resample == "both")
         for row in rows
@@ -284,14 +300,13 @@ def _two_way(
 
 
 def _krippendorff(
-    rows: Sequence[Agreement], n_resamples: int, rng: Rng, _: Resample
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Resample
 ) -> list[Floats]:
-    warnings.warn(
+    warn(
         "Krippendorff's bootstrap (2006) treats the pairs of ratings inside a unit as independent; "
         "in simulations its 95% intervals held the true alpha in only 66-86% of studies with 3 to "
         "5 raters. It is here to compare with older papers.",
         ResamplingWarning,
-        stacklevel=3,
     )
-    seed = np.random.default_rng(rng).integers(2**63)
+    seed = generator.integers(2**63)
     return [resample_pairs(row, n_resamples, np.random.default_rng(seed)) for row in rows]

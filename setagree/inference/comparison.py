@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import DataError, OptionError, check_choice
+from setagree.errors import DataError, OptionError, check_choice, counted, listing
 from setagree.inference.draws import (
     Rng,
+    as_generator,
+    check_agreement,
     check_level,
     check_resamples,
     draw_units,
@@ -25,6 +29,9 @@ from setagree.scoring import COEFFICIENTS
 Design: TypeAlias = Literal["same_units", "independent"]
 Method: TypeAlias = Literal["linearised", "bootstrap"]
 
+_ROUNDING = 1e-12
+"""A difference, or a standard error, that rounding alone can bring about."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -33,7 +40,8 @@ class Comparison:
     Attributes
     ----------
     frame : DataFrame
-        One row a pair: first, second, difference, standard_error, low, high, p_value, p_holm.
+        One row a pair: first, second, difference, standard_error, low, high, p_value, n_undefined
+        (resamples in which one of the two is undefined; they are not in the interval), p_holm.
     design : {"same_units", "independent"}
         Whether the coefficients stand on the same units.
     method : {"linearised", "bootstrap"}
@@ -118,9 +126,11 @@ def compare(
     Raises
     ------
     DataError
-        The units overlap in part and the design is not said, or they are not known.
+        The units overlap in part and the design is not said; or they cannot be told apart, because
+        they have no identifiers or two have the same one.
     OptionError
-        Fewer than two agreements, or an unknown option.
+        Fewer than two agreements, an unknown option, or linearised values of mv_alpha, which has
+        none.
 
     Examples
     --------
@@ -136,10 +146,11 @@ def compare(
     check_level(level)
     check_resamples(n_resamples)
     check_choice("method", method, ("linearised", "bootstrap"))
+    _check_agreements(agreements, method)
     if design is None:
         design = _design(agreements)
     check_choice("design", design, ("same_units", "independent"))
-    seed = np.random.default_rng(rng).integers(2**63)
+    seed = as_generator(rng).integers(2**63)
     names = _names(agreements)
     rows = []
     for (k, one), (l, two) in itertools.combinations(enumerate(agreements), 2):
@@ -162,11 +173,25 @@ def holm(p: Floats) -> Floats:
     return out
 
 
+def _check_agreements(agreements: tuple[Agreement, ...], method: str) -> None:
+    for one in agreements:
+        check_agreement(one)
+        if method == "linearised" and one.reason is None and not one.parts.influence.size:
+            raise OptionError(
+                f"{one.coefficient} has no linearised values; say method='bootstrap'."
+            )
+
+
 def _design(agreements: tuple[Agreement, ...]) -> Design:
+    if _on_one_tally(agreements):
+        return "same_units"
     units = [agreement.tally.units for agreement in agreements]
     known = [frozenset(one.tolist()) for one in units if one is not None]
     if len(known) < len(units):
-        raise DataError("some units have no identifiers; say design='same_units' or 'independent'.")
+        raise DataError(
+            "some units have no identifiers and cannot be matched; say design='independent' if the "
+            "studies share no unit."
+        )
     if all(one == known[0] for one in known):
         return "same_units"
     if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
@@ -193,7 +218,9 @@ def _linearised(one: Agreement, two: Agreement, design: str, level: float) -> di
     if design == "independent":
         se = float(np.hypot(one.standard_error, two.standard_error))
         return _row(difference, se, float(ndtri((1 + level) / 2)), np.inf)
-    both = pd.concat([_deviations(one), _deviations(two)], axis=1).fillna(0.0).to_numpy()
+    indexes = _unit_indexes([one, two])
+    parts = [_deviations(x, index) for x, index in zip((one, two), indexes, strict=True)]
+    both = pd.concat(parts, axis=1).dropna(how="all").fillna(0.0).to_numpy()
     se = float(np.sqrt(((both[:, 0] - both[:, 1]) ** 2).sum()))
     if np.isnan(one.standard_error + two.standard_error):
         se = float("nan")
@@ -201,27 +228,33 @@ def _linearised(one: Agreement, two: Agreement, design: str, level: float) -> di
     return _row(difference, se, float(stdtrit(df, (1 + level) / 2)), df)
 
 
-def _deviations(agreement: Agreement) -> pd.Series[float]:
-    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1))."""
-    x = agreement.influence
-    n = len(x)
-    return (x - x.mean()) / np.sqrt(n * (n - 1)) if n > 1 else x
+def _deviations(agreement: Agreement, index: pd.Index[Any]) -> pd.Series[float]:
+    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
+    x = np.full(len(index), np.nan)
+    if agreement.parts.influence.size:
+        rows, _ = rows_of_units(agreement)
+        x = np.where(agreement.parts.counted > 0, agreement.parts.influence, np.nan)[rows]
+    n = np.isfinite(x).sum()
+    return pd.Series((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x, index=index)
 
 
 def _row(difference: float, se: float, quantile: float, df: float) -> dict[str, float]:
     from scipy.special import ndtr, stdtr
 
-    if se > 0:
-        t = -abs(difference) / se
-        p = 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
+    if np.isnan(se):
+        p = float("nan")
+    elif abs(difference) <= _ROUNDING:
+        p = 1.0
     else:
-        p = (1.0 if difference == 0 else 0.0) if se == 0 else float("nan")
+        t = -abs(difference) / se if se > 0 else -np.inf
+        p = 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
     return {
         "difference": difference,
         "standard_error": se,
         "low": difference - quantile * se,
         "high": difference + quantile * se,
         "p_value": p,
+        "n_undefined": 0,
     }
 
 
@@ -237,12 +270,13 @@ def _bootstrapped(
         drawn = _resampled([one, two], n_resamples, np.random.default_rng(seed))
     gaps = drawn[0] - drawn[1]
     gaps = gaps[np.isfinite(gaps)]
-    if len(gaps) < 2:
-        return dict.fromkeys(("difference", "standard_error", "low", "high", "p_value"), np.nan)
+    difference = one.estimate - two.estimate
+    row = _row(difference, float("nan"), 0.0, np.inf) | {"n_undefined": n_resamples - len(gaps)}
+    if len(gaps) < 2 or np.isnan(difference):
+        return row
     low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2])
-    tail = 1 + min(int((gaps <= 0).sum()), int((gaps >= 0).sum()))
-    return {
-        "difference": one.estimate - two.estimate,
+    tail = 1 + min(int((gaps <= _ROUNDING).sum()), int((gaps >= -_ROUNDING).sum()))
+    return row | {
         "standard_error": float(gaps.std(ddof=1)),
         "low": float(low),
         "high": float(high),
@@ -254,8 +288,14 @@ def _resampled(
     agreements: list[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
     """Return the estimates over resamples of the units of all of them together."""
-    pooled = _pooled_units(agreements)
-    of_row = [_rows_by_unit(agreement, pooled) for agreement in agreements]
+    indexes = _unit_indexes(agreements)
+    pooled = indexes[0]
+    for index in indexes[1:]:
+        pooled = pooled.union(index, sort=False)
+    of_row = [
+        _rows_by_unit(one, pooled.get_indexer(index), len(pooled))
+        for one, index in zip(agreements, indexes, strict=True)
+    ]
     evaluate = [COEFFICIENTS[one.coefficient].replicates(one.case) for one in agreements]
     parts: list[list[Floats]] = [[] for _ in agreements]
     width = max(agreement.n_values for agreement in agreements)
@@ -266,26 +306,37 @@ def _resampled(
     return [np.concatenate(part) for part in parts]
 
 
-def _pooled_units(agreements: list[Agreement]) -> pd.Index[Any]:
-    """Return the identifiers of the units of all agreements; positions where they have none."""
-    pooled = _unit_index(agreements[0])
-    for agreement in agreements[1:]:
-        pooled = pooled.union(_unit_index(agreement), sort=False)
-    return pooled
+def _on_one_tally(agreements: Sequence[Agreement]) -> bool:
+    first = agreements[0].tally
+    return all(one.tally.indptr is first.indptr for one in agreements)
 
 
-def _unit_index(agreement: Agreement) -> pd.Index[Any]:
-    units = agreement.tally.units
-    return (
-        pd.RangeIndex(agreement.n_units) if units is None else pd.Index(units, tupleize_cols=False)
-    )
+def _unit_indexes(agreements: Sequence[Agreement]) -> list[pd.Index[Any]]:
+    """Return the units of each: positions where all stand on one tally, else identifiers."""
+    if _on_one_tally(agreements):
+        return [pd.RangeIndex(one.n_units) for one in agreements]
+    return [_identifiers(one) for one in agreements]
 
 
-def _rows_by_unit(agreement: Agreement, pooled: pd.Index[Any]) -> Any:
-    """Return which row (pattern or unit) each pooled unit is, as a sparse 0/1 array."""
+def _identifiers(agreement: Agreement) -> pd.Index[Any]:
+    tally = agreement.tally
+    if tally.units is None or tally.unit_patterns is None:
+        raise DataError("the same units are matched by their identifiers, and some have none.")
+    index = pd.Index(tally.units, tupleize_cols=False)
+    twice = tally.units[index.duplicated()]
+    if len(twice):
+        raise DataError(
+            "the same units are matched by their identifiers, and "
+            f"{counted(len(twice), 'unit')} of {agreement.coefficient} [{agreement.distance}] "
+            f"have that of another ({listing(twice.tolist())})."
+        )
+    return index
+
+
+def _rows_by_unit(agreement: Agreement, places: npt.NDArray[Any], n_places: int) -> Any:
+    """Return which row (pattern or unit) the unit at each place is, as a sparse 0/1 array."""
     from scipy import sparse
 
     rows, n_rows = rows_of_units(agreement)
-    places = pooled.get_indexer(_unit_index(agreement))
     ones = np.ones(len(rows))
-    return sparse.coo_array((ones, (places, rows)), shape=(len(pooled), n_rows)).tocsr()
+    return sparse.coo_array((ones, (places, rows)), shape=(n_places, n_rows)).tocsr()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, OptionError
 from setagree.progress import track
-from setagree.results import Agreement
+from setagree.results import Agreement, AgreementTable
 from setagree.scoring import COEFFICIENTS
 
 Rng: TypeAlias = int | np.random.Generator | None
@@ -24,7 +24,8 @@ _LONG_WORK = 200_000_000
 
 def check_resamples(n_resamples: int) -> None:
     """Raise `OptionError` unless the number of resamples is a whole number of 1 or more."""
-    if not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
+    whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 1:
         raise OptionError(f"n_resamples={n_resamples!r} must be a whole number of 1 or more.")
 
 
@@ -34,14 +35,38 @@ def check_level(level: float) -> None:
         raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
 
 
+def check_agreement(agreement: object) -> None:
+    """Raise `DataError` unless it is what a coefficient function returns."""
+    if isinstance(agreement, AgreementTable):
+        raise DataError("a table has several coefficients; pass one row: table[name, distance].")
+    if not isinstance(agreement, Agreement):
+        raise DataError(
+            f"a {type(agreement).__name__} is no agreement; pass what krippendorff_alpha, "
+            "fleiss_kappa, ... returned."
+        )
+
+
+def as_generator(rng: Rng) -> np.random.Generator:
+    """Return the Generator of a seed, and a Generator as it is.
+
+    Raises
+    ------
+    OptionError
+        It is neither.
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"rng={rng!r} is neither a seed of 0 or more nor a Generator.") from error
+
+
 def draw_units(
-    n_units: int, n_resamples: int, rng: Rng, *, width: int = 1
+    n_units: int, n_resamples: int, generator: np.random.Generator, *, width: int = 1
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield blocks of shape (b, n_units) of unit positions drawn with replacement.
 
     `width` is what a draw costs besides the units: the values it is summed over.
     """
-    generator = np.random.default_rng(rng)
     at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
     starts = range(0, n_resamples, at_once)
     long = n_resamples * max(n_units, width) > _LONG_WORK

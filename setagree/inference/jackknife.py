@@ -12,7 +12,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, check_choice
-from setagree.inference.draws import rows_of_units
+from setagree.inference.draws import check_agreement, rows_of_units
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS, Bench
 
@@ -49,19 +49,25 @@ class Jackknife:
 
     @property
     def bias(self) -> float:
-        """Return (n - 1) (mean of the values - estimate)."""
+        """Return (n - 1) (mean of the values - estimate); nan for fewer than two values."""
         n = len(self._defined)
+        if n < 2:
+            return float("nan")
         return float((n - 1) * (self._defined.mean() - self.agreement.estimate))
 
     @property
     def standard_error(self) -> float:
-        """Return sqrt((n - 1) / n sum (value - mean)²)."""
+        """Return sqrt((n - 1) / n sum (value - mean)²); nan for fewer than two values."""
         n = len(self._defined)
+        if n < 2:
+            return float("nan")
         return float(np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum()))
 
     @property
     def acceleration(self) -> float:
         """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, for BCa (Efron 1987)."""
+        if len(self._defined) < 2:
+            return float("nan")
         d = self._defined.mean() - self._defined
         spread = float((d**2).sum())
         return float((d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
@@ -72,10 +78,11 @@ class Jackknife:
         return frame.assign(change=frame["estimate_without"] - self.agreement.estimate)
 
     def __repr__(self) -> str:
+        missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<Jackknife over {len(self.values):,} {self.over}: {self.agreement.coefficient} "
             f"[{self.agreement.distance}] {self.agreement.estimate:.4f}, se "
-            f"{self.standard_error:.4f}>"
+            f"{self.standard_error:.4f}{missed}>"
         )
 
 
@@ -109,6 +116,7 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     >>> sa.jackknife(alpha, over="raters").values.round(3).to_dict()
     {'r1': 0.412, 'r2': 0.238, 'r3': 0.302}
     """
+    check_agreement(agreement)
     check_choice("over", over, ("units", "raters"))
     if over == "raters":
         return Jackknife(agreement, over, _without_raters(agreement))

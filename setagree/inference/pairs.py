@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import OptionError
+from setagree.errors import DataError, OptionError
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.results import Agreement
 
@@ -34,12 +34,12 @@ def resample_pairs(
 def _pair_losses(agreement: Agreement) -> Floats:
     """Return E of every pair of ratings of every unit, equal answers included."""
     tally, weights = agreement.tally, agreement.weights
+    if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
+        raise DataError("counts that are fractions make no list of pairs.")
     unit = np.repeat(tally.rows, tally.counts.astype(np.int64))
     value = np.repeat(tally.indices, tally.counts.astype(np.int64))
-    r, N = (
-        tally.pattern_ratings,
-        float(tally.multiplicity[tally.pairable] @ tally.pattern_ratings[tally.pairable]),
-    )
+    r, m = tally.pattern_ratings, tally.multiplicity
+    N = float(m[tally.pairable] @ r[tally.pairable])
     losses = []
     left, shift = np.arange(len(unit)), 0
     while left.size:
@@ -48,5 +48,5 @@ def _pair_losses(agreement: Agreement) -> Floats:
         left = left[unit[left + shift] == unit[left]]
         d = weights.distance_at(value[left], value[left + shift])
         loss = 2 * d / ((r[unit[left]] - 1) * N * agreement.expected_disagreement)
-        losses.append(np.repeat(loss, tally.multiplicity[unit[left]].astype(np.int64)))
+        losses.append(np.repeat(loss, m[unit[left]].astype(np.int64)))
     return np.concatenate(losses)

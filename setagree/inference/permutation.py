@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, check_choice
-from setagree.inference.draws import Rng, check_resamples
+from setagree.inference.draws import Rng, as_generator, check_agreement, check_resamples
 from setagree.inference.shuffles import Shuffler, table_shuffles
 from setagree.results import Agreement
 
@@ -98,10 +98,11 @@ class PermutationTest:
 
     def __repr__(self) -> str:
         how = "all arrangements" if self.exact else "reshuffles"
+        missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
             f"{self.scheme}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
-            f"({self.alternative}, {len(self.distribution):,} {how})>"
+            f"({self.alternative}, {len(self.distribution):,} {how}{missed})>"
         )
 
 
@@ -150,7 +151,9 @@ def permutation_test(
     >>> test.p_value, test.exact_mean
     (0.002, 0.0)
     """
+    check_agreement(agreement)
     check_resamples(n_resamples)
+    generator = as_generator(rng)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     if scheme != "pooled" and agreement.study is None:
@@ -159,11 +162,13 @@ def permutation_test(
     if agreement.reason is not None:
         distribution = np.full(n_resamples, np.nan)
     elif scheme == "table":
-        distribution = table_shuffles(agreement, n_resamples, np.random.default_rng(rng))
+        distribution = table_shuffles(agreement, n_resamples, generator)
     else:
         shuffler = Shuffler(agreement, within_rater=scheme == "within_rater")
         exact = shuffler.n_arrangements() <= n_resamples
-        distribution = shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, rng)
+        distribution = (
+            shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator)
+        )
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import standard_error
 from setagree.errors import DataError, OptionError
-from setagree.inference.draws import Rng, check_level, check_resamples
+from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
 from setagree.inference.jackknife import without_rater
 from setagree.results import Agreement
 from setagree.scoring import Bench, score_one
@@ -67,8 +67,8 @@ def plan(
 
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
-    variance is taken. For more, n SE² = A + B / (r - 1) is fitted to what fewer raters gave and
-    extended: a rough guide, marked as such.
+    variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is fitted to what fewer
+    raters gave and extended: a rough guide, marked as such.
 
     Parameters
     ----------
@@ -117,24 +117,14 @@ def plan(
     if half_width is None and units is None:
         half_width = 0.05
     _check_wishes(half_width, units, raters)
-    per_unit = _variances(agreement, raters, n_resamples, np.random.default_rng(rng))
-    done = agreement.degrees_of_freedom + 1
+    per_unit = _variances(agreement, raters, n_resamples, as_generator(rng))
+    done = int(agreement.degrees_of_freedom + 1)
     rows = []
     for r, (variance, basis) in per_unit.items():
-        for n in (
-            units if units is not None else [_units_for(variance, float(half_width or 0), level)]
-        ):
-            se = float(np.sqrt(variance / n))
-            rows.append(
-                {
-                    "raters": r,
-                    "units": n,
-                    "standard_error": se,
-                    "half_width": _quantile(n, level) * se,
-                    "more_units": max(0, n - int(done)),
-                    "basis": basis,
-                }
-            )
+        enough = [] if half_width is None else [_units_for(variance, half_width, level)]
+        for n in enough if units is None else units:
+            row = {"raters": r, "units": n, **_spread(variance, n, level)}
+            rows.append({**row, "more_units": max(0, n - done), "basis": basis})
     return Plan(agreement, pd.DataFrame(rows), level)
 
 
@@ -146,8 +136,19 @@ def _check_wishes(
     if half_width is not None and units is not None:
         raise OptionError("say half_width= (how many units?) or units= (what interval?), not both.")
     for name, wanted in (("units", units), ("raters", raters)):
-        if wanted is not None and (not len(wanted) or min(wanted) < 2):
-            raise OptionError(f"{name}={wanted!r} must be a list of numbers of 2 or more.")
+        if wanted is not None and not _is_list_of_numbers(wanted):
+            raise OptionError(f"{name}={wanted!r} must be a list of whole numbers of 2 or more.")
+
+
+def _is_list_of_numbers(wanted: object) -> bool:
+    if not isinstance(wanted, Sequence | np.ndarray) or not len(wanted):
+        return False
+    return all(isinstance(n, int | np.integer) and n >= 2 for n in wanted)
+
+
+def _spread(variance: float, n: int, level: float) -> dict[str, float]:
+    se = float(np.sqrt(variance / n))
+    return {"standard_error": se, "half_width": _quantile(n, level) * se}
 
 
 def _quantile(n: float, level: float) -> float:
@@ -216,6 +217,10 @@ def _with_fewer(
         for g in sorted(set(range(study.n_raters)) - set(kept), reverse=True):
             part = without_rater(part, g)
         found.append(_variance(agreement, part))
+    if np.isnan(found).all():
+        raise DataError(
+            f"{r} raters of the pilot have no standard error, so nothing follows from it."
+        )
     return float(np.nanmean(found))
 
 
@@ -231,9 +236,12 @@ def _variance(agreement: Agreement, part: Annotations) -> float:
 
 
 def _extended(found: dict[int, float], r: int) -> float:
-    """Return A + B / (r - 1) of a least-squares line through what is known, not below 0."""
+    """Return A + B / (r - 1), fitted with A, B >= 0 by least squares to what is known."""
+    from scipy.optimize import nnls
+
     if len(found) < 2:
         raise DataError("a pilot of two raters cannot tell what more raters would bring.")
     known = np.array(sorted(found))
-    slope, start = np.polyfit(1 / (known - 1), [found[k] for k in known.tolist()], 1)
-    return float(max(start + slope / (r - 1), 0.0))
+    terms = np.column_stack([np.ones(len(known)), 1 / (known - 1)])
+    (start, slope), _ = nnls(terms, np.array([found[k] for k in known.tolist()]))
+    return float(start + slope / (r - 1))

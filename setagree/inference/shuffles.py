@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import one_minus, quadratic
 from setagree.errors import DataError
-from setagree.inference.draws import ENTRIES_AT_ONCE, Rng
+from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS
@@ -69,13 +70,11 @@ class Shuffler:
             logs += lgamma(len(positions) + 1) - sum(lgamma(n + 1) for n in counts)
         return round(exp(logs)) if logs < 40 else inf
 
-    def estimates(self, n_resamples: int, rng: Rng) -> Floats:
+    def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:
         """Return the estimates of random reshuffles."""
-        generator = np.random.default_rng(rng)
-        width = max(len(self.value), len(self._pairs[0]), self.weights.n_values)
-        at_once = max(1, ENTRIES_AT_ONCE // width)
+        at_once = self._rows_at_once()
         starts = range(0, n_resamples, at_once)
-        long = n_resamples * width > _LONG_WORK
+        long = n_resamples // at_once > _LONG_WORK // ENTRIES_AT_ONCE
         parts = []
         for start in track(starts, total=len(starts), what="reshuffles", long=long):
             V = np.tile(self.value, (min(at_once, n_resamples - start), 1))
@@ -84,14 +83,18 @@ class Shuffler:
 
     def all_estimates(self) -> Floats:
         """Return the estimates of all distinct arrangements, each once."""
-        groups = self.groups()
-        rows = []
-        for arrangement in itertools.product(*(_arrangements(self.value[g]) for g in groups)):
-            V = self.value.copy()
-            for positions, answers in zip(groups, arrangement, strict=True):
-                V[positions] = answers
-            rows.append(V)
-        return self.evaluate(np.array(rows))
+        order = np.concatenate(self.groups())
+        arrangements = itertools.product(*(_arrangements(self.value[g]) for g in self.groups()))
+        parts = []
+        while block := list(itertools.islice(arrangements, self._rows_at_once())):
+            V = np.empty((len(block), len(self.value)), dtype=self.value.dtype)
+            V[:, order] = [list(itertools.chain(*answers)) for answers in block]
+            parts.append(self.evaluate(V))
+        return np.concatenate(parts)
+
+    def _rows_at_once(self) -> int:
+        width = max(len(self.value), len(self._pairs[0]), self.weights.n_values)
+        return max(1, ENTRIES_AT_ONCE // width)
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of answers V of shape (B, n_ratings)."""
@@ -211,24 +214,28 @@ def table_shuffles(
     compute = COEFFICIENTS[agreement.coefficient].compute
     out = np.empty(n_resamples)
     for b in track(range(n_resamples), total=n_resamples, what="reshuffles", long=n_cells > 1e5):
-        moved = generator.permutation(cells)
-        rated = np.flatnonzero(moved >= 0)
-        unit, rater = np.divmod(rated, study.n_raters)
-        units, unit_codes = np.unique(unit, return_inverse=True)
-        raters, rater_codes = np.unique(rater, return_inverse=True)
-        new = replace(
-            study,
-            units=study.units[units],
-            raters=study.raters[raters],
-            unit_codes=unit_codes,
-            rater_codes=rater_codes,
-            value_codes=moved[rated],
-        )
+        new = _study_of(generator.permutation(cells), study)
         case, tally = agreement.case, Tally.from_annotations(new)
         out[b] = compute(
             Case(tally.with_values(case.weights.values), case.weights, case.distance, new)
         ).estimate
     return out
+
+
+def _study_of(cells: Codes, study: Annotations) -> Annotations:
+    """Return the study whose units x raters table holds these values; -1 is missing."""
+    rated = np.flatnonzero(cells >= 0)
+    unit, rater = np.divmod(rated, study.n_raters)
+    units, unit_codes = np.unique(unit, return_inverse=True)
+    raters, rater_codes = np.unique(rater, return_inverse=True)
+    return replace(
+        study,
+        units=study.units[units],
+        raters=study.raters[raters],
+        unit_codes=unit_codes,
+        rater_codes=rater_codes,
+        value_codes=cells[rated],
+    )
 
 
 def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:

@@ -86,14 +86,11 @@ class TwoWay:
         weight = w[study.rater_codes]
         match self.agreement.coefficient:
             case "krippendorff_alpha":
-                each = counted[study.unit_codes] * weight
-                N = float(each.sum())
-                # A rating and its own copies in other draws of the rater are no pair.
-                pairs = N * N - float(each @ weight)
-                return self._spread(each) / (pairs * weights.max_distance) if pairs > 0 else np.nan
+                return self._pooled(counted[study.unit_codes] * weight, weight)
             case "mv_alpha":
-                each = counted[study.unit_codes] * weight
-                totals = _sums(study.value_codes, each, study.n_values)
+                totals = _sums(
+                    study.value_codes, counted[study.unit_codes] * weight, study.n_values
+                )
                 distance = size_function(self.agreement.case.distance)
                 return redrawn_disagreement(study.values, totals, distance) / weights.max_distance
             case "conger_kappa" | "cohen_kappa":
@@ -108,6 +105,12 @@ class TwoWay:
             pi = np.bincount(study.value_codes, share)
             return 1 - ac_scale(weights) * float(pi @ (1 - pi))
         return self._spread(share) / weights.max_distance
+
+    def _pooled(self, each: Floats, weight: Floats) -> float:
+        """Return n' D n over the pairs; a rating and its rater's other copies of it are none."""
+        N = float(each.sum())
+        pairs = N * N - float(each @ weight)
+        return self._spread(each) / (pairs * self.agreement.weights.max_distance)
 
     def _conger(self, m: Floats, w: Floats) -> float:
         """Return the mean of p_g' D p_h over pairs of different raters, weighted w_g w_h."""

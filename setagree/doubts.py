@@ -1,0 +1,145 @@
+"""What looks odd in a column of answers: said in a warning, never changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.errors import (
+    BlankLabelsWarning,
+    MissingMarkerWarning,
+    MixedScaleWarning,
+    SeparatorWarning,
+    SimilarLabelsWarning,
+    counted,
+    listing,
+    shorten,
+    warn,
+)
+from setagree.labels import LabelSet, sorted_labels
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+
+_SEPARATORS = (";", "|", "\n", "\t", ",")
+_MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_ENOUGH = 3
+
+
+def doubt_blanks(n_blank: int) -> None:
+    """Say that blank cells were taken as missing by default, and how many."""
+    if n_blank:
+        warn(
+            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
+            "'no label applies', or blank='missing' to accept this.",
+            BlankLabelsWarning,
+        )
+
+
+def doubt_nulls(n_null: int, values: Sequence[LabelSet], policy: str) -> None:
+    """Say that a blank policy met no blank text, but missing cells, which it does not concern."""
+    if policy != "missing" and n_null and frozenset() not in values:
+        warn(
+            f"{counted(n_null, 'cell')} missing (NaN or None) and none blank, so that "
+            f"blank={policy!r} changes nothing. If pandas made blanks NaN, read the file with "
+            "keep_default_na=False, or pass its path.",
+            BlankLabelsWarning,
+        )
+
+
+def doubt_similar(what: str, names: Iterable[Any]) -> None:
+    """Say which names differ only in case, or only in being text or a number."""
+    groups: dict[str, list[Any]] = {}
+    for name in sorted_labels(names):
+        groups.setdefault(str(name).casefold(), []).append(name)
+    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
+    if pairs:
+        warn(
+            f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
+            "types makes them one.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
+    """Say which names of units or raters became one when the space around them was taken off."""
+    if merged:
+        warn(
+            f"{counted(len(merged), role)} spelled in two ways and taken as one: "
+            f"{listing(merged)}.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_separator(cells: Sequence[object], sep: str) -> None:
+    """Say that another separator seems to stand between labels, in all cells or in some."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    used = any(sep in text for text in texts)
+    for other in _SEPARATORS:
+        found = [text for text in texts if other in text.strip()]
+        if other == sep or not found or len(found) * (10 if used else 4) < len(texts):
+            continue
+        seen = (
+            f"{counted(len(found), 'distinct cell')} of {len(texts):,} contain {other!r}, such as"
+        )
+        if not used:
+            hint = f"did you mean sep={other!r}?"
+            warn(
+                f"No cell contains {sep!r}, but {seen} {shorten(found[0])}; {hint}",
+                SeparatorWarning,
+            )
+            return
+        # Commas may well be part of a label where something else separates labels.
+        if other != "," and other not in sep and len(found) >= _ENOUGH:
+            hint = "it is part of the labels now, so clean the cells if it separates labels too."
+            warn(f"Besides {sep!r}, {seen} {shorten(found[0])}; {hint}", SeparatorWarning)
+            return
+
+
+def doubt_markers(codes: Codes, cells: Sequence[object]) -> None:
+    """Say that cells such as ``n/a`` were taken as labels."""
+    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
+    if odd:
+        n = int(np.isin(codes, odd).sum())
+        warn(
+            f"{counted(n, 'cell')} that may mean 'missing' taken as labels: "
+            f"{listing([cells[k] for k in odd])}; make them blank if that is what they mean.",
+            MissingMarkerWarning,
+        )
+
+
+def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:
+    """Say that every answer is one number, which a scale would fit better."""
+    alone = [next(iter(value)) for value in values if len(value) == 1]
+    if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
+        return
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
+        warn(
+            f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label; "
+            "say kind='value' (or value=) if they are numbers on a scale.",
+            MixedScaleWarning,
+        )
+
+
+def doubt_mixed_scale(
+    is_number: Sequence[bool],
+    cleaned: Sequence[object],
+    codes: Codes,
+    place: Callable[[int], str],
+) -> None:
+    """Say that half of the answers or more are numbers, so that the rest may be a mistake."""
+    numbers = np.array(is_number, dtype=bool)
+    other = np.array([v is not None for v in cleaned], dtype=bool) & ~numbers
+    rows = np.flatnonzero((codes >= 0) & other[codes])
+    if np.count_nonzero((codes >= 0) & numbers[codes]) >= rows.size:
+        first = int(rows[0])
+        warn(
+            f"{counted(rows.size, 'answer')} among numbers cannot be read as one ({place(first)}: "
+            f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
+            "make them numbers, or make them missing.",
+            MixedScaleWarning,
+        )

@@ -1,0 +1,546 @@
+"""The coded data: every way in, every way out, and back."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import setagree as sa
+from setagree import Annotations
+from setagree.errors import BlankLabelsWarning, DataError, LabelError, OptionError
+
+EMPTY = frozenset()
+
+WALKTHROUGH = pd.DataFrame(
+    {
+        "doc": ["d1", "d1", "d1", "d2", "d2", "d2", "d3", "d3"],
+        "who": ["ann", "bob", "cy", "ann", "bob", "cy", "ann", "bob"],
+        "tags": ["a, b", "a", "b", "", "a", None, "b,a", "c"],
+    }
+)
+"""Three units, three raters; one blank cell and one missing cell."""
+
+
+def triples(study):
+    """Return (unit, rater, answer) of each annotation, as a set."""
+    answers = [study.values[code] for code in study.value_codes]
+    units, raters = study.units[study.unit_codes], study.raters[study.rater_codes]
+    return set(zip(units.tolist(), raters.tolist(), answers, strict=True))
+
+
+def frames_equal(one, other):
+    """Say whether two frames hold the same cells under the same names in the same dtypes."""
+    try:
+        pd.testing.assert_frame_equal(one, other)
+    except AssertionError:
+        return False
+    return True
+
+
+ANSWERS = st.frozensets(st.sampled_from(["a", "b", "c, d", 'e"', 7]), max_size=3)
+STUDIES = st.dictionaries(
+    st.tuples(st.sampled_from([1, 2, "u3", (4, 5)]), st.sampled_from(["x", "y", 3])),
+    ANSWERS,
+    min_size=1,
+).map(lambda cells: [(rater, unit, answer) for (unit, rater), answer in cells.items()])
+
+
+class TestLong:
+    """from_long: one row an annotation."""
+
+    def read(self, frame=WALKTHROUGH, **options):
+        """Return the study of a long table."""
+        return Annotations.from_long(frame, unit="doc", rater="who", labels="tags", **options)
+
+    def test_label_sets(self):
+        """Rows become annotations; blank is what blank= says, a missing cell is none."""
+        study = self.read(blank="empty")
+        assert triples(study) == {
+            ("d1", "ann", frozenset("ab")),
+            ("d1", "bob", frozenset("a")),
+            ("d1", "cy", frozenset("b")),
+            ("d2", "ann", EMPTY),
+            ("d2", "bob", frozenset("a")),
+            ("d3", "ann", frozenset("ab")),
+            ("d3", "bob", frozenset("c")),
+        }
+        assert (study.kind, study.n_missing) == ("labels", 1)
+
+    def test_counts(self):
+        """Units, raters, ratings, values and labels are counted as they are used."""
+        study = self.read(blank="empty")
+        counts = (study.n_units, study.n_raters, study.n_ratings, study.n_values)
+        assert counts == (3, 3, 7, 5)
+        assert study.labels == ("a", "b", "c")
+        assert repr(study) == ("<Annotations: 7 ratings, 3 units, 3 raters, 5 distinct label sets>")
+
+    def test_blank_by_default(self):
+        """By default blank is missing, which one warning counts; on request it is silent."""
+        with pytest.warns(BlankLabelsWarning, match="^1 blank cell taken as missing"):
+            study = self.read()
+        assert triples(study) == triples(self.read(blank="missing"))
+        assert study.n_missing == 2
+
+    def test_usual_names(self):
+        """Without names the columns are unit, rater and labels."""
+        renamed = WALKTHROUGH.rename(columns={"doc": "unit", "who": "rater", "tags": "labels"})
+        study = Annotations.from_long(renamed, blank="empty")
+        assert triples(study) == triples(self.read(blank="empty"))
+
+    def test_numbered_columns(self):
+        """Columns may be numbers, 0 among them."""
+        frame = pd.DataFrame([["a, b", "ann", 1], ["b", "bob", 1]])
+        study = Annotations.from_long(frame, labels=0, rater=1, unit=2)
+        assert triples(study) == {(1, "ann", frozenset("ab")), (1, "bob", frozenset("b"))}
+        assert Annotations.from_long(frame, value=0, rater=1, unit=2).kind == "category"
+
+    def test_values(self):
+        """value= reads one scalar a cell."""
+        frame = WALKTHROUGH.assign(score=["1", "2", 2.5, None, 1, "", 3, 3])
+        study = Annotations.from_long(frame, unit="doc", rater="who", value="score")
+        assert (study.kind, study.values, study.labels) == ("number", (1, 2, 2.5, 3), ())
+        assert repr(study).endswith("4 distinct values>")
+
+    def test_labels_and_value(self):
+        """One of labels= and value=, not both."""
+        with pytest.raises(OptionError, match=r"name labels= .* or value= .*, not both"):
+            self.read(value="doc")
+
+    @pytest.mark.parametrize(
+        ("options", "labels"),
+        [
+            ({"sep": ";"}, {"Joy, fear", "sad"}),
+            ({"sep": ";", "case": "lower"}, {"joy, fear", "sad"}),
+            ({"codebook": ["Joy", "fear; sad"]}, {"Joy", "fear; sad"}),
+        ],
+    )
+    def test_reading_options(self, options, labels):
+        """Separator, case and codebook reach the cells."""
+        frame = pd.DataFrame({"unit": [1], "rater": ["x"], "labels": ["Joy, fear; sad"]})
+        assert set(Annotations.from_long(frame, **options).labels) == labels
+
+    @pytest.mark.parametrize("index", [[0] * 8, list("abcdefgh"), range(8, 0, -1)])
+    def test_index_does_not_matter(self, index):
+        """The index of a long table means nothing."""
+        frame = WALKTHROUGH.set_axis(pd.Index(index), axis=0)
+        assert triples(self.read(frame, blank="empty")) == triples(self.read(blank="empty"))
+
+    def test_duplicates(self):
+        """The policy for repeats reaches the rows."""
+        twice = pd.concat([WALKTHROUGH, WALKTHROUGH])
+        with pytest.raises(DataError, match="was the file appended to itself"):
+            self.read(twice, blank="empty")
+        for policy in ("first", "last", "union"):
+            study = self.read(twice, blank="empty", duplicates=policy)
+            assert triples(study) == triples(self.read(blank="empty"))
+
+    def test_error_names_the_row(self):
+        """A cell that cannot be read is placed by its unit and rater."""
+        frame = WALKTHROUGH.assign(tags=[["a"], {"a": 1}, *"abcdef"])
+        with pytest.raises(LabelError, match=r"^Unit 'd1', rater 'bob': .* is a dict, not labels"):
+            self.read(frame)
+
+
+class TestDtypes:
+    """Columns of every dtype that can hold the data."""
+
+    @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
+    def test_text(self, dtype):
+        """Text columns of every dtype give the same study, in units, raters and labels."""
+        frame = WALKTHROUGH.astype(dtype)
+        study = Annotations.from_long(frame, unit="doc", rater="who", labels="tags", blank="empty")
+        assert triples(study) == triples(TestLong().read(blank="empty"))
+        assert all(type(one) is str for one in [*study.units, *study.raters, *study.labels])
+
+    def test_arrow(self):
+        """So do Arrow's strings."""
+        pytest.importorskip("pyarrow")
+        self.test_text("string[pyarrow]")
+
+    @pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", "Float64", "category", "str"])
+    def test_numbers(self, dtype):
+        """Numeric columns of every dtype give the same numbers."""
+        frame = pd.DataFrame({"unit": [1, 1, 2], "rater": [1, 2, 1], "score": [4, 5, 4]})
+        study = Annotations.from_long(frame.astype({"score": dtype}), value="score")
+        assert triples(study) == {(1, 1, 4), (1, 2, 5), (2, 1, 4)}
+        assert study.kind == "number"
+
+    @pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean"])
+    def test_missing_numbers(self, dtype):
+        """NA in a nullable column is no annotation."""
+        column = pd.array([1, None, 0], dtype=dtype)
+        frame = pd.DataFrame({"unit": [1, 1, 2], "rater": [1, 2, 1], "score": column})
+        study = Annotations.from_long(frame, value="score")
+        assert triples(study) == {(1, 1, 1), (2, 1, 0)}
+        assert study.n_missing == 1
+
+    def test_nullable_ids(self):
+        """NA in a nullable identifier column is an error that counts."""
+        frame = pd.DataFrame(
+            {"unit": pd.array([1, None], dtype="Int64"), "rater": 1, "labels": "a"}
+        )
+        with pytest.raises(DataError, match=r"^1 row without a unit \(first: row 1\)"):
+            Annotations.from_long(frame)
+
+
+class TestWide:
+    """from_wide: one row a unit, one column a rater."""
+
+    FRAME = pd.DataFrame({"ann": ["a, b", ""], "bob": ["a", None]}, index=["d1", "d2"])
+
+    def test_label_sets(self):
+        """Cells are answers, missing cells none."""
+        study = Annotations.from_wide(self.FRAME, blank="empty")
+        assert triples(study) == {
+            ("d1", "ann", frozenset("ab")),
+            ("d2", "ann", EMPTY),
+            ("d1", "bob", frozenset("a")),
+        }
+
+    def test_blank_by_default(self):
+        """By default blank is missing, with a warning."""
+        with pytest.warns(BlankLabelsWarning):
+            assert Annotations.from_wide(self.FRAME).n_missing == 2
+
+    def test_unit_and_raters(self):
+        """Columns that are named are used, the others are left alone."""
+        frame = self.FRAME.reset_index(names="doc").assign(note=["x", "y"])
+        study = Annotations.from_wide(frame, unit="doc", raters=["bob"])
+        assert triples(study) == {("d1", "bob", frozenset("a"))}
+
+    def test_values(self):
+        """kind="value" reads scalars, from numeric columns as from mixed ones."""
+        frame = pd.DataFrame({"ann": [1, 2], "bob": [1.0, np.nan], "cy": ["2", None]})
+        study = Annotations.from_wide(frame, kind="value")
+        assert triples(study) == {(0, "ann", 1), (1, "ann", 2), (0, "bob", 1), (0, "cy", 2)}
+
+    def test_reading_options(self):
+        """Separator, case, codebook and policy for repeats reach the cells."""
+        frame = pd.DataFrame({"ann": ["A;b", "b"]}, index=["d", "d"])
+        study = Annotations.from_wide(
+            frame, sep=";", case="lower", codebook=["a", "b"], duplicates="union"
+        )
+        assert triples(study) == {("d", "ann", frozenset("ab"))}
+
+    def test_same_as_long(self):
+        """A wide table and its long form give the same study."""
+        stacked = self.FRAME.melt(var_name="rater", value_name="labels", ignore_index=False)
+        long = Annotations.from_long(stacked.reset_index(names="unit"), blank="empty")
+        assert triples(long) == triples(Annotations.from_wide(self.FRAME, blank="empty"))
+
+
+class TestOtherLayouts:
+    """Triples, flags, contingency tables."""
+
+    def test_triples(self):
+        """(rater, unit, answer), in NLTK's order, with the options of the others."""
+        study = Annotations.from_triples(
+            [("ann", 1, "A|b"), ("bob", 1, {"a"}), ("ann", 2, None), ("ann", 1, "b")],
+            sep="|",
+            case="lower",
+            codebook=["a", "b"],
+            duplicates="first",
+        )
+        assert triples(study) == {(1, "ann", frozenset("ab")), (1, "bob", frozenset("a"))}
+
+    def test_triples_of_values(self):
+        """kind="value" reads scalars."""
+        study = Annotations.from_triples([("ann", 1, "3"), ("bob", 1, 4)], kind="value")
+        assert triples(study) == {(1, "ann", 3), (1, "bob", 4)}
+
+    def test_triples_blank(self):
+        """A blank answer is missing by default, with a warning, or what blank= says."""
+        rows = [("ann", 1, ""), ("bob", 1, "a")]
+        with pytest.warns(BlankLabelsWarning):
+            assert Annotations.from_triples(rows).n_missing == 1
+        assert triples(Annotations.from_triples(rows, blank="empty")) == {
+            (1, "ann", EMPTY),
+            (1, "bob", frozenset("a")),
+        }
+
+    def test_cube(self):
+        """Flags of shape (raters, units, labels); the mask says what is missing."""
+        study = Annotations.from_indicators(
+            [[[1, 0], [0, 0]], [[1, 1], [0, 0]]],
+            labels=["a", "b"],
+            units=["u", "v"],
+            raters=["x", "y"],
+            mask=[[False, False], [False, True]],
+        )
+        assert triples(study) == {
+            ("u", "x", frozenset("a")),
+            ("v", "x", EMPTY),
+            ("u", "y", frozenset("ab")),
+        }
+        assert study.n_missing == 1
+
+    def test_cube_of_hostile_labels(self):
+        """A name with separator, quote or bracket is one label, not text to be split."""
+        names = ["a, b", '"', "[x]", "=cmd()"]
+        study = Annotations.from_indicators(np.ones((1, 1, 4)), labels=names)
+        assert study.values == (frozenset(names),)
+
+    @pytest.mark.parametrize("option", ["labels", "units", "raters", "mask"])
+    def test_frame_with_names(self, option):
+        """A frame names its axes, so naming them again is refused rather than ignored."""
+        frame = Annotations.from_triples([("x", 1, "a")]).to_indicators()
+        with pytest.raises(OptionError, match="a frame names its labels, units and raters"):
+            Annotations.from_indicators(frame, **{option: [0]})
+
+    def test_contingency(self):
+        """A table of counts is as many units as it counts, aligned by what its axes mean."""
+        table = pd.DataFrame([[3, 1, 0], [0, 2, 4]], index=["a", "a, b"], columns=["a", "b,a", ""])
+        study = Annotations.from_contingency(table, raters=("ann", "bob"))
+        wide = study.to_wide()
+        assert wide.columns.tolist() == ["ann", "bob"]
+        pairs = pd.Series(list(zip(wide["ann"], wide["bob"], strict=True))).value_counts()
+        a, ab = frozenset("a"), frozenset("ab")
+        assert pairs.to_dict() == {(a, a): 3, (a, ab): 1, (ab, ab): 2, (ab, EMPTY): 4}
+
+    def test_contingency_of_sets(self):
+        """Axes may hold the sets themselves, and options read their text."""
+        sets = pd.Index([frozenset("a"), EMPTY])
+        study = Annotations.from_contingency(pd.DataFrame(np.eye(2), index=sets, columns=sets))
+        assert set(study.values) == {frozenset("a"), EMPTY}
+        table = pd.DataFrame([[1]], index=["A;b"], columns=["a"])
+        study = Annotations.from_contingency(table, sep=";", case="lower")
+        assert set(study.values) == {frozenset("ab"), frozenset("a")}
+
+    @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+    def test_contingency_in_another_order(self, order):
+        """Shuffled axes are the same table: Cohen's kappa of a textbook table does not move."""
+        # The 200 cases of Cohen (1960), table 1: po = (88 + 40 + 12) / 200 = .70 and
+        # pe = (120 * 100 + 60 * 60 + 20 * 40) / 200**2 = .41, so kappa = .29 / .59.
+        names = ["A", "B", "C"]
+        table = pd.DataFrame([[88, 14, 18], [10, 40, 10], [2, 6, 12]], index=names, columns=names)
+        shuffled = table.iloc[order, order[::-1]]
+        study = Annotations.from_contingency(shuffled, kind="value")
+        kappa = sa.cohen_kappa(study)
+        assert kappa.observed_agreement == pytest.approx(0.70, abs=1e-15)
+        assert kappa.expected_agreement == pytest.approx(0.41, abs=1e-15)
+        assert kappa.estimate == pytest.approx(29 / 59, abs=1e-14)
+
+    def test_contingency_of_values(self):
+        """kind="value" reads numbers on the axes; a blank one is refused."""
+        table = pd.DataFrame([[2, 1]], index=["1"], columns=["1", "10"])
+        assert Annotations.from_contingency(table, kind="value").values == (1, 10)
+        with pytest.raises(DataError, match="the cell is blank"):
+            Annotations.from_contingency(table.set_axis(["1", ""], axis=1), kind="value")
+
+
+class TestOut:
+    """to_long, to_wide, to_indicators, summary."""
+
+    STUDY = Annotations.from_triples(
+        [("x", 1, "b, a"), ("y", 1, []), ("x", 2, [10]), ("z", 2, None), ("y", 3, "c")]
+    )
+
+    def test_long(self):
+        """One row an annotation, the sets as frozensets."""
+        frame = self.STUDY.to_long()
+        assert frame.to_dict("list") == {
+            "unit": [1, 1, 2, 3],
+            "rater": ["x", "y", "x", "y"],
+            "labels": [frozenset("ab"), EMPTY, frozenset([10]), frozenset("c")],
+        }
+
+    def test_long_of_values(self):
+        """Scalars stand in a column of their type, called value."""
+        study = Annotations.from_triples([("x", 1, "2"), ("y", 1, 0.5)], kind="value")
+        assert study.to_long()["value"].dtype == float
+        assert study.to_long()["value"].tolist() == [2, 0.5]
+
+    def test_wide(self):
+        """One row a unit, one column a rater, None where there is no annotation."""
+        frame = self.STUDY.to_wide()
+        assert (frame.index.name, frame.columns.name) == ("unit", "rater")
+        assert frame.to_dict() == {
+            "x": {1: frozenset("ab"), 2: frozenset([10]), 3: None},
+            "y": {1: EMPTY, 2: None, 3: frozenset("c")},
+        }
+
+    def test_indicators(self):
+        """One row an annotation, one column a label, numbers first; the empty set has no flag."""
+        frame = self.STUDY.to_indicators()
+        assert frame.columns.tolist() == [10, "a", "b", "c"]
+        assert frame.index.names == ["unit", "rater"]
+        assert frame.index.tolist() == [(1, "x"), (1, "y"), (2, "x"), (3, "y")]
+        assert frame.to_numpy().tolist() == [
+            [False, True, True, False],
+            [False, False, False, False],
+            [True, False, False, False],
+            [False, False, False, True],
+        ]
+        assert set(map(str, frame.dtypes)) == {"bool"}
+
+    def test_indicators_of_values(self):
+        """Scalars have no indicators."""
+        study = Annotations.from_triples([("x", 1, 2)], kind="value")
+        with pytest.raises(DataError, match="only label sets have indicators"):
+            study.to_indicators()
+
+    def test_dense_tables_have_a_limit(self):
+        """A table beyond 100 million cells is refused with its size before it is made."""
+        codes = np.arange(10_001)
+        names = codes.astype(object)
+        study = Annotations(
+            kind="labels",
+            units=names,
+            raters=names[:10_000],
+            values=(frozenset(range(10_000)),),
+            unit_codes=codes,
+            rater_codes=codes % 10_000,
+            value_codes=0 * codes,
+        )
+        for to_dense in (study.to_wide, study.to_indicators):
+            with pytest.raises(DataError) as caught:
+                to_dense()
+            assert str(caught.value) == (
+                "a table of 10,001 x 10,000 cells is over 100,000,000; use to_long()."
+            )
+
+    def test_summary(self):
+        """What was counted; empty answers and labels per rating for label sets only."""
+        assert self.STUDY.summary().to_dict() == {
+            "n_units": 3,
+            "n_pairable_units": 1,
+            "n_raters": 2,
+            "n_ratings": 4,
+            "n_missing": 1,
+            "n_values": 4,
+            "ratings_per_unit": 4 / 3,
+            "n_labels": 4,
+            "labels_per_rating": 1.0,
+            "share_empty": 0.25,
+        }
+        scalars = Annotations.from_triples([("x", 1, 2), ("y", 1, 2)], kind="value").summary()
+        assert "share_empty" not in scalars
+        assert scalars["n_pairable_units"] == 1
+
+    def test_only_empty_sets(self):
+        """A study of empty sets has no label, and its indicators no column."""
+        study = Annotations.from_triples([("x", 1, set()), ("y", 1, [])])
+        assert study.labels == ()
+        assert study.to_indicators().shape == (2, 0)
+        assert triples(Annotations.from_indicators(study.to_indicators())) == triples(study)
+
+
+class TestRoundTrips:
+    """What goes out comes in again."""
+
+    @settings(deadline=None)
+    @given(STUDIES)
+    def test_long_wide_indicators(self, rows):
+        """The three tables of a study give back the study: missing stays missing, {} stays {}."""
+        study = Annotations.from_triples(rows)
+        assert triples(study) == {(unit, rater, answer) for rater, unit, answer in rows}
+        assert triples(Annotations.from_long(study.to_long())) == triples(study)
+        assert triples(Annotations.from_indicators(study.to_indicators())) == triples(study)
+        wide = study.to_wide()
+        raters = wide.columns.tolist()
+        assert triples(Annotations.from_wide(wide, raters=raters)) == triples(study)
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.SeparatorWarning")
+    @settings(deadline=None)
+    @given(STUDIES, st.sampled_from(",;|"))
+    def test_text(self, rows, sep):
+        """So does text: labels formatted with a separator are read as the same sets."""
+        study = Annotations.from_triples(rows)
+        text = [(r, u, sa.format_labels(answer, sep=sep)) for r, u, answer in rows]
+        read = Annotations.from_triples(text, sep=sep, blank="empty")
+        as_text = {(u, r, frozenset(map(str, answer))) for u, r, answer in triples(study)}
+        assert triples(read) == as_text
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.SeparatorWarning")
+    def test_csv(self, tmp_path):
+        """And so does a CSV file of what to_long gives, as pandas writes sets."""
+        study = Annotations.from_triples(
+            [("x", 1, ["a, b", "c"]), ("y", 1, set()), ("x", 2, ["[d]"]), ("y", 2, ['"e"', "'"])]
+        )
+        study.to_long().to_csv(tmp_path / "study.csv", index=False)
+        again = Annotations.from_long(pd.read_csv(tmp_path / "study.csv"))
+        assert triples(again) == triples(study)
+
+    @settings(deadline=None)
+    @given(
+        st.lists(
+            st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=4
+        ).filter(lambda rows: any(map(any, rows)))
+    )
+    def test_contingency(self, counts):
+        """The crosstab of the study of a contingency table is the table."""
+        names = ["a", "a, b", "", "c"][: len(counts)]
+        table = pd.DataFrame(counts, index=names, columns=["", "c", "a,b"])
+        wide = Annotations.from_contingency(table).to_wide()
+        texts = wide.map(sa.format_labels)
+        again = pd.crosstab(texts["rater 1"], texts["rater 2"])
+        expected = table.rename(columns={"a,b": "a, b"})
+        for row in names:
+            for column in expected.columns:
+                found = again.get(column, pd.Series(dtype=int)).get(row, 0)
+                assert found == expected.loc[row, column]
+
+    @settings(deadline=None)
+    @given(STUDIES, st.randoms(use_true_random=False))
+    def test_order_of_rows(self, rows, random):
+        """The order of rows does not matter to what the study holds."""
+        shuffled = rows.copy()
+        random.shuffle(shuffled)
+        one, other = Annotations.from_triples(rows), Annotations.from_triples(shuffled)
+        assert triples(one) == triples(other)
+        assert one.labels == other.labels
+        assert one.summary().to_dict() == pytest.approx(other.summary().to_dict())
+
+
+class TestInputIsNeverChanged:
+    """The caller's data are the same afterwards."""
+
+    def test_long(self):
+        """A long table, with its lists, sets and blanks."""
+        frame = WALKTHROUGH.assign(tags=[["b", "a"], {"a"}, " a,", "", "B", None, ("a",), "a"])
+        before = copy.deepcopy(frame)
+        Annotations.from_long(
+            frame, unit="doc", rater="who", labels="tags", blank="empty", case="lower"
+        )
+        assert frames_equal(frame, before)
+
+    def test_long_with_repeats(self):
+        """A long table whose repeats are united."""
+        frame = pd.concat([WALKTHROUGH, WALKTHROUGH])
+        before = copy.deepcopy(frame)
+        Annotations.from_long(
+            frame, unit="doc", rater="who", labels="tags", blank="empty", duplicates="union"
+        )
+        assert frames_equal(frame, before)
+
+    @pytest.mark.parametrize("kind", ["labels", "value"])
+    def test_wide(self, kind):
+        """A wide table."""
+        frame = pd.DataFrame({"x": [" a", "b"], "y": [None, "b "]}, index=["u", "v"])
+        before = copy.deepcopy(frame)
+        Annotations.from_wide(frame, kind=kind)
+        assert frames_equal(frame, before)
+
+    def test_others(self):
+        """Triples, contingency tables, flags and their frames."""
+        rows = [("x", 1, ["b", " a"]), ("y", 1, {"a"})]
+        table = pd.DataFrame([[1, 2]], index=["a"], columns=["b", "a"])
+        flags = Annotations.from_triples(rows).to_indicators()
+        before = copy.deepcopy((rows, table, flags))
+        Annotations.from_triples(rows)
+        Annotations.from_contingency(table)
+        Annotations.from_indicators(flags)
+        assert rows == before[0]
+        assert frames_equal(table, before[1])
+        assert frames_equal(flags, before[2])
+
+    def test_outputs_are_the_callers(self):
+        """Changing a table that came out does not change the study."""
+        study = Annotations.from_triples([("x", 1, "a"), ("y", 1, "b")])
+        before = triples(study)
+        long, wide, flags = study.to_long(), study.to_wide(), study.to_indicators()
+        long.iloc[0, 0], wide.iloc[0, 0], flags.iloc[0, 0] = 9, None, False
+        assert triples(study) == before

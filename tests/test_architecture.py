@@ -1,0 +1,339 @@
+"""The house: who imports whom, what an import costs, how large things get, what is documented."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import io
+import json
+import pkgutil
+import re
+import statistics
+import subprocess
+import sys
+import tokenize
+import tomllib
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import setagree as sa
+
+ROOT = Path(sa.__file__).parent
+PROJECT = Path(__file__).parents[1]
+FILES = sorted(ROOT.rglob("*.py"))
+
+# From the ground up. Imports go down only: never up, never sideways between rooms of one floor.
+# Modules inside one room (a package) may import one another.
+FLOORS = [
+    {"errors", "progress"},
+    {"labels"},
+    {"coding"},
+    {"layouts"},
+    {"assembly"},
+    {"annotations", "distances"},
+    {"tally", "weights", "simulate"},
+    {"sources", "coefficients"},
+    {"results"},
+    {"scoring"},
+    {"scores", "agreement"},
+    {"inference", "diagnosis", "panels"},
+    {"views", "plots", "report"},
+    {"setagree"},  # the names of the package itself
+    {"cli"},
+    {"__main__"},
+]
+FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def room_of(path):
+    """Return the room a file belongs to: its package or module below `setagree`."""
+    return named_room(path.relative_to(ROOT).parts[0].removesuffix(".py"))
+
+
+def named_room(name):
+    """Return the room of a module's first name; `cli` and its neighbours `cli_...` are one."""
+    if name.startswith("cli_"):
+        return "cli"
+    return "setagree" if name == "__init__" else name
+
+
+ROOMS = {room_of(path) for path in FILES}
+
+
+def imported_rooms(source):
+    """Yield every room that a source text imports, at its head or inside a function."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the whole path"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "setagree":
+                room = named_room(rest.partition(".")[0])
+                # `from setagree import masi` asks the package itself, `import labels` a room
+                yield room if room in ROOMS else "setagree"
+
+
+def test_every_room_has_a_floor():
+    """A new room must be given its floor, in the table above."""
+    assert set(FLOOR) >= ROOMS
+    assert len(FILES) > 30
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_down(path):
+    """A module imports its own room, and rooms on lower floors."""
+    own = room_of(path)
+    for room in imported_rooms(path.read_text(encoding="utf-8")):
+        assert room == own or FLOOR[room] < FLOOR[own], f"{own} imports {room}"
+
+
+@pytest.mark.parametrize(
+    ("source", "rooms"),
+    [
+        ("from setagree.labels import parse_labels", ["labels"]),
+        ("import setagree.weights.base", ["weights"]),
+        ("import setagree as sa", ["setagree"]),
+        ("from setagree import coefficients, masi", ["coefficients", "setagree"]),
+        ("def f():\n    from setagree.cli import run", ["cli"]),
+        ("import numpy as np\nfrom pathlib import Path", []),
+    ],
+)
+def test_the_layer_test_sees_every_form(source, rooms):
+    """Imports of every form are seen, those inside functions as well."""
+    assert list(imported_rooms(source)) == rooms
+
+
+def test_only_the_package_imports_by_name():
+    """No module but the package itself (for its lazy names) imports through a string."""
+    callers = [
+        path.relative_to(ROOT).as_posix()
+        for path in FILES
+        if re.search(r"import_module\(|__import__\(", path.read_text(encoding="utf-8"))
+    ]
+    assert callers == ["__init__.py"]
+
+
+# ---- What an import costs -----------------------------------------------------------------------
+
+HEAVY = (
+    "scipy.stats matplotlib typer rich narwhals duckdb sklearn tqdm dask pyspark jinja2 openpyxl "
+    "nltk hypothesis setagree.cli setagree.inference"
+)
+
+
+def modules_after(statement):
+    """Return the names of all modules that a fresh interpreter holds after a statement."""
+    code = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_import_is_light():
+    """`import setagree` loads no plotting, command, engine, progress or statistics module."""
+    loaded = modules_after("import setagree")
+    assert {"setagree", "numpy", "pandas"} <= loaded
+    assert loaded.isdisjoint(HEAVY.split(" "))
+
+
+def test_the_import_test_sees_what_is_loaded():
+    """What does need them loads them: the test above is not blind."""
+    pytest.importorskip("typer")
+    assert {"typer", "setagree.cli"} <= modules_after("import setagree.cli")
+    assert "setagree.inference" in modules_after("import setagree; setagree.bootstrap")
+
+
+# ---- How large things get -----------------------------------------------------------------------
+
+
+def body_lines(node, code_lines):
+    """Count the lines of a function body that hold code: no docstring, comment or blank line."""
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if not body:
+        return 0
+    return sum(body[0].lineno <= line <= node.end_lineno for line in code_lines)
+
+
+def lines_of_code(source):
+    """Return the numbers of the lines that hold a token other than a comment."""
+    skipped = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in skipped:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return lines
+
+
+def function_sizes(source):
+    """Return the size of every function and method in a source text, by name."""
+    code = lines_of_code(source)
+    return [
+        (node.name, body_lines(node, code))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+SIZES = [
+    (size, f"{path.relative_to(ROOT)}: {name}")
+    for path in FILES
+    for name, size in function_sizes(path.read_text(encoding="utf-8"))
+]
+
+
+def test_functions_are_small():
+    """Bodies: median at most 7 lines, nine of ten at most 25, none over 40."""
+    sizes = sorted(size for size, _ in SIZES)
+    assert len(sizes) > 200
+    assert statistics.median(sizes) <= 7
+    assert statistics.quantiles(sizes, n=10)[-1] <= 25
+    assert max(SIZES)[0] <= 40, max(SIZES)
+
+
+def test_modules_are_small():
+    """No module has more than 400 lines."""
+    lengths = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+def test_the_size_test_counts_what_it_says():
+    """Docstrings, comments and blank lines do not count; a text over lines does."""
+    source = '''
+def f(x):
+    """Return x.
+
+    Long.
+    """
+    # why
+
+    y = [
+        x,
+    ]
+    return """a
+b"""
+
+
+class C:
+    def g(self): ...
+'''
+    assert function_sizes(source) == [("f", 5), ("g", 1)]
+
+
+# ---- What is documented -------------------------------------------------------------------------
+
+NO_EXAMPLE = {
+    "Annotations": "its constructors have one each",
+    "LabelSet": "a name for a type",
+    "SetagreeError": "raised, not called",
+    "SetagreeWarning": "given, not called",
+    "UndefinedAgreementWarning": "given, not called",
+    "distances": "a module",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(sa.__all__) - set(NO_EXAMPLE)))
+def test_public_names_have_an_example(name):
+    """Every public name is documented, with a section of examples."""
+    doc = inspect.getdoc(getattr(sa, name))
+    assert doc is not None
+    assert re.search(r"^Examples\n-+\n(.|\n)*>>> ", doc, re.MULTILINE)
+
+
+def test_exceptions_are_needed():
+    """A name that is excused exists, and has no example indeed."""
+    assert set(NO_EXAMPLE) <= set(sa.__all__)
+    for name in NO_EXAMPLE:
+        assert "\nExamples\n" not in (inspect.getdoc(getattr(sa, name)) or "")
+
+
+def test_constructors_of_annotations_have_examples():
+    """Every `from_...` of annotations and tallies has an example, as have parsing and merging."""
+    methods = [
+        getattr(kind, name)
+        for kind in (sa.Annotations, sa.Tally)
+        for name in vars(kind)
+        if name.startswith("from_") and name != "from_annotations"
+    ]
+    assert len(methods) >= 6
+    for method in [*methods, sa.Tally.merge]:
+        assert ">>> " in inspect.getdoc(method)
+
+
+# Distances that need a whole study cannot be shown on two values.
+WHOLE_SCALE = {"ordinal", "ordinal_gwet", "bipolar", "circular"}
+
+
+@pytest.mark.parametrize("name", sorted(set(sa.distances.distance_names()) - WHOLE_SCALE))
+def test_distances_have_an_example(name):
+    """Every named distance shows what it gives for two answers."""
+    doc = inspect.getdoc(getattr(sa.distances, name))
+    kind = inspect.getdoc(type(getattr(sa.distances, name)))
+    assert f">>> {name}(" in doc or f"distances.{name}(" in kind
+
+
+def test_all_is_sorted_and_complete():
+    """The public names are listed in order, once, and exist."""
+    assert sa.__all__ == sorted(sa.__all__)
+    assert len(set(sa.__all__)) == len(sa.__all__)
+    assert all(hasattr(sa, name) for name in sa.__all__)
+    assert set(sa.__all__) <= set(dir(sa))
+    with pytest.raises(AttributeError, match="has no attribute 'krippendorf'"):
+        _ = sa.krippendorf
+
+
+MODULES = ["setagree", *(m.name for m in pkgutil.walk_packages(sa.__path__, "setagree."))]
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if m != "setagree.__main__"])
+def test_doctests(name):
+    """The examples in the docstrings give what they say."""
+    if name.startswith("setagree.cli"):
+        pytest.importorskip("typer")
+    said = io.StringIO()
+    with redirect_stdout(said):
+        result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0, said.getvalue()
+
+
+def test_there_are_doctests():
+    """The finder finds examples in functions, classes and distances alike."""
+    found = doctest.DocTestFinder(exclude_empty=True)
+    named = {
+        test.name.rpartition(".")[2]
+        for module in ("setagree.labels", "setagree.results", "setagree.distances.sets")
+        for test in found.find(importlib.import_module(module))
+        if test.examples
+    }
+    assert {"parse_labels", "Agreement", "masi"} <= named
+
+
+# ---- The version --------------------------------------------------------------------------------
+
+
+def test_the_version_stands_in_one_place():
+    """The version is written in the package alone; the build reads it from there."""
+    build = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in build["project"]
+    assert build["project"]["dynamic"] == ["version"]
+    assert build["tool"]["hatch"]["version"]["path"] == "setagree/__init__.py"
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.?(a|b|rc|dev|post)\d+)?", sa.__version__)
+    quoted = f'"{sa.__version__}"'
+    holders = [path for path in FILES if quoted in path.read_text(encoding="utf-8")]
+    assert holders == [ROOT / "__init__.py"]
+    assert holders[0].read_text(encoding="utf-8").count(sa.__version__) == 1

@@ -1,0 +1,138 @@
+"""What all coefficients share: disagreement inside units, shares, the standard error."""
+
+import math
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given, settings
+from small_studies import annotations, row_lists, sets_of, text
+
+import setagree as sa
+from setagree.coefficients import chance
+from setagree.coefficients.chance import (
+    Case,
+    Estimate,
+    pattern_disagreement,
+    rated_shares,
+    standard_error,
+    undefined_estimate,
+)
+
+
+def case_of(rows, distance="masi"):
+    """Put a study under one distance."""
+    study = annotations(rows)
+    return Case(sa.Tally.from_annotations(study), sa.weights(study, distance))
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5, 500_000])
+@settings(max_examples=40, deadline=None)
+@given(rows=row_lists(sets_of("abc"), units=7, raters=5))
+def test_disagreement_of_units(at_once, rows):
+    """q_i sums d over the ordered pairs of a unit's ratings, in runs of any length."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chance, "PAIRS_AT_ONCE", at_once)
+        case = case_of(rows)
+        q = pattern_disagreement(case.tally, case.weights)[case.tally.unit_patterns]
+    units = reference.rated(rows)
+    expected = [sum(reference.masi(x, y) for x, y in permutations(u, 2)) for u in units]
+    assert q.tolist() == pytest.approx([float(x) for x in expected], abs=1e-12)
+
+
+def test_mean_disagreement():
+    """x_i is the mean over pairs, as a share of d_max; 0 where there is none."""
+    case = case_of(text("a b ab / a . . / ab ab a"), "hamming")
+    # d: a-b 2, a-ab 1, b-ab 1; d_max 2
+    mean = case.mean_disagreement[case.tally.unit_patterns]
+    assert mean.tolist() == pytest.approx([(2 + 1 + 1) / 3 / 2, 0, (0 + 1 + 1) / 3 / 2])
+    assert case.disagreement is case.disagreement
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=row_lists(sets_of("ab"), units=6, raters=4))
+def test_shares(rows):
+    """pi_k is the mean over rated units of the share of value k among a unit's ratings."""
+    case = case_of(rows)
+    units = reference.rated(rows)
+    expected = [
+        float(reference.mean([u.count(A) / len(u) for u in units])) for A in case.tally.values
+    ]
+    assert rated_shares(case.tally).tolist() == pytest.approx(expected)
+    assert rated_shares(case.tally).sum() == pytest.approx(1)
+
+
+def estimate_of(influence, counted, undefined=None):
+    """Return an estimate of which only the linearised values matter."""
+    return Estimate(0.5, 0, 0, 0, 0, np.array(influence), np.array(counted), undefined=undefined)
+
+
+class TestStandardError:
+    """sqrt(sum (x_i - mean)² / (n (n - 1)))."""
+
+    def test_by_hand(self):
+        """Values 1, 2, 2, 5: mean 5/2, squares 9/4 + 1/4 + 1/4 + 25/4 = 9, so sqrt(9 / 12)."""
+        expected = math.sqrt(9 / 12)
+        assert standard_error(estimate_of([1.0, 2, 2, 5], [1.0] * 4)) == pytest.approx(expected)
+        assert standard_error(estimate_of([1.0, 2, 5], [1.0, 2, 1])) == pytest.approx(expected)
+
+    def test_uncounted_patterns_do_not_count(self):
+        """A pattern that stands for no unit adds nothing."""
+        one = standard_error(estimate_of([1.0, 3, 100], [1.0, 1, 0]))
+        assert one == pytest.approx(math.sqrt(2 / 2))
+
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            estimate_of([1.0], [1.0]),
+            estimate_of([], []),
+            estimate_of([1.0, 2], [1.0, 1], undefined="one value"),
+        ],
+    )
+    def test_none(self, parts):
+        """One unit, no linearised values, or no estimate: no standard error."""
+        assert math.isnan(standard_error(parts))
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ("a . / . b", "no pairable unit"),
+        ("a a / a a", "one value"),
+        ("a a", "one value"),
+        ("a b", "one unit"),
+        ("a b / b a", "no chance disagreement"),
+    ],
+)
+def test_why_it_is_undefined(rows, why):
+    """The reason is the first that applies; agreements are 1 - disagreement / d_max."""
+    parts = undefined_estimate(case_of(text(rows), "hamming"), observed=0.5, expected=1.0)
+    assert parts.undefined == why
+    assert math.isnan(parts.estimate)
+    d_max = 1 if why == "one value" else 2
+    assert parts.observed_agreement == 1 - 0.5 / d_max
+    assert parts.expected_agreement == 1 - 1 / d_max
+    assert parts.influence.size == parts.counted.size == 0
+
+
+def test_a_case_without_raters():
+    """A case made of a tally alone does not know who gave what."""
+    case = case_of(text("a b / a a"))
+    with pytest.raises(TypeError, match="does not know who gave what"):
+        _ = case.annotations
+
+
+def test_one_slip_in_ten_million_is_no_rounding():
+    """5 million units {a a} and one {a b}: De = 2 / N is small, and still there.
+
+    Do = 2 / N and De = 2 (N - 1) / (N (N - 1)), so alpha is 0, not undefined.
+    """
+    slip = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
+    many = replace(slip, multiplicity=np.array([5e6, 1.0]))
+    alpha = sa.krippendorff_alpha(many, distance="nominal")
+    assert alpha.expected_disagreement == pytest.approx(2 / 10_000_002, rel=1e-9)
+    assert alpha.estimate == pytest.approx(0, abs=1e-6)
+    assert alpha.reason is None

@@ -1,0 +1,119 @@
+"""Warnings about columns that look odd: each says what was seen, and changes nothing."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import (
+    BlankLabelsWarning,
+    MissingMarkerWarning,
+    MixedScaleWarning,
+    SeparatorWarning,
+    SimilarLabelsWarning,
+)
+
+
+def study(labels, *, units=None, raters=None, **options):
+    """Return a study of one unit for each two answers, by two raters."""
+    n = len(labels)
+    table = pd.DataFrame(
+        {
+            "unit": [f"u{k // 2}" for k in range(n)] if units is None else units,
+            "rater": [("ann", "bob")[k % 2] for k in range(n)] if raters is None else raters,
+            "labels": labels,
+        }
+    )
+    return sa.Annotations.from_long(table, **options)
+
+
+def test_second_separator_in_some_cells():
+    """Cells that hold another separator besides the chosen one are counted and shown."""
+    cells = ["a, b", "a", "a|b", "b|c", "c|a", "b, c"]
+    with pytest.warns(SeparatorWarning, match=r"3 distinct cells of 6 contain '\|', such as 'a\|b'"):
+        seen = study(cells)
+    assert frozenset({"a|b"}) in seen.values
+
+
+@pytest.mark.parametrize("cells", [["a, b", "a|b", "c", "d"], ["a|b, c", "a|b, d"]])
+def test_second_separator_in_few_cells_is_a_label(cells):
+    """One or two odd cells, or a comma inside labels, are not worth a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study(cells[:2])
+        study(["a, b|c", "c|d", "e, f|g", "h, i|j"], sep="|")
+
+
+def test_missing_markers_are_labels_with_a_warning():
+    """'n/a' and 'NA' stay labels, as the file has them, and the warning counts their cells."""
+    with pytest.warns(MissingMarkerWarning, match="3 cells that may mean 'missing'.*'n/a', 'NA'"):
+        seen = study(["a", "n/a", "NA", "b", "n/a", "a"])
+    assert frozenset({"NA"}) in seen.values
+
+
+def test_none_is_a_label_without_a_warning():
+    """'None' is a usual name for "no label applies" and passes as a label."""
+    assert frozenset({"None"}) in study(["None", "a"]).values
+
+
+@pytest.mark.parametrize("blank", ["empty", "error"])
+def test_blank_policy_that_meets_no_blank(blank):
+    """blank= concerns text; where pandas made NaN of blanks, the warning says so."""
+    with pytest.warns(BlankLabelsWarning, match="2 cells missing .* changes nothing"):
+        seen = study(["a", None, "b", np.nan], blank=blank)
+    assert seen.n_missing == 2
+
+
+def test_blank_policy_beside_missing_cells():
+    """Where blank text is there too, missing cells are as they should be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert study(["a", None, "b", ""], blank="empty").n_ratings == 3
+
+
+def test_numbers_as_labels():
+    """Answers that are all one number ask whether a scale is meant."""
+    with pytest.warns(MixedScaleWarning, match="every answer is one number, such as '4', '5', '3'"):
+        study(["4", "5", "3", "4"])
+
+
+def test_numbers_among_sets():
+    """Label sets of numbered labels are label sets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study(["1, 2", "2", "3", "1"])
+
+
+def test_space_around_names_is_taken_off():
+    """'ann ' is 'ann', as in labels; the warning says which names became one."""
+    with pytest.warns(SimilarLabelsWarning, match="1 rater spelled in two ways.*'ann', 'ann '"):
+        seen = study(["a"] * 4, raters=["ann", "bob", "ann ", "bob"])
+    assert seen.raters.tolist() == ["ann", "bob"]
+
+
+def test_accents_in_names_are_composed():
+    """A composed and a decomposed accent name one rater."""
+    with pytest.warns(SimilarLabelsWarning, match="taken as one"):
+        seen = study(["a"] * 4, raters=["Chlo\u00e9", "bob", "Chloe\u0301", "bob"])
+    assert seen.n_raters == 2
+
+
+def test_space_that_hides_a_repeat():
+    """Two spellings of a rater on one unit are a repeat, and refused as one."""
+    with (
+        pytest.warns(SimilarLabelsWarning),
+        pytest.raises(sa.SetagreeError, match="annotated more than once"),
+    ):
+        study(["a", "b"], units=["u1", "u1"], raters=["ann", "ann "])
+
+
+def test_names_that_are_no_raters():
+    """A column called notes is not taken for a rater."""
+    table = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"], "Notes": ["", "hard one"]})
+    with pytest.raises(sa.SetagreeError, match=r"'Notes' does not sound like.*\['ann', 'bob'\]"):
+        sa.Annotations.from_wide(table)
+    assert sa.Annotations.from_wide(table, raters=["ann", "bob"]).n_raters == 2
