@@ -93,7 +93,7 @@ def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> li
     parts = [folded for folded in by_folded if asked in re.split(r"[^a-z0-9]+", folded)]
     close = difflib.get_close_matches(asked, list(by_folded), n=limit, cutoff=0.6)
     nearest = dict.fromkeys([*parts, *close])
-    return [by_folded[folded] for folded in nearest][: max(limit, len(parts))]
+    return [by_folded[folded] for folded in nearest][:limit]
 
 
 def did_you_mean(name: object, options: Iterable[object]) -> str:

@@ -21,7 +21,7 @@ _MARGINS = {"all", "sum", "total", "totals"}
 
 _NO_RATERS = {
     *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
-    *("text", "sentence", "url", "created_at", "batch", "split"),
+    *("url", "created_at", "batch", "split"),
 }
 
 
