@@ -29,6 +29,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 FLOORS = [
     {"errors", "progress"},
     {"labels"},
+    {"doubts"},
     {"coding"},
     {"layouts"},
     {"assembly"},

@@ -555,7 +555,7 @@ class TestHelp:
         assert run.stdout.index("score study.csv") < run.stdout.index("--unit ")
         options = {name for name in inspect.signature(cli.score).parameters if name != "file"}
         for option in options - {"form"} | {"format"}:
-            assert f"--{option} " in run.stdout
+            assert f"--{option.replace('_', '-')} " in run.stdout
 
     def test_distances(self):
         """Every distance is listed with what it is."""

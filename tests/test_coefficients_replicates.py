@@ -62,7 +62,7 @@ def test_every_pair(coefficient, distance):
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_study_and_any_weights(coefficient, data):
     """The same for any small study and weights: what is undefined in one replicate is nan there."""

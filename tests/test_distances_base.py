@@ -190,7 +190,10 @@ class TestOverlapContract:
             ),
             (lambda a, b, i: 2.0 * i - a - b, "is not negative; 'mine' gives -1.0"),
             (lambda a, b, i: i / np.maximum(a + b - i, 1), "is 0 between equal sets.*similarity"),
-            (lambda a, b, i: (a - i) / (a + 1), "is symmetric; 'mine' gives 0.0 one way and 0.5 the other"),
+            (
+                lambda a, b, i: (a - i) / (a + 1),
+                "is symmetric; 'mine' gives 0.0 one way and 0.5 the other",
+            ),
             (lambda a, b, i: a + b - 2 * i, "stays at 1 or below unless bounded=False"),
         ],
         ids=["nan", "negative", "similarity", "asymmetric", "unbounded"],

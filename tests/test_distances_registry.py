@@ -33,16 +33,22 @@ def test_names_are_those_of_the_papers():
 @pytest.mark.parametrize(
     ("wrong", "near"),
     [
-        ("Masi", "'masi'"),
+        ("msai", "'masi'"),
         ("jacard", "'jaccard'"),
         ("intervall", "'interval'"),
-        ("HAMMING", "'hamming'"),
+        ("Haming", "'hamming'"),
     ],
 )
 def test_unknown_names_are_answered_with_near_ones(wrong, near):
     """A misspelt name is an error that says what was meant."""
     with pytest.raises(OptionError, match=f"distance '{wrong}' is unknown. Did you mean {near}"):
         get_distance(wrong)
+
+
+@pytest.mark.parametrize("name", ["MASI", "Masi", "hAmMiNg"])
+def test_case_of_a_name_does_not_matter(name):
+    """Papers write MASI: a name is known in any case."""
+    assert get_distance(name) is get_distance(name.lower())
 
 
 def test_names_like_none_list_all():

@@ -56,6 +56,12 @@ class TestNearNames:
         assert len(errors.near_names("label", names)) == 3
         assert len(errors.near_names("label", names, limit=1)) == 1
 
+    def test_part_of_a_name(self):
+        """A whole word of a longer name is near it, however much longer the name is."""
+        names = ["fleiss_kappa", "krippendorff_alpha", "percent_agreement"]
+        assert errors.near_names("alpha", names) == ["krippendorff_alpha"]
+        assert len(errors.near_names("label", [f"label {k}" for k in range(500)])) == 3
+
     def test_nothing_near(self):
         """Where nothing resembles the name there is no hint."""
         assert errors.near_names("masi", ["quadratic"]) == []

@@ -183,8 +183,18 @@ class TestWide:
         """Free text in which a tenth repeats is still free text."""
         texts = [f"text {k}" for k in range(9)] + ["text 0"]
         assert "(9 of its 10 cells are different" in wide_refusal(
-            {"text": texts, "ann": ["a", "b"] * 5, "bob": ["b", "b"] * 5}
+            {"tweet": texts, "ann": ["a", "b"] * 5, "bob": ["b", "b"] * 5}
         )
+
+    @pytest.mark.parametrize("name", ["comment", "Date", " notes ", "batch"])
+    def test_columns_that_do_not_sound_like_raters(self, name):
+        """A column called so is refused whatever it holds, with the others as raters to name."""
+        table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
+        assert wide_refusal(table) == (
+            f"column {name!r} does not sound like a rater; if it is none, list the raters: "
+            "raters=['ann', 'bob']."
+        )
+        assert len(wide(table, None, ["ann", name])) == 4
 
     @pytest.mark.parametrize(
         "columns",

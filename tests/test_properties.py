@@ -80,7 +80,7 @@ def test_the_reference_knows_every_coefficient_and_distance():
 
 
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
 def test_label_sets_equal_the_reference(distance, rows):
     """Any small study of sets, with holes, empty sets and lone ratings, equals exact fractions."""
@@ -89,7 +89,7 @@ def test_label_sets_equal_the_reference(distance, rows):
 
 
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
 def test_two_raters_equal_the_reference(distance, rows):
     """Cohen's kappa and Scott's pi of any two raters equal exact fractions."""
@@ -98,7 +98,7 @@ def test_two_raters_equal_the_reference(distance, rows):
 
 
 @pytest.mark.parametrize("distance", ["nominal", *SCALES])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(rows=row_lists([0, 1, 2, 5, 9], units=5, raters=3))
 def test_numbers_equal_the_reference(distance, rows):
     """Any small study of numbers on any scale equals exact fractions."""
@@ -128,7 +128,7 @@ CODEBOOKS = [sets_of("ab"), sets_of("abc"), [*sets_of("ab"), frozenset("xyz")]]
 @pytest.mark.parametrize("codebook", CODEBOOKS, ids=[4, 8, 5])
 @pytest.mark.parametrize("coefficient", [n for n, c in COEFFICIENTS.items() if c.lists_values])
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(rows=row_lists(sets_of("ab"), units=4, raters=3))
 def test_codebooks_equal_the_reference(distance, coefficient, codebook, rows):
     """AC2 and Brennan-Prediger over a listed codebook of sets equal exact fractions."""

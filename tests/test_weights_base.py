@@ -97,6 +97,16 @@ def test_credit_is_one_minus_distance_by_the_largest():
     assert weights.distance_total == 2 * (1 + 4 + 3)
 
 
+def test_codes_and_columns_may_be_plain():
+    """`at` takes single codes, lists and arrays of any shape; `dot` takes a list."""
+    weights = sa.weights(SETS, "jaccard")
+    k, l = (weights.values.index(frozenset(label)) for label in ("a", "ab"))
+    assert weights.at(k, l) == 0.5
+    assert weights.at([k, l], l).tolist() == [0.5, 1]
+    assert weights.at(np.array([[k], [l]]), np.array([k, l])).tolist() == [[1, 0.5], [0.5, 1]]
+    assert weights.dot([1] * 5).tolist() == weights.dot(np.ones(5)).tolist()
+
+
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
 def test_blocks(monkeypatch, block):
     """D @ x over blocks equals D @ x, with d_max, whatever the size of the blocks."""

@@ -89,6 +89,24 @@ def test_negative_amounts():
         WeightBuilder((1, -0.5), "number", np.ones(2)).build(get_distance("ratio"))
 
 
+@pytest.mark.parametrize("name", ["interval", "linear", "ratio", "bipolar", "radical", "circular"])
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ((2**60, 2**60 + 1, 5), r"cannot tell apart all values near 1.152921504606847e\+18"),
+        ((1e200, 3e200, 1), r"differences between 1e-150 and 1e\+150; .* from 1 to 3e\+200"),
+        ((1e-200, 3e-200, 2e-200), r"differences between .* from 1e-200 to 3e-200"),
+    ],
+)
+def test_numbers_that_double_precision_does_not_hold(name, values, sentence):
+    """Differences that vanish, or squares that overflow, are refused; ranks do not need them."""
+    builder = WeightBuilder(values, "number", np.ones(3))
+    with pytest.raises(DistanceError, match=f"'{name}' .*{sentence}"):
+        builder.build(get_distance(name))
+    for by_rank in ("ordinal_gwet", "ordinal", "nominal"):
+        assert builder.build(get_distance(by_rank)).n_values == 3
+
+
 def test_geometry_is_made_once():
     """The distances between sets share one geometry."""
     builder = WeightBuilder((frozenset("a"), frozenset("b")), "labels", np.ones(2))

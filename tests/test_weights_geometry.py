@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setagree.weights import geometry
@@ -44,6 +44,7 @@ def test_words(labels, words):
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 1_000_000])
+@settings(max_examples=40, deadline=None)
 @given(family=families)
 def test_shared_counts_the_intersection(chunk, family):
     """|A n B| of any pairs and of whole blocks equals Python's sets, however it is cut."""

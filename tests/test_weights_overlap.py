@@ -1,5 +1,7 @@
 """Weights of overlap distances: every road gives what the definition gives."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,9 +57,12 @@ FAMILIES = {
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
+@cache
 def definition(family, distance):
-    """Return all distances, one pair after the other."""
-    return np.array([[distance(A, B) for B in family] for A in family])
+    """Return all distances, from the intersections that Python's sets have."""
+    a = np.array([len(A) for A in family])[:, None]
+    shared = np.array([[len(A & B) for B in family] for A in family])
+    return np.asarray(distance.function(a + 0 * shared, a.T + 0 * shared, shared), dtype=float)
 
 
 def road(monkeypatch, name, block=7):
@@ -130,7 +135,8 @@ def test_any_family_on_any_road(name, family, distance):
     """The same for families that Hypothesis looks for."""
     with pytest.MonkeyPatch.context() as patch:
         road(patch, name, block=4)
-        weights, D = weights_of(tuple(family), distance), definition(family, distance)
+        family = tuple(family)
+        weights, D = weights_of(family, distance), definition(family, distance)
         x = np.arange(1.0, len(family) + 1)
         assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-10, abs=1e-10)
         assert weights.max_distance == (1 if distance.bounded else D.max() or 1)
@@ -145,10 +151,8 @@ def test_sets_with_equal_closures(monkeypatch, name):
     distance = sa.distances.taxonomy(parents)
     closed = [distance.close(A) for A in values]
     assert len(set(closed)) < len(values)
-    weights, D = (
-        OverlapWeights(values, SetGeometry(closed), distance.inner),
-        definition(values, distance),
-    )
+    weights = OverlapWeights(values, SetGeometry(closed), distance.inner)
+    D = np.array([[distance(A, B) for B in values] for A in values])
     assert D[values.index(frozenset("a")), values.index(frozenset("ax"))] == 0
     x = np.random.default_rng(2).random((len(values), 3))
     assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-12, abs=1e-12)
@@ -245,7 +249,7 @@ class TestCheck:
     def test_built_in_distances_pass(self):
         """No built-in distance is refused, at any size."""
         for distance in SET_DISTANCES:
-            check_overlap_function(distance, 100)
+            check_overlap_function(distance, np.arange(300))
 
     def test_only_possible_counts_are_tried(self):
         """The function never sees an intersection larger than a set."""
@@ -255,19 +259,28 @@ class TestCheck:
             seen.append(((i <= a) & (i <= b) & (i >= 0)).all())
             return 1.0 * ((a != i) | (b != i))
 
-        check_overlap_function(OverlapDistance(watched, name="watched"), 6)
+        check_overlap_function(OverlapDistance(watched, name="watched"), np.array([2, 6, 90]))
         assert len(seen) == 2
         assert all(seen)
 
     def test_a_rule_broken_beyond_the_sizes_in_use_does_not_matter(self):
         """With sets of at most 2 labels, what happens at 3 does not count."""
         late = OverlapDistance(lambda a, b, i: np.where(a == 3, -1.0, 0.0), name="late")
-        check_overlap_function(late, 2)
+        check_overlap_function(late, np.array([1, 2]))
         with pytest.raises(DistanceError, match="is not negative"):
-            check_overlap_function(late, 3)
+            check_overlap_function(late, np.array([1, 3]))
+
+    def test_large_sets_are_tried_at_their_sizes(self):
+        """A rule broken by the large sets of a study alone is seen, not turned into a number."""
+        family = tuple(frozenset(range(k, k + 55)) for k in range(4))
+        late = OverlapDistance(
+            lambda a, b, i: np.where(a + b > 2 * i, 1 - (a > 50) * 2, 0), name="late"
+        )
+        with pytest.raises(DistanceError, match=r"is not negative; .* \|A\|=55"):
+            weights_of(family, late)
 
     def test_a_naive_formula_is_refused_without_numpy_warnings(self):
         """1 - i / (a + b - i) is 0 / 0 between empty sets: one sentence, no RuntimeWarning."""
         naive = OverlapDistance(lambda a, b, i: 1 - i / (a + b - i), name="naive")
         with pytest.raises(DistanceError, match=r"'naive' gives nan for \|A\|=0, \|B\|=0"):
-            check_overlap_function(naive, 3)
+            check_overlap_function(naive, np.array([3]))

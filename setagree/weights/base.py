@@ -78,10 +78,13 @@ class Weights(ABC):
 
     def at(self, k: Codes, l: Codes) -> Floats:
         """Return the credit between values k and l, elementwise."""
-        return np.asarray(1 - self.distance_at(k, l) / self.max_distance)
+        k, l = np.broadcast_arrays(k, l)
+        d = self.distance_at(k.ravel(), l.ravel()).reshape(k.shape)
+        return np.asarray(1 - d / self.max_distance)
 
     def dot(self, x: Floats) -> Floats:
         """Return W @ x for x of shape (K,) or (K, B)."""
+        x = np.asarray(x, dtype=np.float64)
         return np.asarray(x.sum(axis=0) - self.distance_dot(x) / self.max_distance)
 
     def to_frame(self, *, distance: bool = False) -> pd.DataFrame:

@@ -30,6 +30,9 @@ from setagree.weights.dense import WeightedJaccardWeights, callable_weights, mat
 from setagree.weights.geometry import SetGeometry
 from setagree.weights.overlap import OverlapWeights
 
+_TINY, _HUGE = 1e-150, 1e150
+"""Differences that can be squared without becoming 0 or infinite."""
+
 
 class WeightBuilder:
     """Builds the weights of one study; what the distances share is made once.
@@ -108,12 +111,31 @@ class WeightBuilder:
                 return AbsoluteWeights(self.values, positions)
         return PointWeights(self.values, positions, distance)
 
-    def _numbers(self, distance: Distance) -> Floats:
+    def _numbers(self, distance: ScaleDistance) -> Floats:
         if self.kind == "number":
-            return np.array(self.values, dtype=float)
+            numbers = np.array(self.values, dtype=float)
+            if distance.position == "value":
+                _check_precision(numbers, distance)
+            return numbers
         first = next((v for v in self.values if as_number(v) is None), None)
         what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
         raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
+
+
+def _check_precision(numbers: Floats, distance: Distance) -> None:
+    """Refuse numbers whose differences double precision does not hold, or not squared."""
+    ordered = np.sort(numbers)
+    gaps = np.diff(ordered)
+    if (gaps == 0).any():
+        raise DistanceError(
+            f"{distance.name!r} cannot tell apart all values near {ordered[gaps.argmin()]:.17g} in "
+            "double precision; subtract a constant from them."
+        )
+    if gaps.size and not (gaps.min() > _TINY and ordered[-1] - ordered[0] < _HUGE):
+        raise DistanceError(
+            f"{distance.name!r} needs differences between {_TINY:g} and {_HUGE:g}; the values "
+            f"go from {ordered[0]:g} to {ordered[-1]:g}. Scale them."
+        )
 
 
 def mid_ranks(numbers: Floats, counts: Floats) -> Floats:

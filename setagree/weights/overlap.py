@@ -20,6 +20,7 @@ _PAIR_COST = 6.0e-9
 _LEVEL_COST = 4.0e-4
 _MAX_ENTRIES = 50_000_000
 _TABLE_LIMIT = 2_000_000
+_TRIED = 40
 
 
 class OverlapWeights(BlockWeights):
@@ -42,7 +43,7 @@ class OverlapWeights(BlockWeights):
         self.geometry = geometry
         self.distance = distance
         self.sizes, self.size_codes = size_classes(geometry.sizes)
-        check_overlap_function(distance, int(self.sizes[-1]))
+        check_overlap_function(distance, self.sizes)
 
     @cached_property
     def max_distance(self) -> float:
@@ -152,9 +153,14 @@ def cheapest_size(sizes: Codes, n_words: int) -> int:
     return best
 
 
-def check_overlap_function(distance: OverlapDistance, largest: int) -> None:
-    """Raise `DistanceError` unless the function is a distance for all sizes up to `largest`."""
-    top = np.arange(min(largest, 40) + 1)
+def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
+    """Raise `DistanceError` unless the function is a distance for sets of such sizes.
+
+    All sizes up to 40 are tried, below the largest, and 40 of those above at most.
+    """
+    above = sizes[sizes > _TRIED]
+    some = above[np.linspace(0, len(above) - 1, min(_TRIED, len(above))).astype(np.int64)]
+    top = np.concatenate([np.arange(min(int(sizes[-1]), _TRIED) + 1), some])
     a, b, i = (grid.ravel() for grid in np.meshgrid(top, top, top, indexing="ij"))
     possible = i <= np.minimum(a, b)
     a, b, i = a[possible], b[possible], i[possible]

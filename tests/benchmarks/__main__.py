@@ -17,6 +17,7 @@ from tests.benchmarks.door import growth, large_frame
 from tests.benchmarks.imports import import_time
 from tests.benchmarks.multivalued import many_labels
 from tests.benchmarks.peers import against_peers
+from tests.benchmarks.resampling import resampling
 from tests.benchmarks.table import Row, markdown
 
 
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "chance": chance_term,
     "callback": custom_callback,
     "mv_alpha": many_labels,
+    "resampling": resampling,
     "import": import_time,
 }
 
