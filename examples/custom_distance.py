@@ -16,7 +16,7 @@ study = sa.Annotations.from_wide(
 )
 
 
-# 1. Any function of two frozensets. It is called once for each pair of distinct answers and checked.
+# 1. Any function of two frozensets. It is called once for each pair of distinct answers.
 def first_letter(A: frozenset[str], B: frozenset[str]) -> float:
     """0 where the alphabetically first labels agree, else 1."""
     return float(min(A, default="") != min(B, default=""))

@@ -83,9 +83,7 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
         found = [text for text in texts if other in text.strip()]
         if other == sep or not found or len(found) * (10 if used else 4) < len(texts):
             continue
-        seen = (
-            f"{counted(len(found), 'distinct cell')} of {len(texts):,} contain {other!r}, such as"
-        )
+        seen = f"{counted(len(found), 'distinct cell')} of {len(texts):,} with {other!r}, such as"
         if not used:
             hint = f"did you mean sep={other!r}?"
             warn(

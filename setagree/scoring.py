@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -230,6 +231,8 @@ def _category(one: object, kind: Kind) -> Any:
         return value
     if is_missing(one) or not isinstance(one, Hashable):
         raise OptionError(f"category {one!r} is not one value.")
+    if isinstance(one, str):
+        one = unicodedata.normalize("NFC", one.strip())
     if kind == "number" and not (isinstance(one, int | float | np.number) and np.isfinite(one)):
         raise OptionError(f"category {one!r} is no finite number, and the values are numbers.")
     return one

@@ -136,7 +136,9 @@ class Tally:
             syntax = LabelSyntax(sep=sep, blank="empty", case=case)
             answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
         else:
-            answers = code_scalars(names, "error", place=lambda k: f"Column {names[k]!r}")
+            answers = code_scalars(
+                names, "error", case=case, place=lambda k: f"Column {names[k]!r}"
+            )
         rows, columns = np.nonzero(counts)
         merged = np.zeros((len(counts), len(answers.values)))
         np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])

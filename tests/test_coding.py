@@ -122,6 +122,23 @@ class TestIds:
             "2 rows without a rater (first: rows 1, 3); name the rater or drop the rows."
         )
 
+    @pytest.mark.parametrize("other", ["z", 7, (1, 2)], ids=["text", "number", "tuple"])
+    def test_space_and_accents(self, other):
+        """Space around a name and the composition of accents do not make another unit.
+
+        Only where two spellings meet is there something to warn about.
+        """
+        codes, ids = coding.code_ids(objects(" x", "e\u0301", other), "unit")
+        assert ids.tolist() == ["x", "\u00e9", other]
+        with pytest.warns(SimilarLabelsWarning) as caught:
+            codes, ids = coding.code_ids(objects("x ", other, "x", "\u00e9", "e\u0301"), "unit")
+        assert codes.tolist() == [0, 1, 0, 2, 2]
+        assert ids.tolist() == ["x", other, "\u00e9"]
+        assert len(caught) == 1
+        assert str(caught[0].message) == (
+            "2 units spelled in two ways and taken as one: ('x ', 'x'), ('\u00e9', 'e\u0301')."
+        )
+
     def test_one_missing(self):
         """A single row is told in the singular."""
         with pytest.raises(DataError, match=r"1 row without a unit \(first: row 1\)"):
@@ -326,7 +343,7 @@ class TestLabelWarnings:
         with pytest.warns(SeparatorWarning) as caught:
             sets_of(objects(f"a{other}b", "a", "b", "c"))
         assert str(caught[0].message) == (
-            f"No cell contains ',', but 1 distinct cell of 4 contain {other!r}, such as "
+            f"No cell contains ',', but 1 distinct cell of 4 with {other!r}, such as "
             f"{f'a{other}b'!r}; did you mean sep={other!r}?"
         )
 

@@ -35,7 +35,7 @@ def test_second_separator_in_some_cells():
     """Cells that hold another separator besides the chosen one are counted and shown."""
     cells = ["a, b", "a", "a|b", "b|c", "c|a", "b, c"]
     with pytest.warns(
-        SeparatorWarning, match=r"3 distinct cells of 6 contain '\|', such as 'a\|b'"
+        SeparatorWarning, match=r"3 distinct cells of 6 with '\|', such as 'a\|b'"
     ):
         seen = study(cells)
     assert frozenset({"a|b"}) in seen.values

@@ -358,6 +358,8 @@ def _is_collection(answer: object) -> bool:
 
 def _axis_key(name: object) -> Any:
     """Return what an axis entry means: a label set, or the scalar itself."""
+    if isinstance(name, str) and name.strip() == "{}":  # how the empty set is shown
+        return frozenset()
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
         return read_cell(name, LabelSyntax(blank="empty"))
     return name

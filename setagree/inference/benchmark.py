@@ -138,9 +138,10 @@ def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.Da
     low = np.array([lows[name] for name in names])
     high = np.array([1.0, *low[:-1]])
     membership = np.full(len(low), np.nan)
-    whole = ndtr((estimate + 1) / se) - ndtr((estimate - 1) / se) if se > 0 else 0.0
+    with np.errstate(over="ignore"):
+        whole = ndtr((estimate + 1) / se) - ndtr((estimate - 1) / se) if se > 0 else 0.0
+        inside = ndtr((estimate - low) / se) - ndtr((estimate - high) / se) if se > 0 else low
     if whole > 0:
-        inside = ndtr((estimate - low) / se) - ndtr((estimate - high) / se)
         membership = inside / whole
     elif se >= 0:
         # No spread, or so far below -1 that nothing is left of it above.

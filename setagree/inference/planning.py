@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -226,12 +226,10 @@ def _with_fewer(
 
 def _variance(agreement: Agreement, part: Annotations) -> float:
     distance = agreement.case.distance
-    if distance is None or part.n_ratings == 0:
+    if distance is None:
         return float("nan")
-    bench = Bench(replace(part), categories=agreement.weights.values)
-    name = agreement.coefficient
-    name = {"cohen_kappa": "conger_kappa", "scott_pi": "fleiss_kappa"}.get(name, name)
-    parts = bench.score(name, distance).parts
+    bench = Bench(part, categories=agreement.weights.values)
+    parts = bench.score(agreement.coefficient, distance).parts
     return standard_error(parts) ** 2 * float(parts.counted.sum())
 
 

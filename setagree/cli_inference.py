@@ -1,0 +1,267 @@
+"""The commands that say how sure: test, compare, plan, and the bootstrap of score."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, TypeAlias, cast
+
+import pandas as pd
+
+import setagree as sa
+from setagree import cli_options as options
+from setagree import cli_tables as tables
+from setagree.cli_options import Asked, Delivery, PilotReading, Reading, Resampling, Reshuffling
+from setagree.cli_output import Deliverer, about, sentences
+from setagree.cli_reading import names, read_study
+from setagree.cli_tables import Side
+from setagree.errors import OptionError, check_choice
+
+TEST_LINE = "Test an agreement against chance by reshuffling."
+COMPARE_LINE = "Compare files, coefficients or distances."
+PLAN_LINE = "Plan how many units a wanted interval takes."
+
+TEST_HELP = """[bold]setagree test study.csv[/bold]
+
+[not dim]Could chance give such an alpha? Answers are reshuffled many times. Also:[/]
+
+setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
+setagree test study.csv -c conger_kappa --scheme within_rater
+"""
+
+COMPARE_HELP = """[bold]setagree compare before.csv after.csv[/bold]
+
+[not dim]The difference of two alphas with its interval and p. Also:[/]
+
+setagree compare before.csv after.csv --design independent -d masi,jaccard
+setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
+"""
+
+PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
+
+[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
+
+setagree plan pilot.csv --units 100,200,400
+setagree plan pilot.csv --half-width 0.05 --raters 2,3,5
+"""
+
+ALPHA = "krippendorff_alpha"
+
+Result: TypeAlias = tuple[pd.DataFrame, str]
+"""The frame that programs read, and the table that people read."""
+
+
+@options.grouped
+@sentences()
+def permute(
+    file: options.File,
+    *,
+    reading: Reading,
+    asked: Asked,
+    scheme: options.Scheme = "pooled",
+    alternative: options.Alternative = "greater",
+    resampling: Reshuffling,
+    delivery: Delivery,
+) -> None:
+    """Test an agreement against chance by reshuffling."""
+    deliver = Deliverer(delivery, [file])
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("alternative", alternative, ("greater", "less", "two-sided"))
+    seed = _seed(resampling.seed)
+    given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
+    given["n_resamples"] = _count(resampling.resamples, 9999)
+    table = table_of(read_study(file, reading), asked, coefficients=ALPHA)
+    frames = [sa.permutation_test(row, **given).to_frame() for row in table]
+    frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
+    deliver(frame, tables.tests(table, frame))
+
+
+@options.grouped
+@sentences()
+def compare(
+    files: options.Files,
+    *,
+    reading: Reading,
+    asked: Asked,
+    level: options.Level = 0.95,
+    design: options.Design = None,
+    method: options.Method = "linearised",
+    resampling: Resampling,
+    delivery: Delivery,
+) -> None:
+    """Compare files, coefficients or distances."""
+    deliver = Deliverer(delivery, files)
+    check_choice("method", method, ("linearised", "bootstrap"))
+    if design is not None:
+        check_choice("design", design, ("same_units", "independent"))
+    _check_placed(vars(resampling), "--method bootstrap", wanted=method == "bootstrap")
+    given: dict[str, Any] = {"design": design, "method": method, "level": level}
+    if method == "bootstrap":
+        given["n_resamples"] = _count(resampling.resamples, 2000)
+        given["rng"] = _seed(resampling.seed)
+    scored = []
+    for file in files:
+        with about(file if len(files) > 1 else None) as note:
+            study = read_study(file, reading, note=note)
+            scored.append(table_of(study, asked, coefficients=ALPHA, level=level))
+    families = _families(files, scored)
+    frame = _differences(families, given)
+    deliver(frame, tables.comparison(scored, families, frame))
+
+
+@options.grouped
+@sentences()
+def plan(
+    file: options.File,
+    *,
+    reading: PilotReading,
+    asked: Asked,
+    half_width: options.HalfWidth = None,
+    n_units: options.HowManyUnits = None,
+    n_raters: options.HowManyRaters = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = None,
+    delivery: Delivery,
+) -> None:
+    """Plan how many units a wanted interval takes."""
+    deliver = Deliverer(delivery, [file])
+    hint = " The columns of the raters are named with --rater-columns here."
+    wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
+    wishes["raters"] = _numbers("raters", n_raters, hint=hint)
+    drawn = _seed(seed)
+    table = table_of(read_study(file, reading), asked, coefficients=ALPHA, level=level)
+    parts = []
+    for row in table:
+        part = sa.plan(row, level=level, rng=drawn, **wishes).to_frame().assign(level=level)
+        part.insert(0, "coefficient", row.coefficient)
+        part.insert(1, "distance", row.distance)
+        parts.append(part)
+    frame = pd.concat(parts, ignore_index=True)
+    if wishes["raters"] is not None:
+        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
+    deliver(frame, tables.plans(table, frame))
+
+
+def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.AgreementTable:
+    """Return the coefficients and distances that are asked for; where none is, the default."""
+    given = {"coefficients": names(asked.coefficient), "distances": names(asked.distance)}
+    return sa.agreement(study, **{**default, **{k: named for k, named in given.items() if named}})
+
+
+@dataclass(frozen=True)
+class BootstrapInterval:
+    """Which bootstrap interval a table is to get."""
+
+    method: Literal["percentile", "basic", "BCa"]
+    n_resamples: int
+    seed: int
+
+    def fill(self, table: sa.AgreementTable) -> Result:
+        """Return the table with the standard errors and intervals of the bootstrap."""
+        rows = sa.bootstrap(table, n_resamples=self.n_resamples, rng=self.seed).rows
+        ends = [row.interval(table.level, method=self.method) for row in rows]
+        frame = table.to_frame().assign(
+            standard_error=[row.standard_error for row in rows],
+            low=[low for low, _ in ends],
+            high=[high for _, high in ends],
+            interval_method=f"bootstrap {self.method}",
+            n_resamples=self.n_resamples,
+            n_undefined=[row.n_undefined for row in rows],
+            seed=self.seed,
+        )
+        return frame, tables.bootstrapped(table, frame)
+
+
+def bootstrap_interval(
+    interval: str, method: str | None, resampling: Resampling
+) -> BootstrapInterval | None:
+    """Return the bootstrap interval that is asked for; None where the analytic one is."""
+    check_choice("interval", interval, ("analytic", "bootstrap"))
+    wanted = interval == "bootstrap"
+    _check_placed(
+        {"interval-method": method, **vars(resampling)}, "--interval bootstrap", wanted=wanted
+    )
+    if not wanted:
+        return None
+    named = "BCa" if method in {"bca", "BCA"} else method or "percentile"
+    check_choice("interval_method", named, ("percentile", "basic", "BCa"))
+    return BootstrapInterval(
+        cast(Literal["percentile", "basic", "BCa"], named),
+        _count(resampling.resamples, 2000),
+        _seed(resampling.seed),
+    )
+
+
+def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:
+    """Return what is compared pair by pair: all rows of one file, or a row in all files."""
+    if len(files) == 1:
+        if len(scored[0]) < 2:
+            raise OptionError(
+                "one file is compared with itself by two distances or coefficients, such as "
+                "-d masi,nominal; or name a second file."
+            )
+        return [[Side(k + 1, files[0], row) for k, row in enumerate(scored[0])]]
+    keys = list(scored[0].by_name)
+    if any(list(table.by_name) != keys for table in scored):
+        raise OptionError(
+            "the files hold different kinds of answers, so the default distances are not the "
+            "same; say which with --distance."
+        )
+    return [
+        [Side(k * len(files) + f + 1, file, scored[f][key]) for f, file in enumerate(files)]
+        for k, key in enumerate(keys)
+    ]
+
+
+def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> pd.DataFrame:
+    """Return a row for each pair of each family; p is corrected over all of them (Holm)."""
+    parts = []
+    for family in families:
+        compared = sa.compare(*(side.agreement for side in family), **given)
+        pairs = combinations(family, 2)
+        sides = pd.DataFrame([{**a.named("first"), **b.named("second")} for a, b in pairs])
+        found = compared.to_frame().drop(columns=["first", "second"])
+        part = pd.concat([sides, found], axis=1)
+        parts.append(
+            part.assign(design=compared.design, method=compared.method, level=compared.level)
+        )
+    from setagree.inference.comparison import holm  # not loaded by the commands that need none
+
+    frame = pd.concat(parts, ignore_index=True)
+    frame["p_holm"] = holm(frame["p_value"].to_numpy())
+    drawn = {"n_resamples": given.get("n_resamples"), "seed": given.get("rng")}
+    return frame.assign(**{name: value for name, value in drawn.items() if value is not None})
+
+
+def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None:
+    """Refuse options that would have no effect."""
+    for name, value in given.items():
+        if value is not None and not wanted:
+            raise OptionError(f"--{name} makes sense only with {where}.")
+
+
+def _count(resamples: int | None, default: int) -> int:
+    return default if resamples is None else resamples
+
+
+def _seed(given: int | None) -> int:
+    """Return the seed that is given, or one that is drawn so that it can be printed."""
+    if given is None:
+        return secrets.randbits(32)
+    if given < 0:
+        raise OptionError(f"seed={given} must be 0 or more.")
+    return given
+
+
+def _numbers(name: str, given: Sequence[str] | None, *, hint: str = "") -> list[int] | None:
+    """Return the whole numbers of an option."""
+    if given is None:
+        return None
+    try:
+        return [int(number) for number in names(given)]
+    except ValueError:
+        raise OptionError(
+            f"{name}={','.join(given)!r} must be whole numbers, such as 2,3,5.{hint}"
+        ) from None

@@ -1,0 +1,169 @@
+"""The options of the command, in groups that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
+
+import typer
+
+COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
+ANSWERS = "How the file is read"
+SURE = "How sure"
+RESULTS = "Results (repeat -c and -d, or use commas)"
+
+
+def option(panel: str, metavar: str, text: str, *names: str) -> Any:
+    """Return an option of a panel of the help; its name is that of the parameter, if not given."""
+    look: dict[str, Any] = {"rich_help_panel": panel, "metavar": metavar, "show_default": False}
+    return typer.Option(*names, help=text, **look)
+
+
+Text: TypeAlias = str | None
+Texts: TypeAlias = list[str] | None
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV or TSV; or a pattern in quotes.")]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="CSV or TSV; one, two or more.")]
+
+Unit = Annotated[Text, option(COLUMNS, "COLUMN", "What was rated.")]
+Rater = Annotated[Text, option(COLUMNS, "COLUMN", "Who rated it.")]
+Labels = Annotated[Text, option(COLUMNS, "COLUMN", "The answers, each a set of labels.")]
+Value = Annotated[Text, option(COLUMNS, "COLUMN", "The answers, each one number or word.")]
+Wide = Annotated[bool, option(COLUMNS, "", "Each rater has a column of answers.", "--wide")]
+_OF_RATERS = "With --wide: their columns, if not all."
+Raters = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS)]
+RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")]
+Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
+Sep = Annotated[str, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
+Blank = Annotated[Text, option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]
+Duplicates = Annotated[str, option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
+Case = Annotated[str, option(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.")]
+Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All there are: a,b,c or a file of lines.")]
+Encoding = Annotated[str, option(ANSWERS, "NAME", "How bytes spell text (default: utf-8).")]
+Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
+
+Coefficients = Annotated[
+    Texts, option(RESULTS, "NAME", "List: setagree coefficients.", "--coefficient", "-c")
+]
+Distances = Annotated[
+    Texts, option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d")
+]
+IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
+IntervalMethod = Annotated[Text, option(SURE, "METHOD", "percentile (default), basic or BCa.")]
+Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
+Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
+Design = Annotated[Text, option(SURE, "UNITS", "same_units, independent (default: by names).")]
+Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
+HalfWidth = Annotated[
+    float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
+]
+HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what so many give.", "--units")]
+HowManyRaters = Annotated[
+    Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
+]
+Level = Annotated[float, option(SURE, "SHARE", "Of the interval (default: 0.95).")]
+Resamples = Annotated[int | None, option(SURE, "N", "How many resamples (default: 2000).")]
+Reshuffles = Annotated[int | None, option(SURE, "N", "How many (default: 9999).", "--resamples")]
+Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: drawn, printed).")]
+Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
+Output = Annotated[
+    Path | None,
+    option(RESULTS, "FILE", "Write it; .json, .csv, .md set the format.", "--output", "-o"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file becomes a study."""
+
+    raters_option: ClassVar[str] = "raters"
+
+    unit: Unit = None
+    rater: Rater = None
+    labels: Labels = None
+    value: Value = None
+    wide: Wide = False
+    raters: Raters = None
+    kind: Kind = None
+    sep: Sep = ","
+    blank: Blank = None
+    duplicates: Duplicates = "error"
+    case: Case = "keep"
+    codebook: Codebook = None
+    encoding: Encoding = "utf-8"
+    delimiter: Delimiter = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PilotReading(Reading):
+    """The same where --raters asks for numbers of raters."""
+
+    raters_option: ClassVar[str] = "rater-columns"
+
+    raters: RaterColumns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Which coefficients with which distances; none named is the default of the command."""
+
+    coefficient: Coefficients = None
+    distance: Distances = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """How often something is drawn, and from which seed."""
+
+    resamples: Resamples = None
+    seed: Seed = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reshuffling(Resampling):
+    """The same for reshuffles."""
+
+    resamples: Reshuffles = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """In what form the results come, and where they go."""
+
+    form: Format = None
+    output: Output = None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters that are groups of options are spread into options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if _is_group(kind)}
+
+    @wraps(command)
+    def spread(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        command(**given)
+
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        parameters += _parameters(groups[name]) if name in groups else [parameter]
+    for group in groups.values():
+        hints |= get_type_hints(group, include_extras=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [one.replace(kind=keyword, annotation=hints[one.name]) for one in parameters]
+    vars(spread)["__signature__"] = inspect.Signature(parameters)
+    spread.__annotations__ = {one.name: one.annotation for one in parameters}
+    return spread
+
+
+def _is_group(kind: object) -> bool:
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+def _parameters(group: type[Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(group).parameters.values())

@@ -1,0 +1,195 @@
+"""What the command prints: results on stdout or in a file, sentences on stderr."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+
+from setagree.cli_options import Delivery
+from setagree.errors import FileError, SetagreeError, SetagreeWarning, check_choice
+
+
+def json_text(frame: pd.DataFrame) -> str:
+    """Return a frame as a list of objects, null for what is no finite number."""
+    rows = frame.astype(object).to_dict("records")
+    plain = [{name: _json_value(value) for name, value in row.items()} for row in rows]
+    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+
+
+def _json_value(value: Any) -> Any:
+    """Return what JSON can say: null for what is no finite number."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as comma-separated values, nothing rounded."""
+    return frame.to_csv(index=False, lineterminator="\n")
+
+
+def markdown_text(frame: pd.DataFrame) -> str:
+    """Return a frame as a Markdown table with four decimals."""
+    rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
+    rows = [
+        [str(name) for name in frame],
+        rule,
+        *([_markdown_cell(v) for v in row] for row in frame.to_numpy()),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _markdown_cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}".replace("-0.0000", "0.0000")
+    return str(value).replace("|", r"\|")
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
+    "json": json_text,
+    "csv": csv_text,
+    "markdown": markdown_text,
+}
+"""The formats for programs; the table for people comes from the result itself."""
+
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown"}
+
+
+class Deliverer:
+    """Writes a result where it is wanted, in the form that is wanted; both are checked first."""
+
+    def __init__(self, delivery: Delivery, files: Sequence[str]) -> None:
+        self.form = _format(delivery.form, delivery.output)
+        self.output = delivery.output
+        for file in files:
+            _check_output(self.output, file)
+
+    def __call__(self, frame: pd.DataFrame, table: str) -> None:
+        """Write the frame as a program wants it, or the table that people read."""
+        write = WRITERS.get(self.form)
+        text = f"{table}\n" if write is None else write(frame)
+        if self.output is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+        try:
+            _replace(self.output.resolve(), text)
+        except OSError as error:
+            reason = error.strerror or error
+            raise FileError(f"{str(self.output)!r} cannot be written: {reason}.") from error
+
+
+def _format(form: str | None, output: Path | None) -> str:
+    """Return the format that is asked for, or that the ending of the file asks for."""
+    if form is None:
+        return ENDINGS.get(output.suffix.lower(), "table") if output else "table"
+    check_choice("format", form, ["table", *WRITERS])
+    return form
+
+
+def _check_output(output: Path | None, file: str) -> None:
+    """Refuse, before any work, an output that could not or should not be replaced."""
+    if output is None:
+        return
+    if not output.parent.is_dir():
+        raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
+    if output.exists() and not output.is_file():
+        raise FileError(f"{str(output)!r} is no file that could be replaced.")
+    inputs = [Path(file), *map(Path, glob.glob(file, recursive=True))]  # noqa: PTH207
+    if any(each.exists() and output.exists() and each.samefile(output) for each in inputs):
+        raise FileError(f"{str(output)!r} is the input; it is never changed.")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file beside the old one and let it take its place when it is whole."""
+    beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Say each warning in a line; turn bad input into a sentence and exit code 2."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SetagreeWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except SetagreeError as error:
+            say(f"Error: {error}")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise typer.Exit(hang_up()) from None
+        except OSError as error:
+            hang_up()
+            say(f"Error: the results cannot be written: {error.strerror or error}.")
+            raise typer.Exit(2) from None
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(f"Warning: {message}")
+
+
+@contextmanager
+def about(file: str | None) -> Iterator[Callable[[str], None]]:
+    """Name a file, where one is given, in each warning, error or note that does not name it."""
+    show = warnings.showwarning
+
+    def named(sentence: str) -> str:
+        return sentence if file is None or repr(file) in sentence else f"{file}: {sentence}"
+
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *rest, **more: show(
+            named(str(message)), *rest, **more
+        )
+        try:
+            yield lambda sentence: say(named(sentence))
+        except SetagreeError as error:
+            raise type(error)(named(str(error))) from error
+
+
+_PYTHON_OPTION = re.compile(
+    r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|duplicates|encoding"
+    r"|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
+    r"|method|half_width)= ?"
+)
+
+
+def say(sentence: str) -> None:
+    """Write one line to stderr, with options spelled as on the command line."""
+    line = " ".join(_PYTHON_OPTION.sub(_command_option, sentence).splitlines())
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    sys.stderr.write(f"{safe}\n")
+    sys.stderr.flush()
+
+
+def _command_option(match: re.Match[str]) -> str:
+    return f"--{match[1].removeprefix('n_').replace('_', '-')} "
+
+
+def hang_up() -> int:
+    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

@@ -1,0 +1,108 @@
+"""From the file and the options of the command to a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli_options import Reading
+from setagree.cli_output import say
+from setagree.errors import FileError, OptionError, SetagreeError
+from setagree.labels import Label
+from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
+
+Note: TypeAlias = Callable[[str], None]
+
+
+def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
+    """Return the study of a file; note which columns were guessed."""
+    sep = _unescaped(reading.sep)
+    cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
+    cells["duplicates"] = reading.duplicates
+    cells["codebook"] = _codebook(reading.codebook, sep, reading.encoding)
+    long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
+    wide_only = {"raters": names(reading.raters), "kind": reading.kind}
+    _check_layout(reading, wide_only if not reading.wide else long_only)
+    delimiter = reading.delimiter and _unescaped(reading.delimiter)
+    frame = read_table(file, encoding=reading.encoding, sep=delimiter)
+    if not reading.wide:
+        return _long(frame, {"unit": reading.unit, **long_only}, cells, note)
+    with _spelled(reading):
+        return _wide(frame, {"unit": reading.unit, **wide_only}, cells, note)
+
+
+def names(given: Sequence[str] | None) -> list[str]:
+    """Return the names of a repeated option, each of which may hold several."""
+    return [name.strip() for names in given or () for name in names.split(",") if name.strip()]
+
+
+def _long(
+    frame: pd.DataFrame, named: Mapping[str, Any], cells: Mapping[str, Any], note: Note
+) -> sa.Annotations:
+    columns = guess_columns(frame.columns, **named)
+    if columns.guessed:
+        note(f"Columns guessed: {columns}")
+    roles = {role: getattr(columns, role) for role in ("unit", "rater", "labels", "value")}
+    frame = with_missing_ids(frame, [columns.unit, columns.rater])
+    return sa.Annotations.from_long(frame, **roles, **cells)
+
+
+def _wide(
+    frame: pd.DataFrame, named: Mapping[str, Any], cells: Mapping[str, Any], note: Note
+) -> sa.Annotations:
+    given = {option: value for option, value in named.items() if value}
+    if "unit" not in given:
+        raters = given.get("raters")
+        unit = guess_wide_unit(frame.drop(columns=raters or [], errors="ignore"))
+        raters = raters or [name for name in frame if name != unit]
+        shown = ", ".join(raters[:8]) + (", ..." if len(raters) > 8 else "")
+        note(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
+        given["unit"] = unit
+    frame = with_missing_ids(frame, [given["unit"]])
+    return sa.Annotations.from_wide(frame, **given, **cells)
+
+
+@contextmanager
+def _spelled(reading: Reading) -> Iterator[None]:
+    """Let errors call the option of the rater columns what it is called here."""
+    try:
+        yield
+    except SetagreeError as error:
+        spelled = reading.raters_option.replace("-", "_")
+        raise type(error)(str(error).replace("raters=", f"{spelled}=")) from error
+
+
+def _check_layout(reading: Reading, misplaced: Mapping[str, Any]) -> None:
+    for name, value in misplaced.items():
+        if value:
+            option = reading.raters_option if name == "raters" else name
+            place = "without" if reading.wide else "with"
+            raise OptionError(f"--{option} makes sense only {place} --wide.")
+
+
+def _codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
+    """Return the labels that are listed in a file, or in the text itself."""
+    if text is None:
+        return None
+    is_file = sep not in text and (Path(text).suffix or os.sep in text)
+    lines = _lines(Path(text), encoding) if is_file else [text]
+    sets = [sa.parse_labels(line, sep=sep) for line in lines]
+    return sorted(set().union(*(labels for labels in sets if labels)))
+
+
+def _lines(path: Path, encoding: str) -> list[str]:
+    try:
+        return path.read_text(encoding=encoding).lstrip("\ufeff").splitlines()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"The codebook {str(path)!r} cannot be read: {reason}.") from error
+
+
+def _unescaped(text: str) -> str:
+    return {r"\t": "\t", r"\n": "\n"}.get(text, text)

@@ -1,0 +1,110 @@
+"""What the inference tests share: legible studies, distances that need no study, the brute force.
+
+Brute force means: the answers are written down again, coded anew and scored by the door. None of
+the distances below depends on which answers a study shows, and the list of values is said, so that
+a part of a study (or a resample of it) is scored with the distance of the whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from small_studies import Rows, annotations, sets_of, text
+
+import setagree as sa
+from setagree.coding import as_objects
+from setagree.distances import Distance, NominalDistance, get_distance
+from setagree.scoring import COEFFICIENTS, Bench
+
+# The published walk-through (Cross Validated 407453), and its two-rater cousin.
+T1 = text(
+    "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / "
+    "ab abc abci / a bd a / a a e"
+)
+T2 = text("ab a / ab ab / a a / c c / c ac / d d / b d / ab a / ab abc / a a / a a")
+
+# Empty sets, missing ratings, units with one rating, equal units, a rater with a single rating.
+HARD = text(
+    "{} {} a . / a {} . . / a a ab . / ab ac b . / ab ac b . / . c . . / a a ab . / c . . . / "
+    "bc b abc bc"
+)
+VALUES = sets_of("abc")
+
+
+def _callback(A: frozenset[str], B: frozenset[str]) -> float:
+    return 0.9 * len(A ^ B) / (1 + len(A | B))
+
+
+def _matrix() -> pd.DataFrame:
+    entries = [[abs(len(A) - len(B)) / 4 + 0.25 * (A != B) for B in VALUES] for A in VALUES]
+    names = as_objects([sa.format_labels(A) for A in VALUES])
+    return pd.DataFrame(entries, index=names, columns=names)
+
+
+DISTANCES: dict[str, Distance] = {
+    "nominal": get_distance("nominal"),
+    "masi": get_distance("masi"),
+    "callback": sa.CallableDistance(_callback, name="callback", bounded=True),
+    "matrix": sa.distance_matrix(_matrix()),
+    "overlap": sa.OverlapDistance(lambda a, b, i: (a + b - 2 * i) / (a + b - i + 1), name="ours"),
+}
+
+PAIRS = [
+    (name, distance)
+    for name in COEFFICIENTS
+    for distance, d in DISTANCES.items()
+    if name != "mv_alpha" or isinstance(d, NominalDistance | sa.OverlapDistance)
+]
+
+
+def fitting(name: str, rows: Rows) -> Rows:
+    """Return the rows, of the first two raters alone where the coefficient asks for two."""
+    if COEFFICIENTS[name].raters != "two":
+        return rows
+    return rated_rows([row[:2] for row in rows])
+
+
+def score(rows: Rows, name: str, distance: str = "masi") -> sa.Agreement:
+    """Code the rows anew and score them; every subset of {a, b, c} is a category."""
+    return score_study(annotations(rows), name, distance)
+
+
+def score_study(study: sa.Annotations, name: str, distance: str = "masi") -> sa.Agreement:
+    """Score a study, silently where it is undefined."""
+    values = [*dict.fromkeys([*VALUES, *study.values])]
+    return Bench(study, categories=values).score(name, DISTANCES[distance])
+
+
+def estimates(studies: list[Rows], name: str, distance: str = "masi") -> list[float]:
+    """Score one list of rows after the other; nan where nothing is rated."""
+    rated = [any(x is not None for row in rows for x in row) for rows in studies]
+    return [
+        score(rows, name, distance).estimate if any_rating else float("nan")
+        for rows, any_rating in zip(studies, rated, strict=True)
+    ]
+
+
+def noisy_rows(seed: int, *, units: int, raters: int, missing: float = 0.0) -> Rows:
+    """Draw a true subset of {a, b, c} for each unit, which raters report with probability 0.6."""
+    rng = np.random.default_rng(seed)
+    rows: list[list[Any]] = []
+    while len(rows) < units:
+        truth = rng.integers(len(VALUES))
+        seen = np.where(rng.random(raters) < 0.6, truth, rng.integers(len(VALUES), size=raters))
+        row = [None if rng.random() < missing else VALUES[code] for code in seen]
+        if any(x is not None for x in row):
+            rows.append(row)
+    return rows
+
+
+def rated_rows(rows: Rows) -> Rows:
+    """Drop the units that have no rating."""
+    return [row for row in rows if any(x is not None for x in row)]
+
+
+def one_line(result: object) -> bool:
+    """Tell whether a repr is one line between angle brackets."""
+    shown = repr(result)
+    return shown.startswith("<") and shown.endswith(">") and "\n" not in shown

@@ -1,0 +1,572 @@
+"""The commands that say how sure: the bootstrap of score, test, compare and plan."""
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from scipy.special import stdtr, stdtrit
+from typer.testing import CliRunner
+
+from setagree import cli
+
+# T1: the published R walk-through, 11 units x 3 raters, one answer missing. From irrCAC with
+# rounding removed: masi alpha .40257152 (se .15186146), nominal alpha .35266821.
+WALKTHROUGH = """unit,r1,r2,r3
+1,"a, b",a,b
+2,"a, b","a, b","a, b"
+3,a,a,a
+4,c,c,
+5,c,"a, c","a, c"
+6,d,d,d
+7,b,d,e
+8,"a, b",a,b
+9,"a, b","a, b, c","a, b, c, i"
+10,a,"b, d",a
+11,a,a,e
+"""
+MASI, MASI_SE, NOMINAL = 0.40257152, 0.15186146, 0.35266821
+# Three units, two raters: alpha = 1 - Do / De with Do = 1/3 and De = 2 * 3 * 3 / (6 * 5) = 3/5.
+SMALL = "unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n3,a,x\n3,b,y\n"
+SAME = "unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"
+WIDE = ["--wide", "--blank", "missing"]
+ALPHA = "krippendorff_alpha"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with the walk-through, a small study and one without variation."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"walk.csv": WALKTHROUGH, "small.csv": SMALL, "same.csv": SAME}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def walk():
+    """Return the study of the walk-through."""
+    return sa.Annotations.from_wide(pd.read_csv("walk.csv", dtype=str), unit="unit")
+
+
+def invoke(*words):
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.app, list(map(str, words)))
+
+
+def ok(*words):
+    """Run the command, which must succeed, and return what it printed on stdout."""
+    result = invoke(*words)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def rows(*words):
+    """Run the command for JSON and return its rows."""
+    return json.loads(ok(*words, "--format", "json"), parse_constant=pytest.fail)
+
+
+def refusal(*words):
+    """Run the command, which must end with 2 and one sentence, and return the sentence."""
+    result = invoke(*words)
+    last = result.stderr.splitlines()[-1]
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("Error: ") == 1
+    assert last.startswith("Error: ")
+    return last
+
+
+def shares(*names):
+    """Return a long table of two raters on the named units, who agree on all units but the last."""
+    lines = [f"{name},{rater},{'xyz'[k % 3]}" for k, name in enumerate(names) for rater in "ab"]
+    lines[-1] = f"{names[-1]},b,w"
+    return "\n".join(["unit,rater,labels", *lines]) + "\n"
+
+
+class TestScore:
+    """score --interval bootstrap."""
+
+    @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+    def test_equals_the_library(self, walk, method):
+        """The standard error and the interval are those of sa.bootstrap with the same seed."""
+        words = ["--interval", "bootstrap", "--interval-method", method, "--resamples", "300"]
+        words += ["--seed", "7", "--level", "0.9"]
+        found = rows("score", "walk.csv", *WIDE, *words)
+        table = sa.agreement(walk)
+        expected = sa.bootstrap(table, n_resamples=300, rng=7)
+        assert [row["coefficient"] for row in found] == [ALPHA, "fleiss_kappa"]
+        for row, boot in zip(found, expected.rows, strict=True):
+            low, high = boot.interval(0.9, method=method)
+            assert (row["low"], row["high"]) == (low, high)
+            assert row["standard_error"] == boot.standard_error
+            assert row["interval_method"] == f"bootstrap {method}"
+            assert (row["n_resamples"], row["n_undefined"], row["seed"]) == (300, 0, 7)
+
+    def test_only_the_interval_changes(self):
+        """What is no interval is what the analytic table has, the estimate .40257152 among it."""
+        analytic = rows("score", "walk.csv", *WIDE)[0]
+        found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
+        added = {"interval_method", "n_resamples", "n_undefined", "seed"}
+        assert list(found)[: len(analytic)] == list(analytic)
+        assert set(found) - set(analytic) == added
+        changed = {name for name in analytic if found[name] != analytic[name]}
+        assert changed == {"standard_error", "low", "high"}
+        assert found["estimate"] == pytest.approx(MASI, abs=5e-9)
+
+    def test_the_table_says_how(self):
+        """The method, how many resamples, the seed and how many undefined stand below the table.
+
+        A resample of SMALL is undefined where it has unit 1 or unit 2 alone: 2 in 27.
+        """
+        words = ["--interval", "bootstrap", "--interval-method", "bca", "--seed", "3"]
+        text = " ".join(ok("score", "small.csv", "-c", ALPHA, *words).split())
+        assert "bootstrap (BCa), 2,000 resamples of the units, seed 3." in text
+        n_undefined = int(re.search(r"left out: ([\d,]+) of krippendorff_alpha \[masi\]", text)[1])
+        # A binomial count: within 5 standard deviations.
+        assert n_undefined == pytest.approx(2000 * 2 / 27, abs=5 * math.sqrt(2000 * 2 / 27))
+        walk = ok("score", "walk.csv", *WIDE, *words)
+        assert "No undefined resamples." in " ".join(walk.split())
+
+    def test_undefined_estimate(self):
+        """Where nothing is defined there are dashes, and null in JSON."""
+        words = ["score", "same.csv", "--interval", "bootstrap", "--resamples", "20", "-c", ALPHA]
+        assert re.search(r"masi +1\.0000 +1\.0000 +- +- +-$", ok(*words), re.MULTILINE)
+        row = rows(*words)[0]
+        assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
+        assert row["n_undefined"] == 20
+
+    def test_what_has_no_analytic_error(self, walk):
+        """The bootstrap gives mv-alpha (by default with dice) an interval, too."""
+        words = ["-c", "mv_alpha", "--interval", "bootstrap", "--seed", "1", "--resamples", "40"]
+        row = rows("score", "walk.csv", *WIDE, *words)[0]
+        expected = sa.bootstrap(sa.mv_alpha(walk), n_resamples=40, rng=1)
+        assert (row["low"], row["high"]) == expected.interval()
+        assert row["p_value"] is None
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--interval", "bootstap"], "Did you mean 'bootstrap'?"),
+            (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
+            (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
+            (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),
+            (["--interval", "bootstrap", "--interval-method", "bc"], "Did you mean 'BCa'?"),
+            (["--interval", "bootstrap", "--resamples", "0"], "--resamples 0 must be"),
+            (["--interval", "bootstrap", "--seed", "-1"], "--seed -1 must be"),
+            (["--interval", "bootstrap", "--level", "2"], "--level 2.0 must lie"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wrong option, or one without effect, is refused in a sentence."""
+        assert part in refusal("score", "small.csv", *words)
+
+
+class TestPermutation:
+    """The command test."""
+
+    def test_all_arrangements(self):
+        """SMALL has 20 arrangements: p = 12/20, and the mean of alpha is 0.
+
+        Three x and three y cannot agree on three units. On two they agree in 3 (which unit is
+        split) x 2 (how) x 2 (which agreed unit is x) = 12 arrangements, all as good as the observed
+        one; in the other 8 all units are split: alpha = 1 - 1 / (3/5) = -2/3.
+        """
+        row = rows("test", "small.csv")[0]
+        assert row["p_value"] == pytest.approx(12 / 20)
+        assert row["estimate"] == pytest.approx(1 - (1 / 3) / (3 / 5))
+        assert row["null_mean"] == pytest.approx(0, abs=1e-12)
+        assert (row["exact"], row["n_resamples"], row["n_undefined"]) == (True, 20, 0)
+        text = " ".join(ok("test", "small.csv").split())
+        assert "the share of all 20 arrangements that come out at least as high" in text
+
+    @pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
+    @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+    def test_equals_the_library(self, walk, scheme, alternative):
+        """Every scheme and side gives what sa.permutation_test gives with the same seed."""
+        words = ["--scheme", scheme, "--alternative", alternative, "--resamples", "99"]
+        row = rows("test", "walk.csv", *WIDE, *words, "--seed", "5")[0]
+        options = {"scheme": scheme, "alternative": alternative, "n_resamples": 99, "rng": 5}
+        test = sa.permutation_test(sa.krippendorff_alpha(walk), **options)
+        expected = test.to_frame().assign(seed=5).iloc[0].to_dict()
+        assert list(row) == list(expected)
+        for name, value in expected.items():
+            assert row[name] == value or (row[name] is None and math.isnan(value))
+
+    def test_several(self, walk):
+        """A row for each coefficient and distance, alpha with MASI where none is named."""
+        words = ["-c", "conger_kappa,fleiss_kappa", "-d", "jaccard", "--resamples", "20"]
+        found = rows("test", "walk.csv", *WIDE, *words)
+        named = [(row["coefficient"], row["distance"]) for row in found]
+        assert named == [("conger_kappa", "jaccard"), ("fleiss_kappa", "jaccard")]
+        default = rows("test", "walk.csv", *WIDE, "--resamples", "20")
+        assert [(row["coefficient"], row["distance"]) for row in default] == [(ALPHA, "masi")]
+
+    def test_chance_lies_where_it_should(self):
+        """The upper 5 % of pooled reshuffles of MASI alpha on T2 begin at about .239.
+
+        T2 is the walk-through of two raters; .239 was found with another program and other draws.
+        """
+        table = pd.read_csv("walk.csv", dtype=str)
+        second = ["a", "a, b", "a", "c", "a, c", "d", "d", "a", "a, b, c", "a", "a"]
+        first = ["a, b", "a, b", "a", "c", "c", "d", "b", "a, b", "a, b", "a", "a"]
+        pd.DataFrame({"unit": table["unit"], "r1": first, "r2": second}).to_csv(
+            "t2.csv", index=False
+        )
+        row = rows("test", "t2.csv", "--wide", "--seed", "1", "--resamples", "4000")[0]
+        assert row["estimate"] == pytest.approx(0.54035568, abs=5e-9)
+        assert row["null_95"] == pytest.approx(0.239, abs=0.02)
+        # The mean of 4,000 alphas, each with a standard deviation of about .15, is 0 +- .0024.
+        assert row["null_mean"] == pytest.approx(0, abs=0.012)
+        assert row["exact_mean"] == 0
+
+    def test_undefined(self):
+        """Without variation there is a warning, dashes, and the count of what is undefined."""
+        result = invoke("test", "same.csv", "--resamples", "30", "--seed", "1")
+        assert result.exit_code == 0
+        assert "only one value was used" in result.stderr
+        assert "Undefined reshuffles, left out:" in result.stdout
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--scheme", "poled"], "Did you mean 'pooled'?"),
+            (["--alternative", "grater"], "Did you mean 'greater'?"),
+            (["--resamples", "0"], "--resamples 0 must be"),
+            (["--seed", "-3"], "--seed -3 must be"),
+            (["-c", "kripendorff_alpha"], "Did you mean 'krippendorff_alpha'?"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wrong option is refused in a sentence."""
+        assert part in refusal("test", "small.csv", *words)
+
+
+class TestCompare:
+    """Two files, more, or several results of one."""
+
+    def test_two_distances_of_one_file(self, walk):
+        """MASI less nominal alpha on T1 is .40257152 - .35266821; the rest is sa.compare's."""
+        row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
+        assert row["difference"] == pytest.approx(MASI - NOMINAL, abs=1e-8)
+        assert (row["first_estimate"], row["second_estimate"]) == (
+            pytest.approx(MASI, abs=5e-9),
+            pytest.approx(NOMINAL, abs=5e-9),
+        )
+        alphas = [sa.krippendorff_alpha(walk, distance=name) for name in ("masi", "nominal")]
+        expected = sa.compare(*alphas)
+        assert (row["standard_error"], row["p_value"]) == (
+            expected.standard_error,
+            expected.p_value,
+        )
+        assert (row["low"], row["high"]) == expected.interval()
+        assert (row["design"], row["method"]) == ("same_units", "linearised")
+
+    def test_all_pairs_of_one_file(self):
+        """Three distances are three pairs, and p is corrected for three: Holm (1979) by hand."""
+        found = rows("compare", "walk.csv", *WIDE, "-d", "masi,jaccard,nominal")
+        pairs = [(row["first_distance"], row["second_distance"]) for row in found]
+        assert pairs == [("masi", "jaccard"), ("masi", "nominal"), ("jaccard", "nominal")]
+        p = sorted(row["p_value"] for row in found)
+        holm = np.minimum(np.maximum.accumulate([3 * p[0], 2 * p[1], p[2]]), 1)
+        assert sorted(row["p_holm"] for row in found) == pytest.approx(holm.tolist())
+
+    def test_independent_files(self):
+        """Files without a common unit: z of the difference over sqrt(SE1² + SE2²)."""
+        Path("one.csv").write_text(shares(*"abcdef"))
+        Path("two.csv").write_text(shares(*"ghijklmno"))
+        row = rows("compare", "one.csv", "two.csv")[0]
+        one, two = (rows("score", name, "-c", ALPHA)[0] for name in ("one.csv", "two.csv"))
+        se = math.hypot(one["standard_error"], two["standard_error"])
+        difference = one["estimate"] - two["estimate"]
+        assert difference != 0
+        assert row["difference"] == pytest.approx(difference)
+        assert row["standard_error"] == pytest.approx(se)
+        assert row["p_value"] == pytest.approx(math.erfc(abs(difference) / se / math.sqrt(2)))
+        assert row["p_holm"] == row["p_value"]
+        assert (row["design"], row["first_file"]) == ("independent", "one.csv")
+
+    def test_same_units_in_two_files(self):
+        """Files with the same units are paired: a file and itself differ by exactly 0."""
+        Path("again.csv").write_text(SMALL)
+        row = rows("compare", "small.csv", "again.csv")[0]
+        named = ("design", "difference", "standard_error", "p_value")
+        assert [row[name] for name in named] == ["same_units", 0, 0, 1]
+        apart = rows("compare", "small.csv", "again.csv", "--design", "independent")[0]
+        assert apart["design"] == "independent"
+        assert apart["standard_error"] > 0
+
+    def test_several_files_and_distances(self):
+        """Each distance is compared between all pairs of files; Holm counts all of them."""
+        for name in ("b.csv", "c.csv"):
+            Path(name).write_text(SMALL)
+        found = rows("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        seen = [(row["first_distance"], row["first_file"], row["second_file"]) for row in found]
+        pairs = [("small.csv", "b.csv"), ("small.csv", "c.csv"), ("b.csv", "c.csv")]
+        assert seen == [(distance, *pair) for distance in ("masi", "nominal") for pair in pairs]
+        text = ok("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        assert "corrected for 6 comparisons" in " ".join(text.split())
+        assert re.search(r"^4  small\.csv +krippendorff_alpha  nominal", text, re.MULTILINE)
+        assert re.search(r"^4 - 5 ", text, re.MULTILINE)
+
+    def test_bootstrap(self, walk):
+        """The bootstrap of the difference is that of sa.compare, and its terms are printed."""
+        words = ["compare", "walk.csv", *WIDE, "-d", "masi,dice", "--method", "bootstrap"]
+        words += ["--resamples", "60", "--seed", "2"]
+        row = rows(*words)[0]
+        alphas = [sa.krippendorff_alpha(walk, distance=name) for name in ("masi", "dice")]
+        expected = sa.compare(*alphas, method="bootstrap", n_resamples=60, rng=2)
+        assert (row["low"], row["high"]) == expected.interval()
+        assert (row["n_resamples"], row["seed"], row["n_undefined"]) == (60, 2, 0)
+        text = " ".join(ok(*words).split())
+        assert "60 resamples of the units, no undefined, percentile interval, seed 2" in text
+
+    def test_undefined_resamples_are_counted(self):
+        """Differences that no resample defines are said to be left out."""
+        Path("again.csv").write_text(SMALL)
+        words = ["--method", "bootstrap", "--resamples", "200", "--seed", "1"]
+        row = rows("compare", "small.csv", "again.csv", *words)[0]
+        assert 0 < row["n_undefined"] < 200
+        text = " ".join(ok("compare", "small.csv", "again.csv", *words).split())
+        assert f"{row['n_undefined']} undefined at most, left out" in text
+
+    def test_sentences_name_the_file(self):
+        """Guesses, warnings and errors of several files say of which file they are."""
+        Path("bad.csv").write_text("unit,rater,labels\n,a,x\n")
+        result = invoke("compare", "same.csv", "bad.csv")
+        lines = result.stderr.splitlines()
+        assert lines[0] == "same.csv: Columns guessed: unit = unit, rater = rater, labels = labels"
+        assert lines[1].startswith("Warning: same.csv: krippendorff_alpha [masi]: undefined")
+        assert lines[-1].startswith("Error: bad.csv: ")
+        assert "1 row without a unit" in lines[-1]
+
+    def test_long_paths(self):
+        """Files are shown by name, or by path where the names are the same."""
+        for folder in ("one", "two"):
+            Path(folder).mkdir()
+            Path(folder, "study.csv").write_text(SMALL)
+            Path(folder, f"{folder}.csv").write_text(SMALL)
+        assert "1  one.csv" in ok("compare", "one/one.csv", "two/two.csv")
+        assert "1  one/study.csv" in ok("compare", "one/study.csv", "two/study.csv")
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["small.csv"], "one file is compared with itself by two distances"),
+            (["small.csv", "gone.csv"], "There is no file 'gone.csv'"),
+            (["small.csv", "same.csv"], "--design 'same_units'"),
+            (["small.csv", "same.csv", "--design", "same"], "--design 'same' is unknown"),
+            (["small.csv", "-d", "masi,dice", "--method", "boot"], "--method 'boot' is unknown"),
+            (["small.csv", "-d", "masi,dice", "--seed", "1"], "only with --method bootstrap"),
+            (["small.csv", "-c", "mv_alpha", "-d", "dice,masi"], "--method 'bootstrap'"),
+            (["small.csv", "small.csv", "--level", "0"], "--level 0.0 must lie"),
+            (["small.csv", "score.csv"], "different kinds of answers"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """What cannot be compared is refused in a sentence."""
+        Path("score.csv").write_text("unit,rater,score\n1,a,1\n1,b,2\n2,a,2\n2,b,2\n")
+        assert part in refusal("compare", *words)
+
+    def test_output_is_no_input(self):
+        """Neither of the files is replaced by the result."""
+        Path("again.csv").write_text(SMALL)
+        sentence = refusal("compare", "small.csv", "again.csv", "--output", "again.csv")
+        assert "is the input" in sentence
+        assert Path("again.csv").read_text() == SMALL
+
+
+class TestPlan:
+    """How many units a wanted interval takes."""
+
+    @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
+    def test_units_for_a_half_width(self, half, level):
+        """The units are the fewest n with t(n - 1) se sqrt(11 / n) <= half; T1 has se .15186146."""
+        words = ["--half-width", half, "--level", level]
+        row = rows("plan", "walk.csv", *WIDE, *words)[0]
+        n = row["units"]
+
+        def width(n):
+            return stdtrit(n - 1, (1 + level) / 2) * MASI_SE * math.sqrt(11 / n)
+
+        assert width(n) <= half < width(n - 1)
+        assert row["half_width"] == pytest.approx(width(n), rel=1e-7)
+        assert (row["raters"], row["more_units"], row["basis"]) == (3, n - 11, "pilot")
+
+    def test_default(self):
+        """Without a wish the half-width is 0.05."""
+        assert ok("plan", "walk.csv", *WIDE) == ok("plan", "walk.csv", *WIDE, "--half-width", 0.05)
+
+    def test_widths_of_units(self):
+        """--units says which interval so many units give; fewer than now need no more."""
+        found = rows("plan", "walk.csv", *WIDE, "--units", "5,44", "--units", "1100")
+        assert [row["units"] for row in found] == [5, 44, 1100]
+        # The standard error falls with the root of the units: 44 = 4 x 11.
+        assert found[1]["standard_error"] == pytest.approx(MASI_SE / 2, abs=1e-8)
+        assert [row["more_units"] for row in found] == [0, 33, 1089]
+
+    def test_raters(self, walk):
+        """--raters are numbers of raters; the table explains what they rest on."""
+        words = ["plan", "walk.csv", *WIDE, "--raters", "2,3,5"]
+        found = rows(*words, "--seed", "1")
+        assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
+        expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
+        assert [row["units"] for row in found] == expected["units"].tolist()
+        text = " ".join(ok(*words).split())
+        assert "raters left out: the mean of what the pilot gives" in text
+        assert "extended: extrapolated from fewer raters, a rough guide" in text
+
+    def test_rater_columns(self):
+        """The columns of the raters are --rater-columns here, and the hint says so."""
+        two = rows("plan", "walk.csv", *WIDE, "--rater-columns", "r1,r2")[0]
+        assert two["raters"] == 2
+        assert "--rater-columns here" in refusal("plan", "walk.csv", *WIDE, "--raters", "r1,r2")
+        assert "--rater-columns makes sense only with --wide" in refusal(
+            "plan", "small.csv", "--rater-columns", "a"
+        )
+        Path("notes.csv").write_text(
+            "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
+        )
+        assert "--rater-columns ['r1', 'r2']" in refusal("plan", "notes.csv", "--wide")
+
+    def test_several(self):
+        """Each coefficient and distance has its pilot line and its table."""
+        text = ok("plan", "walk.csv", *WIDE, "-d", "masi,nominal")
+        assert text.count("raters  units  more units") == 2
+        assert "krippendorff_alpha [masi]: 0.4026 (se 0.1519" in text
+        assert "krippendorff_alpha [nominal]: 0.3527" in text
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--half-width", "2"], "--half-width 2.0 must lie between 0 and 1"),
+            (["--half-width", "0.1", "--units", "10"], "--half-width (how many units?) or --units"),
+            (["--units", "ten"], "--units 'ten' must be whole numbers"),
+            (["--units", "1"], "--units [1] must be"),
+            (["--raters", "1,2"], "--raters [1, 2] must be"),
+            (["--raters", "9"], "two raters"),
+            (["--level", "95"], "--level 95.0 must lie"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wish that makes no sense is refused in a sentence."""
+        assert part in refusal("plan", "small.csv", *words)
+
+    def test_pilot_without_variation(self):
+        """Nothing follows from a pilot without a standard error."""
+        assert "no standard error" in refusal("plan", "same.csv")
+
+
+COMMANDS = {
+    "score": ["score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", "60"],
+    "test": ["test", "walk.csv", *WIDE, "--resamples", "60"],
+    "compare": [
+        *("compare", "walk.csv", *WIDE, "-d", "masi,nominal"),
+        *("--method", "bootstrap", "--resamples", "60"),
+    ],
+    "plan": ["plan", "walk.csv", *WIDE, "--raters", "2,3"],
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+class TestEveryCommand:
+    """What score, test, compare and plan have in common."""
+
+    def test_seed(self, words):
+        """The same seed gives the same output; a seed that is drawn is printed and repeats it."""
+        assert ok(*words, "--seed", "4") == ok(*words, "--seed", "4")
+        drawn = rows(*words)
+        assert drawn == rows(*words, "--seed", drawn[0]["seed"])
+
+    def test_csv_equals_json(self, words):
+        """CSV and JSON hold the same columns and numbers, nothing rounded."""
+        words = [*words, "--seed", "4"]
+        table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
+        for cells, row in zip(table, rows(*words), strict=True):
+            assert list(cells) == list(row)
+            for name, value in row.items():
+                assert cells[name] == ("" if value is None else str(value))
+
+    def test_markdown(self, words):
+        """Markdown has a header, a rule and a line a row."""
+        words = [*words, "--seed", "4"]
+        lines = ok(*words, "--format", "markdown").splitlines()
+        assert len(lines) == 2 + len(rows(*words))
+        assert len({line.count(" | ") for line in lines}) == 1
+
+    def test_output(self, words):
+        """--output writes what would be printed, in the form of its ending."""
+        words = [*words, "--seed", "4"]
+        assert ok(*words, "--output", "out.json") == ""
+        assert json.loads(Path("out.json").read_text()) == rows(*words)
+        ok(*words, "--output", "out.txt")
+        assert Path("out.txt").read_text(encoding="utf-8") == ok(*words)
+
+    def test_table_fits(self, words):
+        """The table fits 80 columns, has no blank at line ends and no nan."""
+        lines = ok(*words).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert all(line == line.rstrip() for line in lines)
+        assert "nan" not in " ".join(lines)
+
+    def test_guesses_and_warnings_go_to_stderr(self, words):
+        """On stdout there are results only."""
+        result = invoke(*words, "-f", "json")
+        assert "Columns guessed" in result.stderr
+        json.loads(result.stdout)
+
+    def test_help(self, words):
+        """Help fits 80 columns, begins with an example and names every option."""
+        result = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(
+            cli.app, [words[0], "--help"], terminal_width=80
+        )
+        lines = result.stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= 50
+        examples = [line.strip() for line in lines if f" setagree {words[0]} " in line]
+        assert result.stdout.index(examples[0]) < result.stdout.index("--unit ")
+        for option in ("--blank", "--wide", "--coefficient", "--distance", "--format", "--output"):
+            assert f"{option} " in result.stdout
+
+    def test_same_reading_as_score(self, words):
+        """The reading options mean the same: a codebook without a label is refused everywhere."""
+        words = [*words, "--codebook", "a,b,c,d"]
+        assert "is not in the codebook" in refusal(*words)
+
+
+def test_t_of_a_comparison():
+    """On the same units p is that of t with n - 1 degrees of freedom, 10 on T1."""
+    row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
+    t = row["difference"] / row["standard_error"]
+    assert row["p_value"] == pytest.approx(2 * stdtr(10, -abs(t)))
+    half = stdtrit(10, 0.975) * row["standard_error"]
+    assert row["high"] - row["difference"] == pytest.approx(half)
+
+
+def test_examples_in_the_help():
+    """Every example of every help is understood: with files of these names it runs."""
+    for name in ("study.csv", "before.csv", "after.csv", "pilot.csv"):
+        Path(name).write_text(WALKTHROUGH.replace("r1,r2,r3", "ann,bob,cat"))
+    Path("study.csv").write_text(SMALL)
+    for command in ("test", "compare", "plan"):
+        text = CliRunner(env={"COLUMNS": "120"}).invoke(cli.app, [command, "--help"]).stdout
+        examples = re.findall(rf"^ *setagree ({command} .*?)[ │]*$", text, re.MULTILINE)
+        assert len(examples) >= 3
+        for example in examples:
+            words = example.split()
+            words += [] if "study.csv" in words else WIDE
+            short = ["--resamples", "99"] if "--resamples" not in words else []
+            words += short if command == "test" else []
+            assert invoke(*words).exit_code == 0, (example, invoke(*words).stderr)

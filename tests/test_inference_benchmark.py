@@ -1,0 +1,178 @@
+"""Benchmark scales: Gwet's cumulative membership, by hand and by another road."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import T1, one_line, score
+from scipy import stats
+from small_studies import annotations, text
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.inference.benchmark import SCALES
+
+ALPHA = score(T1, "krippendorff_alpha")
+every_scale = pytest.mark.parametrize("scale", SCALES)
+
+
+def judged(estimate, se, scale="altman"):
+    """Judge a coefficient of this size with this standard error."""
+    return sa.benchmark(replace(ALPHA, estimate=estimate, standard_error=se), scale=scale)
+
+
+def test_gwets_example():
+    """Kappa .67, se .15 on Altman's scale: .18168 .67511 .96356 .99912 1, so "moderate".
+
+    Gwet 2014, ch. 6, the example as irrCAC's altman.bf() prints it, to every printed digit.
+    """
+    result = judged(0.67, 0.15)
+    assert result.levels["level"].tolist() == ["very good", "good", "moderate", "fair", "poor"]
+    printed = [0.18168, 0.67511, 0.96356, 0.99912, 1]
+    assert result.levels["cumulative"].tolist() == pytest.approx(printed, abs=5.1e-6)
+    assert result.verdict == "moderate"
+
+
+@every_scale
+@settings(max_examples=40, deadline=None)
+@given(estimate=st.floats(-1, 1), se=st.floats(1e-3, 2))
+def test_membership_is_a_truncated_normal(scale, estimate, se):
+    """The memberships are those of a normal cut off at -1 and 1, and add up to 1."""
+    levels = judged(estimate, se, scale).levels
+    cut = stats.truncnorm((-1 - estimate) / se, (1 - estimate) / se, loc=estimate, scale=se)
+    inside = cut.cdf(levels["to"]) - cut.cdf(levels["from"])
+    assert levels["membership"].tolist() == pytest.approx(inside.tolist(), abs=1e-9)
+    assert levels["cumulative"].iloc[-1] == pytest.approx(1, abs=1e-9)
+
+
+@every_scale
+@settings(max_examples=40, deadline=None)
+@given(estimate=st.floats(-1, 1), se=st.floats(0, 2))
+def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
+    """No better level reaches .95; the verdict does."""
+    result = judged(estimate, se, scale)
+    at = result.levels["level"].tolist().index(result.verdict)
+    assert result.levels["cumulative"].iloc[at] >= 0.95 - 1e-9
+    assert (result.levels["cumulative"].iloc[:at] < 0.95).all()
+
+
+@pytest.mark.parametrize(
+    ("scale", "ends"),
+    [
+        ("krippendorff", {0.667: "tentative", 0.8: "reliable"}),
+        (
+            "landis_koch",
+            {
+                0.0: "slight",
+                0.2: "fair",
+                0.4: "moderate",
+                0.6: "substantial",
+                0.8: "almost perfect",
+            },
+        ),
+        ("altman", {0.2: "fair", 0.4: "moderate", 0.6: "good", 0.8: "very good"}),
+        ("fleiss", {0.4: "intermediate to good", 0.75: "excellent"}),
+    ],
+)
+def test_boundaries(scale, ends):
+    """Without uncertainty, a level begins at its lower end and ends before the next one.
+
+    Lower ends: Krippendorff 2004, Landis & Koch 1977, Altman 1991, Fleiss 1981.
+    """
+    lowest = {"krippendorff": "discard"}.get(scale, "poor")
+    below = [lowest, *list(ends.values())[:-1]]
+    for (end, name), before in zip(ends.items(), below, strict=True):
+        assert judged(end, 0.0, scale).verdict == name
+        assert judged(np.nextafter(end, -1), 0.0, scale).verdict == before
+    assert judged(1.0, 0.0, scale).verdict == list(ends.values())[-1]
+    assert judged(-1.0, 0.0, scale).verdict == lowest
+
+
+@every_scale
+def test_nan(scale):
+    """Without an estimate, or without a standard error, there is no verdict."""
+    for result in (judged(np.nan, np.nan, scale), judged(0.9, np.nan, scale)):
+        assert result.verdict == "undefined"
+        assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
+
+
+def test_far_below_the_scale():
+    """Brennan-Prediger with partial credit can lie below -1: the lowest level, not 0 / 0."""
+    for se in (0.0, 1e-3):
+        result = judged(-2.5, se)
+        assert result.verdict == "poor"
+        assert result.levels["membership"].tolist() == [0, 0, 0, 0, 1]
+    assert judged(-1.01, 0.01).verdict == "poor"
+
+
+def test_a_small_standard_error():
+    """As the standard error falls to 0 the verdict becomes the level of the estimate itself."""
+    for estimate in (-1.0, -0.3, 0.25, 0.5, 0.61, 0.99, 1.0):
+        assert judged(estimate, 1e-9).verdict == judged(estimate, 0.0).verdict
+
+
+def test_a_scale_of_your_own():
+    """Lower ends in any order; the lowest is -1."""
+    result = judged(0.6, 0.0, {"fine": 0.5, "no": -1, "so so": 0.1})
+    assert result.scale == "your scale"
+    assert result.levels[["level", "from", "to"]].to_numpy().tolist() == [
+        ["fine", 0.5, 1.0],
+        ["so so", 0.1, 0.5],
+        ["no", -1.0, 0.1],
+    ]
+    assert result.verdict == "fine"
+    assert judged(0.6, 0.0, {"only": -1.0}).verdict == "only"
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        {},
+        {"a": 0.0, "b": 0.5},
+        {"a": -1, "b": 1},
+        {"a": -1, "b": 0.5, "c": 0.5},
+        {"a": -2, "b": -1},
+        {"a": -1, "b": float("nan")},
+        {"a": -1, "b": "high"},
+        3,
+        ["a", "b"],
+    ],
+)
+def test_scales_that_are_none(scale):
+    """A scale that does not begin at -1, ends at 1, repeats an end or is no mapping is refused."""
+    with pytest.raises(OptionError, match="lower end, the lowest -1, all different and below 1"):
+        sa.benchmark(ALPHA, scale=scale)
+
+
+def test_unknown_scale():
+    """A misspelt scale gets its neighbour."""
+    with pytest.raises(OptionError, match=r"scale='altmann' is unknown; .* Did you mean 'altman'"):
+        sa.benchmark(ALPHA, scale="altmann")
+
+
+def test_no_agreement():
+    """A number is no agreement."""
+    with pytest.raises(DataError, match="a float is no agreement; pass what krippendorff_alpha"):
+        sa.benchmark(0.8)
+
+
+def test_result():
+    """The levels as a frame, one line to look at, and in full what such words are worth."""
+    result = judged(0.67, 0.15, "krippendorff")
+    assert result.to_frame().columns.tolist() == ["level", "from", "to", "membership", "cumulative"]
+    assert one_line(result)
+    assert (
+        repr(result) == "<Benchmark of krippendorff_alpha [masi] 0.6700 on krippendorff: discard>"
+    )
+    shown = str(result)
+    assert "Verdict: discard." in shown
+    assert "a word means something else with MASI than with nominal" in shown
+
+
+def test_mv_alpha_has_no_verdict():
+    """mv-alpha has no analytic standard error, so nothing is said of it."""
+    assert sa.benchmark(sa.mv_alpha(annotations(text("a a / b ab / c c")))).verdict == "undefined"

@@ -1,0 +1,282 @@
+"""Plans: the printed number of units is the least that does it, fewer raters are brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import T1, noisy_rows, one_line, score
+from scipy import stats
+from small_studies import annotations, text
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.inference.planning import _extended, _units_for
+
+ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
+PILOT = score(ROWS, "krippendorff_alpha")
+COLUMNS = ["raters", "units", "standard_error", "half_width", "more_units", "basis"]
+
+
+def half_width(pilot, n, level=0.95):
+    """Return t(n - 1) SE_n with SE_n = SE sqrt(n_pilot / n)."""
+    se = pilot.standard_error * math.sqrt((pilot.degrees_of_freedom + 1) / n)
+    return stats.t.ppf((1 + level) / 2, n - 1) * se
+
+
+class TestUnits:
+    """How many units."""
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    @pytest.mark.parametrize("wanted", [0.3, 0.1, 0.05, 0.01])
+    @pytest.mark.parametrize("level", [0.95, 0.8])
+    def test_the_least_that_reaches_it(self, name, wanted, level):
+        """N units reach the half width and n - 1 do not."""
+        pilot = score(ROWS, name)
+        row = sa.plan(pilot, half_width=wanted, level=level).frame.iloc[0]
+        n = int(row["units"])
+        assert half_width(pilot, n, level) <= wanted < half_width(pilot, n - 1, level)
+        assert row["half_width"] == pytest.approx(half_width(pilot, n, level))
+        assert row["more_units"] == max(0, n - len(pilot.influence))
+        assert (row["raters"], row["basis"]) == (4, "pilot")
+
+    @settings(max_examples=50, deadline=None)
+    @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
+    def test_for_any_variance(self, variance, wanted):
+        """The same for any variance of a unit; two units are the fewest there are."""
+
+        def reach(n):
+            return stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
+
+        n = _units_for(variance, wanted, 0.95)
+        assert reach(n) <= wanted
+        assert n == 2 or reach(n - 1) > wanted
+
+    def test_units_given(self):
+        """For given numbers of units: the interval to expect, scaled from the pilot's."""
+        frame = sa.plan(PILOT, units=[20, len(PILOT.influence), 400]).frame
+        assert frame["units"].tolist() == [20, len(PILOT.influence), 400]
+        expected = [half_width(PILOT, n) for n in frame["units"]]
+        assert frame["half_width"].tolist() == pytest.approx(expected)
+        assert frame["standard_error"].iloc[1] == pytest.approx(PILOT.standard_error)
+        assert frame["more_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
+
+    def test_the_pilots_own_interval(self):
+        """As many units as the pilot has give the interval that the pilot has."""
+        row = sa.plan(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
+        low, _ = PILOT.interval()
+        assert row["half_width"] == pytest.approx(PILOT.estimate - low)
+
+    def test_default_half_width(self):
+        """Nothing said: 0.05."""
+        assert sa.plan(PILOT).frame.equals(sa.plan(PILOT, half_width=0.05).frame)
+
+    def test_a_study_for_a_pilot(self):
+        """Annotations stand for their Krippendorff's alpha with the default distance."""
+        study = annotations(ROWS)
+        result = sa.plan(study, half_width=0.1)
+        assert result.pilot.coefficient == "krippendorff_alpha"
+        assert result.frame.equals(sa.plan(sa.krippendorff_alpha(study), half_width=0.1).frame)
+
+    def test_a_tally_for_a_pilot(self):
+        """A tally does: its raters need not be known as long as their number is not asked."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
+        alpha = sa.krippendorff_alpha(tally)
+        row = sa.plan(alpha, half_width=0.2).frame.iloc[0]
+        assert half_width(alpha, int(row["units"])) <= 0.2
+        assert row["raters"] is None
+        with pytest.raises(DataError, match="other numbers of raters need to know who gave what"):
+            sa.plan(alpha, raters=[2])
+
+    def test_a_study_twice_as_large(self):
+        """A plan keeps its word: four times the units halve the half width of a real study."""
+        small, large = (sa.simulate(n, 3, rng=1) for n in (400, 1600))
+        planned = sa.plan(small, units=[1600]).frame["half_width"].item()
+        low, high = sa.krippendorff_alpha(large).interval()
+        assert planned == pytest.approx((high - low) / 2, rel=0.1)
+
+
+def brute_force(name, r, distance="masi"):
+    """Return the mean of n SE² over all choices of r raters, each scored by itself."""
+    found = []
+    for kept in itertools.combinations(range(4), r):
+        rows = [[row[g] for g in kept] for row in ROWS]
+        part = score([row for row in rows if any(x is not None for x in row)], name, distance)
+        found.append(part.standard_error**2 * (part.degrees_of_freedom + 1))
+    return float(np.mean(found)), found
+
+
+class TestRaters:
+    """How many raters."""
+
+    @pytest.mark.parametrize(
+        "name",
+        ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"],
+    )
+    def test_fewer_are_left_out(self, name):
+        """For fewer raters: the mean variance over all choices among the pilot's, scored anew."""
+        frame = sa.plan(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
+        assert frame["basis"].tolist() == ["raters left out", "raters left out", "pilot"]
+        for r, se in zip((2, 3), frame["standard_error"], strict=False):
+            assert se == pytest.approx(math.sqrt(brute_force(name, r)[0] / 100))
+
+    def test_many_choices_are_drawn(self):
+        """Where there are more choices than n_resamples, some are drawn; the seed decides which."""
+        options = {"units": [100], "raters": [2], "n_resamples": 3}
+        found = [
+            sa.plan(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
+        ]
+        _, each = brute_force("krippendorff_alpha", 2)
+        means = {
+            round(math.sqrt(np.mean(some) / 100), 12)
+            for some in itertools.combinations_with_replacement(each, 3)
+        }
+        assert found[0] == found[1]
+        assert {round(se, 12) for se in found} <= means
+
+    def test_more_are_extended(self):
+        """For more raters: A + B / (r - 1) through 2, 3 and 4 raters, and marked as such."""
+        frame = sa.plan(PILOT, units=[100], raters=[4, 6]).frame
+        assert frame["basis"].tolist() == ["pilot", "extended"]
+        known = [brute_force("krippendorff_alpha", r)[0] for r in (2, 3)]
+        known.append(PILOT.standard_error**2 * len(PILOT.influence))
+        slope, start = np.polyfit([1, 1 / 2, 1 / 3], known, 1)
+        assert min(slope, start) > 0
+        expected = math.sqrt((start + slope / 5) / 100)
+        assert frame["standard_error"].iloc[1] == pytest.approx(expected)
+
+    def test_extended_by_hand(self):
+        """On the line 1 + 4 / (r - 1) it stays on the line."""
+        assert _extended({2: 5.0, 3: 3.0, 5: 2.0}, 9) == pytest.approx(1.5)
+
+    def test_never_below_what_raters_can_do(self):
+        """A line that would fall below 0 is one through 0: no number of raters is worth all units.
+
+        2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0,
+        B = (6 + 2 / 2) / (1 + 1 / 4) = 5.6.
+        """
+        assert _extended({2: 6.0, 3: 2.0}, 9) == pytest.approx(5.6 / 8)
+
+    def test_never_growing_with_raters(self):
+        """Nor do more raters make it worse than the mean of what is known."""
+        assert _extended({2: 1.0, 3: 2.0, 4: 3.0}, 50) == pytest.approx(2.0)
+
+    def test_no_free_lunch(self):
+        """However many raters: some units are needed, and the fewer the raters the more."""
+        for seed in range(4, 8):
+            pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
+            frame = sa.plan(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
+            assert frame["units"].is_monotonic_decreasing
+            assert (frame["standard_error"] > 0.01).all()
+
+    def test_two_raters_tell_nothing_of_three(self):
+        """One number of raters is no line."""
+        pilot = score([row[:2] for row in ROWS if any(row[:2])], "cohen_kappa")
+        assert sa.plan(pilot, raters=[2]).frame["basis"].item() == "pilot"
+        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
+            sa.plan(pilot, raters=[3])
+
+    def test_pairs_that_never_met(self):
+        """Three raters of whom no two share two units: any two of them have no standard error."""
+        rows = text("a b . / . a b / a . c / b b c")
+        pilot = score(rows[:3], "krippendorff_alpha")
+        assert pilot.standard_error > 0
+        with pytest.raises(DataError, match="2 raters of the pilot have no standard error"):
+            sa.plan(pilot, raters=[2])
+
+
+class TestResult:
+    """What comes back."""
+
+    def test_frame(self):
+        """A row for each number of raters and units, raters first."""
+        result = sa.plan(PILOT, units=[50, 100], raters=[3, 4])
+        frame = result.to_frame()
+        assert frame.columns.tolist() == COLUMNS
+        assert frame[["raters", "units"]].to_numpy().tolist() == [
+            [3, 50],
+            [3, 100],
+            [4, 50],
+            [4, 100],
+        ]
+        assert (frame["half_width"] / frame["standard_error"]).tolist() == pytest.approx(
+            [stats.t.ppf(0.975, n - 1) for n in (50, 100, 50, 100)]
+        )
+
+    def test_repr(self):
+        """One line; as text a table that a person can act on."""
+        result = sa.plan(PILOT, half_width=0.1, raters=[2, 4])
+        assert one_line(result)
+        assert repr(result) == (
+            f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows>"
+        )
+        lines = str(result).splitlines()
+        assert lines[0].split() == COLUMNS
+        assert len(lines) == 3
+        assert lines[1].endswith("raters left out")
+
+
+class TestRefusals:
+    """What is asked for wrongly."""
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"half_width": 0.0}, "half_width=0.0 must lie between 0 and 1"),
+            ({"half_width": 5}, "half_width=5 must lie between 0 and 1"),
+            ({"half_width": 0.1, "units": [50]}, "or units= .what interval.., not both"),
+            ({"half_width": 1e-9}, "half_width=1e-09 takes more than 100,000,000 units"),
+            ({"units": 100}, "units=100 must be a list of whole numbers of 2 or more"),
+            ({"units": []}, r"units=\[\] must be a list of whole numbers"),
+            ({"units": [50, 1]}, r"units=\[50, 1\] must be a list of whole numbers of 2 or more"),
+            ({"units": [50.5]}, r"units=\[50.5\] must be a list of whole numbers"),
+            ({"units": "50"}, "units='50' must be a list of whole numbers"),
+            ({"raters": 5}, "raters=5 must be a list of whole numbers of 2 or more"),
+            ({"raters": [1]}, r"raters=\[1\] must be a list of whole numbers of 2 or more"),
+            ({"level": 95}, "level=95 must lie between 0 and 1"),
+            ({"n_resamples": 0}, "n_resamples=0 must be a whole number"),
+            ({"rng": "x"}, "rng='x' is neither a seed"),
+        ],
+    )
+    def test_options(self, options, said):
+        """An option out of range is named with its value."""
+        with pytest.raises(OptionError, match=said):
+            sa.plan(PILOT, **options)
+
+    def test_numpy_numbers(self):
+        """An array of numbers is a list of numbers."""
+        assert sa.plan(PILOT, units=np.array([50, 60])).frame["units"].tolist() == [50, 60]
+
+    @pytest.mark.parametrize(
+        ("rows", "name"),
+        [
+            ("a a / b b / c c", "krippendorff_alpha"),
+            ("a a / a a", "fleiss_kappa"),
+            ("a a / b ab", "mv_alpha"),
+        ],
+    )
+    def test_nothing_follows_from_nothing(self, rows, name):
+        """A perfect, an undefined, and an mv-alpha pilot have no standard error above 0."""
+        with pytest.raises(
+            DataError, match="no standard error above 0, so nothing follows from it"
+        ):
+            sa.plan(score(text(rows), name, "nominal"))
+
+    def test_no_pilot(self):
+        """A table of numbers is no study."""
+        with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
+            sa.plan(pd.DataFrame({"a": [1]}))
+
+
+def test_walkthrough():
+    """T1 with its se .15186146 on 11 units: .05 takes n with t(n - 1) x .50367 / sqrt(n) <= .05.
+
+    For n = 392 that is 1.966 x .50367 / 19.799 = .05001, for n = 393 .04995.
+    """
+    row = sa.plan(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
+    assert (row["units"], row["more_units"]) == (393, 382)
