@@ -13,7 +13,7 @@ from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing
-from setagree.labels import Blank, Case, Label
+from setagree.labels import Blank, Case, Label, LabelSyntax
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
@@ -113,7 +113,8 @@ def agreement(
     for name in names:
         get_coefficient(name)
     study = _study(data, columns, reading, encoding)
-    bench = Bench(study, categories=categories)
+    syntax = LabelSyntax(sep=sep, blank="empty", case=case)
+    bench = Bench(study, categories=categories, syntax=syntax)
     rows = tuple(bench.score(name, d) for name in names for d in bench.distances(name, asked))
     if not rows:
         raise OptionError("name one coefficient and one distance at least.")

@@ -79,7 +79,7 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     """Return codes and distinct identifiers, in the order of their first row."""
     try:
         codes, ids = pd.factorize(column)
-    except TypeError as error:
+    except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
     tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role)
     blank = [k for k, one in enumerate(names) if one == ""] if "" in names else []
@@ -182,7 +182,7 @@ def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     try:
         codes, cells = pd.factorize(column)
         return codes, cells.tolist()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
         keys = [_key(cell) for cell in column]
     codes, _ = pd.factorize(as_objects(keys))
     listed = column.tolist()
@@ -252,9 +252,10 @@ def _refuse_numbers(column: Column) -> None:
 
 def _refuse_flag_lists(cells: Sequence[object]) -> None:
     """Refuse lists of 0 and 1 that look like one-hot rows, where they may also be two labels."""
-    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
+    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)]
+    others = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
     widths = {len(row) for row in rows}
-    if len(rows) != len(cells) or len(widths) != 1 or max(widths) < 2:
+    if others or len(widths) != 1 or max(widths) < 2:
         return
     numbers = [item for row in rows for item in row]
     if all(

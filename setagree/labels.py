@@ -184,7 +184,7 @@ def _quote(label: str, sep: str) -> str:
 
 
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
-    stripped = text.strip()
+    stripped = _trimmed(text, syntax.sep) if syntax.sep != syntax.sep.strip() else text.strip()
     if _is_plain(stripped):
         cased = stripped.lower() if syntax.case == "lower" else stripped
         return _checked(frozenset(map(str.strip, cased.split(syntax.sep))) - {""}, syntax, text)
@@ -248,6 +248,16 @@ def _clean_label(label: object, case: Case) -> Label:
     )
 
 
+def _trimmed(text: str, sep: str) -> str:
+    """Take separators off the ends of a cell, also those whose own space was taken off."""
+    text, head, tail = text.strip(), sep.lstrip(), sep.rstrip()
+    while head != sep and head and text.startswith(head):
+        text = text[len(head) :].lstrip()
+    while tail != sep and tail and text.endswith(tail):
+        text = text[: -len(tail)].rstrip()
+    return text
+
+
 def _split(text: str, sep: str) -> list[str]:
     if '"' not in text:
         return text.split(sep)
@@ -290,6 +300,8 @@ def _written_collection(text: str) -> list[object] | None:
         return []
     if not call and text[0] in "sf":
         return None
+    if text[0] == "(" and text[1:].lstrip()[:1] not in {"'", '"', ")"}:
+        return None  # "(1), (2)" are two labels; only quotes make it a printed tuple
     items = _literal_items(inside) if inside[-1] in "]})" else None
     if items is None and _LIST_LIKE.match(inside):
         raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")

@@ -23,6 +23,7 @@ _NO_RATERS = {
     *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
     *("url", "created_at", "batch", "split"),
 }
+_UNITS = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 
 
 class LongColumns(NamedTuple):
@@ -174,12 +175,7 @@ def _stack(columns: Sequence[Column]) -> Column:
 
 def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
-    named = [c.name for c in columns if str(c.name).strip().lower() in _NO_RATERS]
-    if named:
-        raise DataError(
-            f"column {named[0]!r} does not sound like a rater; if it is none, list the raters: "
-            f"raters={[c.name for c in columns if c.name not in named]!r}."
-        )
+    _refuse_names(columns, _NO_RATERS)
     parts = [_answer_parts(column) for column in columns]
     in_columns = Counter(part for of_one in parts for part in of_one)
     for column, of_one in zip(columns, parts, strict=True):
@@ -195,6 +191,24 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
                 f"and most stand in no other column); say unit={column.name!r}, or name the "
                 f"raters= of {names!r}."
             )
+    _refuse_names(columns, _UNITS)
+
+
+def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
+    """Refuse a column that is called like something else than a rater."""
+    names = [column.name for column in columns]
+    odd = [name for name in names if str(name).strip().lower() in odd_names]
+    if not odd:
+        return
+    raters = f"raters={[name for name in names if name not in odd]!r}."
+    if odd_names is _UNITS:
+        raise DataError(
+            f"column {odd[0]!r} sounds like the units; say unit={odd[0]!r}, or list the raters: "
+            f"{raters}"
+        )
+    raise DataError(
+        f"column {odd[0]!r} does not sound like a rater; if it is none, list the raters: {raters}"
+    )
 
 
 def _may_identify(cell: object) -> bool:

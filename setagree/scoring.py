@@ -84,7 +84,13 @@ class Coefficient:
 class Bench:
     """One study on the bench: what its coefficients and distances share is made once."""
 
-    def __init__(self, study: Study, *, categories: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        *,
+        categories: Iterable[Any] | None = None,
+        syntax: LabelSyntax | None = None,
+    ) -> None:
         if not isinstance(study, Annotations | Tally):
             raise DataError(
                 f"a {type(study).__name__} is no study; build one with Annotations.from_long, "
@@ -94,7 +100,7 @@ class Bench:
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
         # A case keeps its distance, so that the id stays its own.
         self._cases: dict[tuple[int, bool], Case] = {}
-        self.listed = self.tally.with_values(read_categories(self.tally, categories))
+        self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
 
     def score(self, name: str, distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
@@ -209,23 +215,29 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
         )
 
 
-def read_categories(tally: Tally, categories: Iterable[Any] | None) -> tuple[Any, ...]:
+def read_categories(
+    tally: Tally, categories: Iterable[Any] | None, syntax: LabelSyntax | None = None
+) -> tuple[Any, ...]:
     """Return the listed categories as values, checked to hold every observed one."""
     if categories is None:
         return tally.values
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise OptionError(f"categories={categories!r} must be a list of values.")
-    listed = tuple(dict.fromkeys(_category(one, tally.kind) for one in categories))
+    listed = tuple(
+        dict.fromkeys(
+            _category(one, tally.kind, syntax or LabelSyntax(blank="empty")) for one in categories
+        )
+    )
     absent = [display_value(value) for value in tally.values if value not in listed]
     if absent:
         raise OptionError(f"categories= leaves out values that were given: {listing(absent)}.")
     return listed
 
 
-def _category(one: object, kind: Kind) -> Any:
+def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     """Return one listed category as a value of the study's kind."""
     if kind == "labels":
-        value = read_cell(one, LabelSyntax(blank="empty"))
+        value = read_cell(one, syntax)
         if value is None:
             raise OptionError("a category is missing; the empty set is written set() or ''.")
         return value

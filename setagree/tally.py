@@ -13,8 +13,11 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
-from setagree.errors import DataError, check_choice, counted
+from setagree.errors import DataError, check_choice, counted, listing
 from setagree.labels import Case, LabelSyntax, is_missing
+
+_UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
+_SUM_NAMES = {"all", "total", "sum"}
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -311,7 +314,23 @@ def _checked_counts(table: pd.DataFrame) -> Floats:
             f"{counted(len(nameless), 'column')} of counts without a name (first: column "
             f"{nameless[0]}); name the value that it counts, the empty set as ''."
         )
-    return _as_counts(table)
+    counts = _as_counts(table)
+    _refuse_odd_axes(table, counts)
+    return counts
+
+
+def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
+    """Refuse repeated units, a column of units and sums, which would all be counted silently."""
+    if table.index.has_duplicates:
+        twice = listing(table.index[table.index.duplicated()].unique().tolist())
+        raise DataError(f"the table of counts has several rows for the units {twice}.")
+    names = [str(name).strip().casefold() for name in table.columns]
+    odd = [c for c, name in zip(table.columns, names, strict=True) if name in _UNIT_NAMES]
+    if odd:
+        raise DataError(f"column {odd[0]!r} sounds like the units; make it the index.")
+    sums = counts[:, :-1].sum(axis=1)
+    if names[-1] in _SUM_NAMES and len(names) > 2 and np.allclose(counts[:, -1], sums):
+        raise DataError(f"column {table.columns[-1]!r} is the sum of the others; drop it.")
 
 
 def _as_counts(table: pd.DataFrame) -> Floats:

@@ -357,6 +357,14 @@ def redrawn(pool: Sequence[frozenset], s: int, t: int, d: Distance) -> Number:
     return above / below if below else 0
 
 
+def is_lone(rows: Rows, name: str) -> bool:
+    """Tell whether one unit alone would have to show what chance does; that is undefined."""
+    if name in {"brennan_prediger", "percent_agreement"}:
+        return False
+    units = pairable(rows) if name in {"krippendorff_alpha", "mv_alpha"} else rated(rows)
+    return len(units) == 1
+
+
 def _credit(d: Distance, d_max: Number) -> Distance:
     return lambda x, y: 1 - d(x, y) / (Fraction(d_max) if isinstance(d_max, int) else d_max)
 

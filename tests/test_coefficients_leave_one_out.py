@@ -32,8 +32,13 @@ def by_leaving_out(rows, coefficient, distance):
     d, values = known[distance], reference.values_of(rows)
     options = {"categories": values} if COEFFICIENTS[coefficient].lists_values else {}
     compute, d_max = reference.COEFFICIENTS[coefficient], reference.largest(values, d, distance)
-    left = (compute(rows[:i] + rows[i + 1 :], d, d_max, **options) for i in range(len(rows)))
-    return [math.nan if found is None else float(found.estimate) for found in left]
+    out = []
+    for i in range(len(rows)):
+        left = rows[:i] + rows[i + 1 :]
+        found = compute(left, d, d_max, **options)
+        lone = reference.is_lone(left, coefficient)
+        out.append(math.nan if lone or found is None else float(found.estimate))
+    return out
 
 
 def test_only_mv_alpha_has_no_closed_form():

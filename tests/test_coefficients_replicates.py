@@ -43,7 +43,8 @@ def by_repetition(rows, coefficient, distance, unit_weights):
     for weights in unit_weights:
         repeated = [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
         found = compute(repeated, d, d_max, **options)
-        out.append(math.nan if found is None else float(found.estimate))
+        lone = reference.is_lone(repeated, coefficient)
+        out.append(math.nan if lone or found is None else float(found.estimate))
     return out
 
 

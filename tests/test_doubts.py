@@ -34,9 +34,7 @@ def study(labels, *, units=None, raters=None, **options):
 def test_second_separator_in_some_cells():
     """Cells that hold another separator besides the chosen one are counted and shown."""
     cells = ["a, b", "a", "a|b", "b|c", "c|a", "b, c"]
-    with pytest.warns(
-        SeparatorWarning, match=r"3 distinct cells of 6 with '\|', such as 'a\|b'"
-    ):
+    with pytest.warns(SeparatorWarning, match=r"3 distinct cells of 6 with '\|', such as 'a\|b'"):
         seen = study(cells)
     assert frozenset({"a|b"}) in seen.values
 

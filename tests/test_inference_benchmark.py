@@ -88,6 +88,7 @@ def test_boundaries(scale, ends):
     for (end, name), before in zip(ends.items(), below, strict=True):
         assert judged(end, 0.0, scale).verdict == name
         assert judged(np.nextafter(end, -1), 0.0, scale).verdict == before
+        assert judged(end, 0.0, scale).levels["membership"].sum() == 1
     assert judged(1.0, 0.0, scale).verdict == list(ends.values())[-1]
     assert judged(-1.0, 0.0, scale).verdict == lowest
 

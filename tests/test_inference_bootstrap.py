@@ -408,6 +408,9 @@ def slow_two_way(rows, name, distance, m, w):
         return np.nan
     means = [np.mean([d(x, y) for x, y in pairs]) for _, pairs in pairable]
     alpha_like = name in {"krippendorff_alpha", "mv_alpha"}
+    shown = pairable if alpha_like else [unit for unit in units if unit]
+    if len(shown) == 1 and name not in {"brennan_prediger", "percent_agreement"}:
+        return np.nan
     sizes = [len(unit) if alpha_like else 1 for unit, _ in pairable]
     observed = np.average(means, weights=sizes)
     expected = slow_chance(name, d, [u for u in units if u], [unit for unit, _ in pairable])

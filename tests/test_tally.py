@@ -266,6 +266,8 @@ class TestMerge:
             Tally.from_annotations(annotations(two))
         )
         assert patterns_of(merged) == by_hand(one) + by_hand(two)
+        # equal units share a pattern, in whatever order the two sides list their values
+        assert merged.n_patterns == len(patterns_of(merged))
         longest = max(len(row) for row in one + two)
         rows = [[*row, *[None] * (longest - len(row))] for row in one + two]
         same(merged, Tally.from_annotations(annotations(rows)))
@@ -279,6 +281,13 @@ class TestMerge:
         assert twice.units.tolist() == ["u", "v", "u", "v"]
         assert twice.unit_patterns.tolist() == [0, 1, 0, 1]
         assert sa.fleiss_kappa(twice).influence.index.tolist() == ["u", "v", "u", "v"]
+
+    def test_patterns_are_shared_across_orders(self):
+        """Units that are equal share a pattern though the two sides list their values otherwise."""
+        one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1], "c": [0]}))
+        two = Tally.from_counts(pd.DataFrame({"c": [1, 0, 0], "b": [0, 1, 3], "a": [2, 2, 0]}))
+        assert one.merge(two).multiplicity.tolist() == [2, 1, 1]
+        assert two.merge(one).multiplicity.tolist() == [1, 2, 1]
 
     def test_raters_are_forgotten(self):
         """Whose raters are whose is not known after a merge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setagree.coefficients.chance import NOTHING, Case, Estimate, undefined_estimate
+from setagree.coefficients.chance import NOTHING, Case, Estimate, reach, undefined_estimate
 
 
 def krippendorff_alpha(case: Case) -> Estimate:
@@ -27,16 +27,18 @@ def krippendorff_alpha(case: Case) -> Estimate:
 
     observed = float(m @ q) / N
     expected = float(totals @ spread) / (N * (N - 1))
-    if not expected > NOTHING * d_max or tally.n_units == 1:
+    if not expected > NOTHING * reach(weights, totals) or tally.n_units == 1:
         return undefined_estimate(case, observed=observed, expected=expected)
 
     alpha = 1 - observed / expected
-    pa, pe = 1 - (1 - 1 / N) * observed / d_max, 1 - (1 - 1 / N) * expected / d_max
+    # Everything below is disagreement in the units of the distance: y = (1 - pe) d_max.
+    x, y = (1 - 1 / N) * observed, (1 - 1 / N) * expected
     mean_r = N / n
     excess = r / mean_r - 1
-    a = r / mean_r - q / (mean_r * d_max) - pa * excess
-    e = r / mean_r * (1 - tally.pattern_means(spread) / (N * d_max)) - pe * excess
-    # The linearised values belong to alpha without its small-sample term 1/N.
+    a = 1 + (excess * x - q / mean_r) / y
+    e = (1 + excess) * (1 - tally.pattern_means(spread) / (N * y))
+    # The linearised values belong to alpha without its small-sample term: 1 - x N / (N - 1) / y.
     plain = 1 - (1 - alpha) * N / (N - 1)
-    influence = (a - pe) / (1 - pe) - 2 * (1 - plain) * (e - pe) / (1 - pe)
+    influence = a - 2 * (1 - plain) * e
+    pa, pe = 1 - x / d_max, 1 - y / d_max
     return Estimate(alpha, pa, pe, observed, expected, influence, m)

@@ -24,7 +24,7 @@ PAIRS_AT_ONCE = 500_000
 """Stored counts that are paired with their neighbours at a time."""
 
 NOTHING = 1e-14
-"""A chance disagreement (as a share of d_max) up to which rounding cannot tell it from 0."""
+"""A chance disagreement, beside the distances in use, that rounding cannot tell from 0."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,12 @@ def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
             out[first:last] += np.bincount(tally.rows[left] - first, pairs, last - first)
             shift += 1
     return out
+
+
+def reach(weights: Weights, totals: Floats) -> float:
+    """Return the largest distance from one value in use to another: what rounding compares with."""
+    used = np.flatnonzero(totals)
+    return float(weights.distance_at(np.full_like(used, used[0]), used).max()) if used.size else 0.0
 
 
 def rated_shares(tally: Tally) -> Floats:

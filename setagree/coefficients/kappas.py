@@ -14,6 +14,7 @@ from setagree.coefficients.chance import (
     Estimate,
     Floats,
     rated_shares,
+    reach,
     undefined_estimate,
 )
 from setagree.coefficients.within_raters import spread_within_raters
@@ -93,7 +94,8 @@ def _corrected(case: Case, y: float, y_i: Floats | None, *, by_unit: bool = Fals
     n, n_pairable = tally.n_units, tally.n_pairable_units
     x = float(m[used] @ x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.
-    if not n_pairable or not y > NOTHING or (n == 1 and y_i is not None):
+    nothing = NOTHING * reach(case.weights, tally.value_totals(m)) / d_max
+    if not n_pairable or not y > nothing or (n == 1 and y_i is not None):
         return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
     if by_unit:
         patterns = tally.unit_patterns

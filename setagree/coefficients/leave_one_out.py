@@ -1,5 +1,6 @@
 """Every coefficient without one unit, in closed form.
 
+What is undefined without it is nan; so is a chance term that one unit left would have to show.
 Leaving out a unit with counts c changes a quadratic form n' D n by - 2 c' D n + c' D c, and c' D c
 is the unit's own disagreement q. The distance stays that of the full study. Each function returns
 one number a pattern (for Conger, a unit).
@@ -29,6 +30,7 @@ def alpha_without(case: Case) -> Floats:
     spread = weights.distance_dot(totals)
     N = float(m @ r) - r
     pairs = float(totals @ spread) - 2 * r * tally.pattern_means(spread) + q
+    pairs *= tally.n_pairable_units - used != 1
     return one_minus(float(m @ each) - each, pairs / np.maximum(N - 1, 1), weights.max_distance * N)
 
 
@@ -39,7 +41,7 @@ def fleiss_without(case: Case) -> Floats:
     spread = weights.distance_dot(sums)
     n = tally.n_units - 1
     own = case.disagreement / tally.pattern_ratings**2
-    pairs = float(sums @ spread) - 2 * tally.pattern_means(spread) + own
+    pairs = (float(sums @ spread) - 2 * tally.pattern_means(spread) + own) * (n != 1)
     return one_minus(_observed_without(case), pairs / (max(n, 1) ** 2 * weights.max_distance))
 
 
@@ -50,7 +52,8 @@ def ac_without(case: Case) -> Floats:
     n = max(tally.n_units - 1, 1)
     own = np.bincount(tally.rows, tally.counts**2, tally.n_patterns) / tally.pattern_ratings**2
     squares = float(sums @ sums) - 2 * tally.pattern_means(sums) + own
-    return one_minus(_observed_without(case), 1 - ac_scale(case.weights) * (1 - squares / n**2))
+    chance = 1 - ac_scale(case.weights) * (1 - squares / n**2)
+    return one_minus(_observed_without(case), chance * (n != 1))
 
 
 def brennan_prediger_without(case: Case) -> Floats:
@@ -72,7 +75,7 @@ def conger_without(case: Case) -> Floats:
     """
     study = case.annotations
     r, n = study.n_raters, study.n_units
-    if r < 2:
+    if r < 2 or n <= 2:
         return np.full(n, np.nan)
     g, v, u = study.rater_codes, study.value_codes, study.unit_codes
     ratings = np.bincount(g, minlength=r)

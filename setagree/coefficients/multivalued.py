@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import lgamma
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -86,9 +85,8 @@ def pair_coefficients(n: Floats, top: int) -> Floats:
     degree = p + q + 2 * i
     W = np.zeros(degree.shape)
     W[0, 0, 0] = 1.0
-    d = np.arange(int(degree.max()) + 1)
-    # A first guess of the size of each degree: all labels together, drawn d times.
-    log_divisor = d * np.log(n.sum() if n.size else 1.0) - np.array([lgamma(k + 1) for k in d])
+    log_divisor = np.full(int(degree.max()) + 1, -np.inf)
+    log_divisor[0] = 0.0
     for count in n:
         W, log_divisor = _times_label(W, log_divisor, float(count), degree)
     return W
@@ -97,25 +95,27 @@ def pair_coefficients(n: Floats, top: int) -> Floats:
 def _times_label(
     W: Floats, log_divisor: Floats, count: float, degree: npt.NDArray[Any]
 ) -> tuple[Floats, Floats]:
-    """Multiply by (1 + n x + n y + n (n - 1) z) and bring each degree back near 1."""
-    one = _step(log_divisor, 1, np.log(count))[degree]
-    new = W.copy()
+    """Multiply by (1 + n x + n y + n (n - 1) z) and keep the largest term of each degree near 1."""
+    log_one = np.log(count)
+    log_two = log_one + np.log(count - 1) if count > 1 else -np.inf
+    once = np.concatenate([[-np.inf], log_divisor[:-1] + log_one])
+    twice = np.concatenate([[-np.inf, -np.inf], log_divisor[:-2] + log_two])[: len(once)]
+    scale = np.maximum.reduce([log_divisor, once, twice])
+    kept, one, two = (_ratio(part, scale)[degree] for part in (log_divisor, once, twice))
+    new = W * kept
     new[1:] += W[:-1] * one[1:]
     new[:, 1:] += W[:, :-1] * one[:, 1:]
-    if count > 1:
-        two = _step(log_divisor, 2, np.log(count) + np.log(count - 1))[degree]
-        new[:, :, 1:] += W[:, :, :-1] * two[:, :, 1:]
-    largest = np.zeros(len(log_divisor))
+    new[:, :, 1:] += W[:, :, :-1] * two[:, :, 1:]
+    largest = np.zeros(len(scale))
     np.maximum.at(largest, degree.ravel(), new.ravel())
     largest[largest == 0] = 1.0
-    return new / largest[degree], log_divisor + np.log(largest)
+    return new / largest[degree], scale + np.log(largest)
 
 
-def _step(log_divisor: Floats, by: int, log_factor: float) -> Floats:
-    """Return factor x divisor(d - by) / divisor(d) for each degree d."""
-    out = np.zeros(len(log_divisor))
-    out[by:] = np.exp(log_factor + log_divisor[:-by] - log_divisor[by:])
-    return out
+def _ratio(part: Floats, scale: Floats) -> Floats:
+    """Return exp(part - scale), 0 where the part is nothing."""
+    there = np.isfinite(part)
+    return np.asarray(np.exp(np.where(there, part - np.where(there, scale, 0.0), 0.0)) * there)
 
 
 def _label_totals(values: tuple[Any, ...], totals: Floats, used: npt.NDArray[Any]) -> Floats:

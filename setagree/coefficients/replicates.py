@@ -1,7 +1,8 @@
 """Every coefficient again, for many reweightings of the units at once.
 
 A reweighting says how often each unit counts, as in a bootstrap sample. The distance stays that of
-the full study: its d_max, its mid-ranks, its list of values. What is undefined in one is nan there.
+the full study: its d_max, its mid-ranks, its list of values. What is undefined in one is nan there;
+so is a chance term that a single unit would have to show.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def alpha_replicates(case: Case) -> Replicates:
 
     def evaluate(M: Floats) -> Floats:
         N = M @ r
-        expected = quadratic(case.weights, counts.T @ M.T)
+        expected = quadratic(case.weights, counts.T @ M.T) * several(M[:, used])
         return one_minus(M @ q, expected / (N - 1), case.weights.max_distance * N)
 
     return evaluate
@@ -43,7 +44,7 @@ def fleiss_replicates(case: Case) -> Replicates:
 
     def evaluate(M: Floats) -> Floats:
         pi = shares.T @ M.T / M.sum(axis=1)
-        return one_minus(observed(case, M), quadratic(case.weights, pi) / d_max)
+        return one_minus(observed(case, M), quadratic(case.weights, pi) / d_max * several(M))
 
     return evaluate
 
@@ -54,7 +55,8 @@ def ac_replicates(case: Case) -> Replicates:
 
     def evaluate(M: Floats) -> Floats:
         pi = shares.T @ M.T / M.sum(axis=1)
-        return one_minus(observed(case, M), 1 - scale * (pi * (1 - pi)).sum(axis=0))
+        chance = 1 - scale * (pi * (1 - pi)).sum(axis=0)
+        return one_minus(observed(case, M), chance * several(M))
 
     return evaluate
 
@@ -79,7 +81,8 @@ def mv_alpha_replicates(case: Case) -> Replicates:
     def evaluate(M: Floats) -> Floats:
         totals, distance = counts.T @ M.T, size_function(case.distance)
         expected = [redrawn_disagreement(case.tally.values, n, distance) for n in totals.T]
-        return one_minus(M @ q, np.array(expected) * (M @ r), case.weights.max_distance)
+        whole = np.array(expected) * (M @ r) * several(M[:, used])
+        return one_minus(M @ q, whole, case.weights.max_distance)
 
     return evaluate
 
@@ -104,9 +107,8 @@ def conger_replicates(case: Case) -> Replicates:
             own += quadratic(case.weights, shares)
             raters += given > 0
         pairs = np.where(raters > 1, raters * (raters - 1), np.nan)
-        return one_minus(
-            _mean(M, x, used), (quadratic(case.weights, pooled) - own) / (pairs * d_max)
-        )
+        chance = (quadratic(case.weights, pooled) - own) / (pairs * d_max)
+        return one_minus(_mean(M, x, used), chance * several(M))
 
     return evaluate
 
@@ -114,6 +116,11 @@ def conger_replicates(case: Case) -> Replicates:
 def observed(case: Case, M: Floats) -> Floats:
     """Return 1 - pa for each reweighting: the mean of x_i over its pairable units."""
     return _mean(M, case.mean_disagreement, case.tally.pairable)
+
+
+def several(M: Floats) -> npt.NDArray[np.bool_]:
+    """Return which reweightings have more than one unit; one cannot show what chance would do."""
+    return np.asarray(M.sum(axis=1) != 1)
 
 
 def quadratic(weights: Weights, x: Floats) -> Floats:

@@ -164,6 +164,10 @@ def _without_raters(agreement: Agreement) -> pd.Series[float]:
         raise DataError("to leave out raters it must be known who gave what; a tally does not.")
     values = []
     for g in range(study.n_raters):
-        bench = Bench(without_rater(study, g), categories=agreement.weights.values)
+        part = without_rater(study, g)
+        if not part.n_ratings:
+            values.append(float("nan"))
+            continue
+        bench = Bench(part, categories=agreement.weights.values)
         values.append(bench.score(agreement.coefficient, distance).estimate)
     return pd.Series(values, index=pd.Index(study.raters, name="rater"), dtype=float)

@@ -18,13 +18,15 @@ from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import one_minus, quadratic
 from setagree.errors import DataError
-from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS
 from setagree.tally import Tally
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+
+ENTRIES_AT_ONCE = 400_000
+"""Answers that are exchanged at a time; 3 MB, which stay in the cache."""
 
 _DENSE_VALUES = 1_500
 _LONG_WORK = 100_000_000
@@ -99,8 +101,8 @@ class Shuffler:
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of answers V of shape (B, n_ratings)."""
         left, right, share = self._pairs
-        d = self._distances(V[:, left], V[:, right]) / self.weights.max_distance
-        return one_minus(d @ share, self._chance(V))
+        d = self._distances(V.take(left, axis=1), V.take(right, axis=1))
+        return one_minus(d @ share / self.weights.max_distance, self._chance(V))
 
     def _shuffled(self, V: Codes, generator: np.random.Generator) -> Codes:
         if not self.within_rater:
@@ -134,6 +136,17 @@ class Shuffler:
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
+        chance = self._chance_of(V[:1] if self._keeps_chance else V)
+        return np.broadcast_to(chance, len(V)).copy()
+
+    @cached_property
+    def _keeps_chance(self) -> bool:
+        """Whether no reshuffle changes what chance is computed from."""
+        if self.agreement.coefficient in {"conger_kappa", "cohen_kappa"}:
+            return self.within_rater
+        return bool((self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all())
+
+    def _chance_of(self, V: Codes) -> Floats:
         name, weights = self.agreement.coefficient, self.weights
         if name == "percent_agreement":
             return np.ones(len(V))
@@ -146,21 +159,25 @@ class Shuffler:
         pi = self._totals(V, (1 / self.r)[self.unit] / len(self.r))
         if name == "gwet_ac":
             return np.asarray(1 - ac_scale(weights) * (pi * (1 - pi)).sum(axis=0))
-        return quadratic(weights, pi) / weights.max_distance
+        return self._quadratic(pi) / weights.max_distance
 
     def _redrawn(self, V: Codes) -> Floats:
         counted = (self.r >= 2)[self.unit].astype(np.float64)
-        # A pooled reshuffle moves pairable ratings alone: their totals stay as they are.
-        same = bool(counted.all())
-        totals = self._totals(V[:1] if same else V, counted)
-        N = float(counted.sum())
+        totals, N = self._totals(V, counted), float(counted.sum())
         if self.agreement.coefficient == "mv_alpha":
             distance = size_function(self.agreement.case.distance)
             values = self.agreement.tally.values
             out = np.array([redrawn_disagreement(values, n, distance) for n in totals.T])
         else:
-            out = quadratic(self.weights, totals) / (N * (N - 1))
-        return np.broadcast_to(out / self.weights.max_distance, len(V)).copy()
+            out = self._quadratic(totals) / (N * (N - 1))
+        return out / self.weights.max_distance
+
+    def _quadratic(self, x: Floats) -> Floats:
+        """Return x_b' D x_b for each column of x, of shape (K, B)."""
+        if self._dense is None:
+            return quadratic(self.weights, x)
+        D = self._dense.reshape(len(x), len(x))
+        return np.asarray(np.einsum("kb,kb->b", x, D @ x))
 
     def _conger(self, V: Codes) -> Floats:
         raters = np.unique(self.rater)
@@ -169,9 +186,9 @@ class Shuffler:
             mine = np.flatnonzero(self.rater == g)
             shares = self._totals(V[:, mine], np.full(len(mine), 1 / len(mine)))
             pooled += shares
-            own += quadratic(self.weights, shares)
+            own += self._quadratic(shares)
         pairs = len(raters) * (len(raters) - 1) * self.weights.max_distance
-        return (quadratic(self.weights, pooled) - own) / pairs
+        return (self._quadratic(pooled) - own) / pairs
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""
@@ -183,7 +200,7 @@ class Shuffler:
 
     def _distances(self, k: Codes, l: Codes) -> Floats:
         if self._dense is not None:
-            return np.asarray(self._dense[k * self.weights.n_values + l])
+            return np.asarray(self._dense.take(k * self.weights.n_values + l))
         return self.weights.distance_at(k.ravel(), l.ravel()).reshape(k.shape)
 
     @cached_property

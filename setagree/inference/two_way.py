@@ -67,7 +67,10 @@ class TwoWay:
         pooled = self.agreement.coefficient in {"krippendorff_alpha", "mv_alpha"}
         share = counted * ratings if pooled else counted
         total = float(share.sum())
-        if not total:
+        rated = counted if pooled else m * (ratings > 0)
+        fixed = self.agreement.coefficient in {"brennan_prediger", "percent_agreement"}
+        # One unit cannot show what chance would do, unless chance is fixed beforehand.
+        if not total or (rated.sum() == 1 and not fixed):
             return float("nan")
         observed = float(share @ x) / total
         expected = self._expected(m, w, counted, ratings)

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
+import numpy as np
 import pandas as pd
 
 from setagree.errors import FileError, OptionError, counted, did_you_mean, listing
@@ -235,6 +236,13 @@ def _with_header(source: _Source, cells: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         raise FileError(f"{source} has a header and no rows below it.")
     frame.columns = pd.Index(names)
+    again = np.flatnonzero((frame.iloc[:, 0] == written[0]).to_numpy())
+    again = again[(frame.iloc[again] == written).all(axis=1).to_numpy(dtype=bool)]
+    if again.size:
+        raise FileError(
+            f"{source} repeats its header in row {again[0] + 1} below the first: it looks like "
+            "several files in one. Drop those rows, or pass the files as a pattern."
+        )
     unnamed = [name for name, text in zip(names, written, strict=True) if not text]
     return frame.drop(columns=[name for name in unnamed if (frame[name] == "").all()])
 

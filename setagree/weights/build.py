@@ -113,7 +113,10 @@ class WeightBuilder:
 
     def _numbers(self, distance: ScaleDistance) -> Floats:
         if self.kind == "number":
-            numbers = np.array(self.values, dtype=float)
+            # Of large whole numbers the differences are taken before they are rounded to doubles.
+            large = any(isinstance(v, int) and abs(v) > 2**53 for v in self.values)
+            shift = min(self.values) if large and distance.form != "points" else 0
+            numbers = np.array([float(value - shift) for value in self.values])
             if distance.position == "value":
                 _check_precision(numbers, distance)
             return numbers

@@ -45,12 +45,11 @@ class SquaredWeights(Weights):
         return np.asarray((self.positions[k] - self.positions[l]) ** 2)
 
     def distance_dot(self, x: Floats) -> Floats:
-        """Return D @ x = p² sum(x) - 2 p sum(p x) + sum(p² x)."""
-        # Centred positions keep the three terms small beside their difference.
-        p = self.positions - self.positions.mean()
-        p = p.reshape(-1, *(1,) * (x.ndim - 1))
-        total, first, second = x.sum(axis=0), (p * x).sum(axis=0), (p * p * x).sum(axis=0)
-        return np.asarray(p * p * total - 2 * p * first + second)
+        """Return D @ x = (p - c)² sum(x) + sum((p - c)² x), with c the mean of p weighted by x."""
+        # Around that mean the mixed term is 0, so that nothing cancels; a value of weight 0 may lie
+        # anywhere.
+        p = _around_mean(self.positions, x)
+        return np.asarray(p * p * x.sum(axis=0) + (p * p * x).sum(axis=0))
 
 
 class AbsoluteWeights(Weights):
@@ -72,11 +71,20 @@ class AbsoluteWeights(Weights):
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x from cumulated sums over the sorted positions."""
         order = np.argsort(self.positions, kind="stable")
-        p = (self.positions - self.positions.mean())[order].reshape(-1, *(1,) * (x.ndim - 1))
+        p = _around_mean(self.positions, x)[order]
         below, below_p = np.cumsum(x[order], axis=0), np.cumsum(p * x[order], axis=0)
         out = np.empty(x.shape)
         out[order] = p * (2 * below - below[-1]) - (2 * below_p - below_p[-1])
         return out
+
+
+def _around_mean(positions: Floats, x: Floats) -> Floats:
+    """Return the positions less their mean weighted by x, of a shape that fits x."""
+    # First less the lowest position in use: the mean of numbers far from 0 would lose digits.
+    used = positions[(x != 0).reshape(len(x), -1).any(axis=1)]
+    p = (positions - (used.min() if used.size else 0.0)).reshape(-1, *(1,) * (x.ndim - 1))
+    total = np.asarray(x.sum(axis=0))
+    return np.asarray(p - (p * x).sum(axis=0) / np.where(total == 0, 1, total))
 
 
 class PointWeights(BlockWeights):
