@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from small_studies import Rows, annotations, sets_of, text
+from small_studies import Rows, annotations, numbers, sets_of, text
 
 import setagree as sa
 from setagree.coding import as_objects
@@ -43,7 +43,18 @@ def _matrix() -> pd.DataFrame:
     return pd.DataFrame(entries, index=names, columns=names)
 
 
+# Numbers of which one lies far out, in a unit of its own or beside another number.
+LONE = numbers("1 2 / 3 3 / 2 2 / 4 3 / 1 1 / 1000000000 .")
+FAR = numbers("1 2 / 3 3 / 2 2 / 4 3 / 1 1 / 1000000000 1 / 2 3")
+OUTLIERS = [
+    (rows, name)
+    for rows in (LONE, FAR)
+    for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "scott_pi", "cohen_kappa")
+]
+"""Coefficients of the interval distance that do not ask which distance is the largest."""
+
 DISTANCES: dict[str, Distance] = {
+    "interval": get_distance("interval"),
     "nominal": get_distance("nominal"),
     "masi": get_distance("masi"),
     "callback": sa.CallableDistance(_callback, name="callback", bounded=True),
@@ -55,6 +66,7 @@ PAIRS = [
     (name, distance)
     for name in COEFFICIENTS
     for distance, d in DISTANCES.items()
+    if distance != "interval"
     if name != "mv_alpha" or isinstance(d, NominalDistance | sa.OverlapDistance)
 ]
 
@@ -73,6 +85,8 @@ def score(rows: Rows, name: str, distance: str = "masi") -> sa.Agreement:
 
 def score_study(study: sa.Annotations, name: str, distance: str = "masi") -> sa.Agreement:
     """Score a study, silently where it is undefined."""
+    if study.kind == "number":
+        return Bench(study).score(name, DISTANCES[distance])
     values = [*dict.fromkeys([*VALUES, *study.values])]
     return Bench(study, categories=values).score(name, DISTANCES[distance])
 

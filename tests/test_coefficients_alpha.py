@@ -132,7 +132,8 @@ def test_undefined(rows, reason, observed, expected):
 
 
 def test_one_pairable_unit_among_lone_ones():
-    """With one pairable unit Do and De are the same mean over its pairs: alpha is 0, no error."""
-    result = alpha(text("a b c / a . . / . b ."), "nominal")
-    assert result.estimate == 0
-    assert math.isnan(result.standard_error)
+    """Alpha drops units with one rating, so that one pairable unit is as undefined as one unit."""
+    with pytest.warns(sa.UndefinedAgreementWarning, match="there is only one unit"):
+        result = sa.krippendorff_alpha(annotations(text("a b c / a . . / . b .")))
+    assert math.isnan(result.estimate)
+    assert result.reason == "there is only one unit"

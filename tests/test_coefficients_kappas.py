@@ -1,6 +1,7 @@
 """The kappas by hand; the reference and the golden tests hold them against everything else."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.distances import get_distance
 from setagree.scoring import Bench
+from setagree.weights import overlap
 
 # Units {a b}, {a a}, {b b}, {a a}; raters x: a a b a, y: b a b a.
 TWO = text("a b / a a / b b / a a")
@@ -149,6 +151,16 @@ def test_nested_sets_under_overlap_leave_nothing_to_correct():
     assert math.isnan(result.estimate)
     assert result.reason == "chance leaves no disagreement to correct for"
     assert result.expected_disagreement == pytest.approx(0, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+def test_rounding_is_no_disagreement(monkeypatch, name):
+    """Twelve nested sets are at 0 under overlap; what rounding leaves of it is not corrected."""
+    monkeypatch.setattr(overlap, "_PAIR_COST", 1e9)  # by subsets, whose sums cancel to about 1e-17
+    chain = [frozenset(range(size)) for size in range(12, 0, -1)]
+    result = score([list(pair) for pair in pairwise(chain)], name, "overlap")
+    assert math.isnan(result.estimate)
+    assert result.reason == "chance leaves no disagreement to correct for"
 
 
 def test_fixed_chance_says_something_of_one_unit():

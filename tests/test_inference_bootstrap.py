@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from inference_support import (
     DISTANCES,
     HARD,
+    OUTLIERS,
     PAIRS,
     T1,
     VALUES,
@@ -84,6 +85,15 @@ class TestReplicates:
         by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, distance)
         result = sa.bootstrap(score(rows, name, distance), n_resamples=12, rng=5)
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: resamples without it are defined, and precise."""
+        drawn = next(draw_units(len(rows), 30, np.random.default_rng(5)))
+        by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, "interval")
+        result = sa.bootstrap(score(rows, name, "interval"), n_resamples=30, rng=5)
+        assert np.isfinite(by_hand).all()
+        assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=3), seed=st.integers(0, 99))
@@ -501,6 +511,14 @@ class TestRaters:
         loaded = TwoWay(agreement, annotations(rows))
         once = loaded.estimate(np.ones(len(rows)), np.ones(len(rows[0])))
         assert once == pytest.approx(agreement.estimate, rel=1e-13)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """Without the unit of an outlier, both raters once, it is the study without the unit."""
+        loaded = TwoWay(score(rows, name, "interval"), annotations(rows))
+        m = np.array([i != 5 for i in range(len(rows))], dtype=float)
+        by_hand = score(rows[:5] + rows[6:], name, "interval").estimate
+        assert loaded.estimate(m, np.ones(2)) == pytest.approx(by_hand, abs=1e-10)
 
     def test_copies_of_one_rater_are_never_compared(self):
         """Two raters who always differ do so in every resample that has both of them, or none."""

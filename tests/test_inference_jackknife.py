@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from inference_support import (
     HARD,
+    OUTLIERS,
     PAIRS,
     T1,
     VALUES,
@@ -54,6 +55,17 @@ class TestUnits:
         actual = sa.jackknife(score(rows, name, distance)).values
         assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
         assert np.isfinite(by_hand).all()
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: what is left without it keeps its digits.
+
+        Subtracted from the sums of the whole study, the squares of 1e18 would take them along.
+        """
+        by_hand = estimates(without_each(rows), name, "interval")
+        actual = sa.jackknife(score(rows, name, "interval")).values
+        assert np.isfinite(by_hand).all()
+        assert actual.tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @settings(max_examples=40, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import (
     HARD,
+    OUTLIERS,
     PAIRS,
     T1,
     T2,
@@ -122,6 +123,18 @@ class TestEveryReshuffle:
         ]
         by_hand = estimates(moved, name)
         assert test.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: no reshuffle is undefined for that."""
+        rng = np.random.default_rng(3)
+        agreement = score(rows, name, "interval")
+        shuffler = Shuffler(agreement, within_rater=False)
+        moved = [shuffled(rows, pairable=shuffler.alpha_like, rng=rng) for _ in range(10)]
+        V = np.array([codes_of(shuffler, agreement, one) for one in moved])
+        by_hand = estimates(moved, name, "interval")
+        assert np.isfinite(by_hand).all()
+        assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=5, raters=3).map(rated_rows), seed=st.integers(0, 99))

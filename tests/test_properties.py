@@ -50,7 +50,7 @@ def same_as_reference(rows, coefficient, distance, d):
     d_max = reference.largest(reference.values_of(rows), d, distance)
     expected = reference.COEFFICIENTS[coefficient](rows, d, d_max)
     actual = score(rows, coefficient, distance)
-    one_unit = len(reference.rated(rows)) == 1 and coefficient not in FIXED_CHANCE
+    one_unit = reference.is_lone(rows, coefficient)
     if expected is None or one_unit:
         assert math.isnan(actual.estimate)
         assert actual.reason

@@ -66,6 +66,26 @@ def test_a_scale_far_from_zero_keeps_its_digits(name):
     assert make(p).distance_dot(x) == pytest.approx(D @ x, rel=1e-11)
 
 
+@every_kind
+def test_weights_of_either_sign(make, formula):
+    """X may have negative entries, and sums of exactly 0: differences of counts, say."""
+    p = np.array([2.0, 7.0, 3.0])
+    D = formula(*np.meshgrid(p, p, indexing="ij"))
+    x = np.array([[1.0, 0.5, 0.0], [-1.0, 0.5, 0.0], [0.0, -1.0, 0.0]])
+    assert make(p).distance_dot(x) == pytest.approx(D @ x, abs=1e-13)
+    assert make(p).distance_dot(x[:, 0]) == pytest.approx(D @ x[:, 0], abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute"])
+def test_a_value_without_weight_may_lie_anywhere(name):
+    """A lone outlier that nothing weighs takes no digits from the others."""
+    make, formula = KINDS[name]
+    p = np.array([1e12, 0.25, 0.5, 1.75])
+    D = formula(*np.meshgrid(p, p, indexing="ij"))
+    x = np.array([0.0, 3, 4, 5])
+    assert make(p).distance_dot(x)[1:] == pytest.approx((D @ x)[1:], rel=1e-13)
+
+
 def test_equal_positions():
     """Two values at one place (mid-ranks of values nobody gave) are 0 apart."""
     p = np.array([1.0, 1.0, 2.5])

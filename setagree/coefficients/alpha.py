@@ -27,7 +27,7 @@ def krippendorff_alpha(case: Case) -> Estimate:
 
     observed = float(m @ q) / N
     expected = float(totals @ spread) / (N * (N - 1))
-    if not expected > NOTHING * reach(weights, totals) or tally.n_units == 1:
+    if not expected > NOTHING * reach(weights, totals) or tally.n_pairable_units == 1:
         return undefined_estimate(case, observed=observed, expected=expected)
 
     alpha = 1 - observed / expected

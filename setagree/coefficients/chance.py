@@ -69,7 +69,7 @@ def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estim
         why = "no pairable unit"
     elif len(np.unique(tally.indices)) == 1:
         why = "one value"
-    elif tally.n_units == 1:
+    elif tally.n_pairable_units == 1:
         why = "one unit"
     none = np.zeros(0)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
@@ -141,7 +141,9 @@ def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
 def reach(weights: Weights, totals: Floats) -> float:
     """Return the largest distance from one value in use to another: what rounding compares with."""
     used = np.flatnonzero(totals)
-    return float(weights.distance_at(np.full_like(used, used[0]), used).max()) if used.size else 0.0
+    found = weights.distance_at(np.full_like(used, used[0]), used).max() if used.size else 0.0
+    # A value at 0 from all others says nothing of the distances between these.
+    return float(found) or weights.max_distance
 
 
 def rated_shares(tally: Tally) -> Floats:

@@ -8,14 +8,25 @@ one number a pattern (for Conger, a unit).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.chance import NOTHING, Case, Floats, reach
 from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.replicates import conger_replicates, one_minus
+from setagree.coefficients.replicates import (
+    Replicates,
+    alpha_replicates,
+    beyond_rounding,
+    conger_replicates,
+    fleiss_replicates,
+    one_minus,
+)
+
+_LOST = 1e-6
+"""A share of the whole study's chance term below which what is left of it is computed anew."""
 
 
 def alpha_without(case: Case) -> Floats:
@@ -29,9 +40,12 @@ def alpha_without(case: Case) -> Floats:
     totals = tally.value_totals(m)
     spread = weights.distance_dot(totals)
     N = float(m @ r) - r
-    pairs = float(totals @ spread) - 2 * r * tally.pattern_means(spread) + q
+    whole = float(totals @ spread)
+    pairs = whole - 2 * r * tally.pattern_means(spread) + q
     pairs *= tally.n_pairable_units - used != 1
-    return one_minus(float(m @ each) - each, pairs / np.maximum(N - 1, 1), weights.max_distance * N)
+    out = one_minus(float(m @ each) - each, pairs / np.maximum(N - 1, 1))
+    rounding = NOTHING * reach(weights, totals) * float(totals.sum()) ** 2
+    return _anew(case, out, pairs, whole, rounding, alpha_replicates)
 
 
 def fleiss_without(case: Case) -> Floats:
@@ -41,8 +55,12 @@ def fleiss_without(case: Case) -> Floats:
     spread = weights.distance_dot(sums)
     n = tally.n_units - 1
     own = case.disagreement / tally.pattern_ratings**2
-    pairs = (float(sums @ spread) - 2 * tally.pattern_means(spread) + own) * (n != 1)
-    return one_minus(_observed_without(case), pairs / (max(n, 1) ** 2 * weights.max_distance))
+    whole = float(sums @ spread)
+    pairs = (whole - 2 * tally.pattern_means(spread) + own) * (n != 1)
+    chance = pairs / (max(n, 1) ** 2 * weights.max_distance)
+    rounding = NOTHING * reach(weights, sums) * float(sums.sum()) ** 2
+    out = one_minus(_observed_without(case), chance)
+    return _anew(case, out, pairs, whole, rounding, fleiss_replicates)
 
 
 def ac_without(case: Case) -> Floats:
@@ -52,7 +70,7 @@ def ac_without(case: Case) -> Floats:
     n = max(tally.n_units - 1, 1)
     own = np.bincount(tally.rows, tally.counts**2, tally.n_patterns) / tally.pattern_ratings**2
     squares = float(sums @ sums) - 2 * tally.pattern_means(sums) + own
-    chance = 1 - ac_scale(case.weights) * (1 - squares / n**2)
+    chance = beyond_rounding(1 - ac_scale(case.weights) * (1 - squares / n**2), 1.0)
     return one_minus(_observed_without(case), chance * (n != 1))
 
 
@@ -91,10 +109,26 @@ def conger_without(case: Case) -> Floats:
     change = np.bincount(u, 2 * step * toward, n) + _joint_moves(case, spread, between, step)
     chance = (total + change) / (r * (r - 1) * case.weights.max_distance)
     out = one_minus(_observed_without(case)[case.tally.unit_patterns], chance)
-    if last.any():
-        evaluate = conger_replicates(case)
-        for unit in np.flatnonzero(last):
-            out[unit] = evaluate(np.ones((1, n)) - (np.arange(n) == unit))[0]
+    rounding = NOTHING * reach(case.weights, shares.sum(axis=1)) * r**2
+    left = np.where(last, 0.0, total + change)
+    return _anew(case, out, left, total, rounding, conger_replicates)
+
+
+def _anew(
+    case: Case,
+    out: Floats,
+    left: Floats,
+    whole: float,
+    rounding: float,
+    replicates: Callable[[Case], Replicates],
+) -> Floats:
+    """Compute by itself each row whose chance term has lost its digits in the subtraction."""
+    if not whole > rounding or case.tally.n_units == 1:
+        return np.full(len(out), np.nan)
+    once = np.ones(len(out)) if replicates is conger_replicates else case.tally.multiplicity
+    for row in np.flatnonzero(left <= max(_LOST * whole, rounding)):
+        m = once - (np.arange(len(out)) == row)
+        out[row] = replicates(case)(m[None, :])[0]
     return out
 
 

@@ -31,7 +31,7 @@ def mv_alpha(case: Case) -> Estimate:
     expected = redrawn_disagreement(
         tally.values, tally.value_totals(m), size_function(case.distance)
     )
-    if not expected > NOTHING * d_max or tally.n_units == 1:
+    if not expected > NOTHING * d_max or tally.n_pairable_units == 1:
         return undefined_estimate(case, observed=observed, expected=expected)
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     none = np.zeros(0)

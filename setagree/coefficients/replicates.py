@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import NOTHING, Case, Floats
+from setagree.coefficients.chance import NOTHING, Case, Floats, reach
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.weights.base import Weights
@@ -33,7 +33,7 @@ def alpha_replicates(case: Case) -> Replicates:
     def evaluate(M: Floats) -> Floats:
         N = M @ r
         expected = quadratic(case.weights, counts.T @ M.T) * several(M[:, used])
-        return one_minus(M @ q, expected / (N - 1), case.weights.max_distance * N)
+        return one_minus(M @ q, expected / (N - 1))
 
     return evaluate
 
@@ -55,8 +55,7 @@ def ac_replicates(case: Case) -> Replicates:
 
     def evaluate(M: Floats) -> Floats:
         pi = shares.T @ M.T / M.sum(axis=1)
-        chance = 1 - scale * (pi * (1 - pi)).sum(axis=0)
-        return one_minus(observed(case, M), chance * several(M))
+        return one_minus(observed(case, M), ac_chance(pi, scale) * several(M))
 
     return evaluate
 
@@ -81,8 +80,8 @@ def mv_alpha_replicates(case: Case) -> Replicates:
     def evaluate(M: Floats) -> Floats:
         totals, distance = counts.T @ M.T, size_function(case.distance)
         expected = [redrawn_disagreement(case.tally.values, n, distance) for n in totals.T]
-        whole = np.array(expected) * (M @ r) * several(M[:, used])
-        return one_minus(M @ q, whole, case.weights.max_distance)
+        whole = beyond_rounding(np.array(expected), case.weights.max_distance)
+        return one_minus(M @ q, whole * (M @ r) * several(M[:, used]))
 
     return evaluate
 
@@ -107,7 +106,8 @@ def conger_replicates(case: Case) -> Replicates:
             own += quadratic(case.weights, shares)
             raters += given > 0
         pairs = np.where(raters > 1, raters * (raters - 1), np.nan)
-        chance = (quadratic(case.weights, pooled) - own) / (pairs * d_max)
+        both = quadratic(case.weights, pooled)
+        chance = beyond_rounding(both - own, both) / (pairs * d_max)
         return one_minus(_mean(M, x, used), chance * several(M))
 
     return evaluate
@@ -124,13 +124,29 @@ def several(M: Floats) -> npt.NDArray[np.bool_]:
 
 
 def quadratic(weights: Weights, x: Floats) -> Floats:
-    """Return x_b' D x_b for each column of x, of shape (K, B)."""
-    return np.asarray(np.einsum("kb,kb->b", x, weights.distance_dot(np.ascontiguousarray(x))))
+    """Return x_b' D x_b for each column of x >= 0, of shape (K, B); 0 for what is but rounding."""
+    x = np.ascontiguousarray(x)
+    out = np.asarray(np.einsum("kb,kb->b", x, weights.distance_dot(x)))
+    mass = x.sum(axis=0) ** 2
+    # Few are so small that it must be asked how far apart their own values are.
+    for b in np.flatnonzero(out <= NOTHING * weights.max_distance * mass):
+        out[b] = beyond_rounding(out[b], reach(weights, x[:, b]) * mass[b])
+    return out
 
 
-def one_minus(part: Floats, whole: Floats, scale: Floats | float = 1.0) -> Floats:
-    """Return 1 - part / whole, nan where the whole is nothing beside the scale."""
-    defined = (whole > NOTHING * scale) & np.isfinite(part)
+def ac_chance(pi: Floats, scale: float) -> Floats:
+    """Return 1 - pe of Gwet's AC for each column of shares pi, of shape (K, B)."""
+    return beyond_rounding(1 - scale * (pi * (1 - pi)).sum(axis=0), 1.0)
+
+
+def beyond_rounding(whole: Floats, scale: Floats | float) -> Floats:
+    """Return the whole, and 0 where rounding cannot tell it from 0 beside the scale."""
+    return np.where(whole > NOTHING * scale, whole, 0.0)
+
+
+def one_minus(part: Floats, whole: Floats) -> Floats:
+    """Return 1 - part / whole, nan where the whole is nothing."""
+    defined = (whole > 0) & np.isfinite(part)
     out = np.full(np.shape(whole), np.nan)
     return np.asarray(1 - np.divide(part, whole, out=out, where=defined))
 

@@ -16,7 +16,7 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.replicates import one_minus, quadratic
+from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
 from setagree.errors import DataError
 from setagree.progress import track
 from setagree.results import Agreement
@@ -158,7 +158,7 @@ class Shuffler:
             return self._redrawn(V)
         pi = self._totals(V, (1 / self.r)[self.unit] / len(self.r))
         if name == "gwet_ac":
-            return np.asarray(1 - ac_scale(weights) * (pi * (1 - pi)).sum(axis=0))
+            return ac_chance(pi, ac_scale(weights))
         return self._quadratic(pi) / weights.max_distance
 
     def _redrawn(self, V: Codes) -> Floats:
@@ -167,7 +167,8 @@ class Shuffler:
         if self.agreement.coefficient == "mv_alpha":
             distance = size_function(self.agreement.case.distance)
             values = self.agreement.tally.values
-            out = np.array([redrawn_disagreement(values, n, distance) for n in totals.T])
+            expected = [redrawn_disagreement(values, n, distance) for n in totals.T]
+            out = beyond_rounding(np.array(expected), self.weights.max_distance)
         else:
             out = self._quadratic(totals) / (N * (N - 1))
         return out / self.weights.max_distance
@@ -188,7 +189,8 @@ class Shuffler:
             pooled += shares
             own += self._quadratic(shares)
         pairs = len(raters) * (len(raters) - 1) * self.weights.max_distance
-        return (self._quadratic(pooled) - own) / pairs
+        both = self._quadratic(pooled)
+        return beyond_rounding(both - own, both) / pairs
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""

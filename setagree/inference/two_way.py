@@ -17,7 +17,7 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.replicates import one_minus, quadratic
+from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
 from setagree.errors import DataError
 from setagree.progress import track
 from setagree.results import Agreement
@@ -74,7 +74,7 @@ class TwoWay:
             return float("nan")
         observed = float(share @ x) / total
         expected = self._expected(m, w, counted, ratings)
-        return float(one_minus(np.array(observed), np.array(expected), 1.0))
+        return float(one_minus(np.array(observed), np.array(expected)))
 
     def _within(self, w: Floats) -> tuple[Floats, Floats]:
         """Return, by unit, the summed weight of its pairs and their summed distance / d_max."""
@@ -105,8 +105,8 @@ class TwoWay:
         rated = np.where(ratings > 0, ratings, 1)
         share = (m / rated)[study.unit_codes] * weight / float(m @ (ratings > 0))
         if self.agreement.coefficient == "gwet_ac":
-            pi = np.bincount(study.value_codes, share)
-            return 1 - ac_scale(weights) * float(pi @ (1 - pi))
+            pi = _sums(study.value_codes, share, weights.n_values)
+            return float(ac_chance(pi[:, None], ac_scale(weights))[0])
         return self._spread(share) / weights.max_distance
 
     def _pooled(self, each: Floats, weight: Floats) -> float:
@@ -124,15 +124,14 @@ class TwoWay:
         w = w * (given > 0)
         shares = table / np.where(given > 0, given, 1)
         pooled = shares @ w
-        own = float(quadratic(weights, shares) @ w**2)
-        pairs = float(w.sum() ** 2 - (w**2).sum())
-        spread = float(pooled @ weights.distance_dot(pooled)) - own
-        return spread / (pairs * weights.max_distance) if pairs > 0 else np.nan
+        both, own = quadratic(weights, pooled[:, None])[0], quadratic(weights, shares) @ w**2
+        pairs = float(w.sum() ** 2 - (w**2).sum()) or np.nan
+        return float(beyond_rounding(both - own, both)) / (pairs * weights.max_distance)
 
     def _spread(self, each: Floats) -> float:
         """Return n' D n of the value totals of weighted ratings."""
         totals = _sums(self.study.value_codes, each, self.agreement.weights.n_values)
-        return float(totals @ self.agreement.weights.distance_dot(totals))
+        return float(quadratic(self.agreement.weights, totals[:, None])[0])
 
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:

@@ -45,11 +45,12 @@ class SquaredWeights(Weights):
         return np.asarray((self.positions[k] - self.positions[l]) ** 2)
 
     def distance_dot(self, x: Floats) -> Floats:
-        """Return D @ x = (p - c)² sum(x) + sum((p - c)² x), with c the mean of p weighted by x."""
-        # Around that mean the mixed term is 0, so that nothing cancels; a value of weight 0 may lie
-        # anywhere.
+        """Return D @ x = p² sum(x) - 2 p sum(p x) + sum(p² x), with p around its weighted mean."""
+        # Around that mean the mixed term is next to nothing, so that nothing cancels; a value of
+        # weight 0 may lie anywhere.
         p = _around_mean(self.positions, x)
-        return np.asarray(p * p * x.sum(axis=0) + (p * p * x).sum(axis=0))
+        total, first, second = x.sum(axis=0), (p * x).sum(axis=0), (p * p * x).sum(axis=0)
+        return np.asarray(p * p * total - 2 * p * first + second)
 
 
 class AbsoluteWeights(Weights):
@@ -79,12 +80,13 @@ class AbsoluteWeights(Weights):
 
 
 def _around_mean(positions: Floats, x: Floats) -> Floats:
-    """Return the positions less their mean weighted by x, of a shape that fits x."""
+    r"""Return the positions less their mean weighted by \|x\|, of a shape that fits x."""
     # First less the lowest position in use: the mean of numbers far from 0 would lose digits.
     used = positions[(x != 0).reshape(len(x), -1).any(axis=1)]
     p = (positions - (used.min() if used.size else 0.0)).reshape(-1, *(1,) * (x.ndim - 1))
-    total = np.asarray(x.sum(axis=0))
-    return np.asarray(p - (p * x).sum(axis=0) / np.where(total == 0, 1, total))
+    size = np.abs(x)
+    total = np.asarray(size.sum(axis=0))
+    return np.asarray(p - (p * size).sum(axis=0) / np.where(total == 0, 1, total))
 
 
 class PointWeights(BlockWeights):
