@@ -281,6 +281,14 @@ class TestMatrix:
             assert d(set(), {"a"}) == 1
             assert d([], ["a", "b"]) == 0.25
 
+    def test_a_matrix_for_people_can_be_read_again(self):
+        """The empty set may stand as {}, as `to_frame` shows it: a round trip changes nothing."""
+        shown = sa.weights(annotations(text("a ab / {} a")), "masi").to_frame()
+        assert "{}" in shown.index
+        d = sa.distance_matrix(shown, similarity=True)
+        assert d(set(), "a") == 1
+        assert d("a", "a, b") == pytest.approx(2 / 3)
+
     def test_more_rows_than_values(self):
         """The matrix may list more than a study uses; the result is that of the function."""
         d = sa.distance_matrix(frame(self.entries, self.names), name="mine")

@@ -176,6 +176,13 @@ class TestAgreement:
         undefined = replace(result, estimate=math.nan, reason="there is only one rater")
         assert repr(undefined) == "<some_kappa [masi]: nan (there is only one rater), 10 units>"
 
+    def test_is_a_number_where_one_is_due(self):
+        """It formats and converts as its estimate; without a format it is its line."""
+        result = made(0.123456, [])
+        assert f"{result:.3f}" == "0.123"
+        assert float(result) == 0.123456
+        assert f"{result}" == repr(result)
+
     def test_to_frame(self):
         """One row, the columns of the table in their order, nothing rounded."""
         result = sa.krippendorff_alpha(STUDY)

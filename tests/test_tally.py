@@ -196,6 +196,27 @@ class TestFromCounts:
         with pytest.raises(DataError, match=r"1 column of counts without a name \(first: column 1"):
             Tally.from_counts(pd.DataFrame([[1, 1], [2, 0]], columns=["a", name]))
 
+    def test_a_unit_with_two_rows(self):
+        """Two rows of one unit are refused: they may be one unit, or two of one name."""
+        table = pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}, index=["u", "v", "u"])
+        with pytest.raises(DataError, match="several rows for the units 'u'"):
+            Tally.from_counts(table)
+
+    def test_a_column_of_numbered_units(self):
+        """A column of unit numbers would be counted as ratings; it is to be the index."""
+        with pytest.raises(
+            DataError, match="column 'Unit' sounds like the units; make it the index"
+        ):
+            Tally.from_counts(pd.DataFrame({"Unit": [1, 2], "a": [2, 1], "b": [0, 1]}))
+
+    def test_a_column_of_sums(self):
+        """A last column that adds the others up would count every rating twice."""
+        table = pd.DataFrame({"a": [2, 1], "b": [0, 1], "Total": [2, 2]})
+        with pytest.raises(DataError, match="column 'Total' is the sum of the others; drop it"):
+            Tally.from_counts(table)
+        # called so, and something else: a label
+        assert Tally.from_counts(table.assign(Total=[0, 1])).n_values == 3
+
     def test_numbers_where_labels_are_due(self):
         """Columns 1, 2, 3 may be label sets or numbers: the error says how to choose."""
         with pytest.raises(
