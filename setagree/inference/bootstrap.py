@@ -224,7 +224,9 @@ def bootstrap(
         What is drawn.
     method : {"standard", "krippendorff"}
         ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
-        ratings as if they were independent; its intervals are too narrow.
+        ratings as if they were independent; its intervals are too narrow. With missing ratings a
+        pair keeps the weight of its own unit, so that the mean is alpha; other programs weigh it
+        by the unit it is drawn for, and spread differently.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same numbers.
 

@@ -16,7 +16,8 @@ def resample_pairs(
     """Return 1 - sum of E over redrawn pairs, E = 2 d / ((r_i - 1) N De) for a pair of unit i.
 
     All observed pairs together give 1 - Do / De; each resample draws as many of them with
-    replacement (Krippendorff 2006, "Bootstrapping distributions for alpha").
+    replacement (Krippendorff 2006, "Bootstrapping distributions for alpha"). On incomplete data
+    other programs divide by r - 1 of the unit a pair is drawn for, not of its own.
     """
     if agreement.coefficient != "krippendorff_alpha":
         raise OptionError("method='krippendorff' is an algorithm for krippendorff_alpha alone.")
