@@ -34,13 +34,14 @@ FLOORS = [
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},
-    {"tally", "weights", "simulate"},
+    {"tally", "weights", "simulate", "substudies"},
     {"sources", "coefficients"},
     {"results"},
     {"scoring"},
-    {"scores", "agreement"},
+    {"scores", "agreement", "differences"},
     {"inference", "diagnosis", "panels"},
-    {"views", "plots", "report"},
+    {"views"},
+    {"plots"},  # the names of the pictures
     {"setagree"},  # the names of the package itself
     {"cli"},
     {"__main__"},

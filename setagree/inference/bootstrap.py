@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
+from setagree.differences import rows_of_units
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, warn
 from setagree.inference.draws import (
     Rng,
@@ -21,7 +22,6 @@ from setagree.inference.draws import (
     check_resamples,
     draw_units,
     row_weights,
-    rows_of_units,
 )
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs

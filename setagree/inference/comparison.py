@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +11,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import DataError, OptionError, check_choice, counted, listing
+from setagree.differences import (
+    ROUNDING,
+    Design,
+    difference_row,
+    linearised_difference,
+    on_one_tally,
+    rows_of_units,
+    unit_places,
+)
+from setagree.errors import DataError, OptionError, check_choice
 from setagree.inference.draws import (
     Rng,
     as_generator,
@@ -21,16 +29,11 @@ from setagree.inference.draws import (
     check_resamples,
     draw_units,
     row_weights,
-    rows_of_units,
 )
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS
 
-Design: TypeAlias = Literal["same_units", "independent"]
 Method: TypeAlias = Literal["linearised", "bootstrap"]
-
-_ROUNDING = 1e-12
-"""A difference, or a standard error, that rounding alone can bring about."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +160,7 @@ def compare(
         if method == "bootstrap":
             row = _bootstrapped(one, two, design, level, n_resamples, int(seed))
         else:
-            row = _linearised(one, two, design, level)
+            row = linearised_difference(one, two, design=design, level=level)
         rows.append({"first": names[k], "second": names[l], **row})
     frame = pd.DataFrame(rows)
     frame["p_holm"] = holm(frame["p_value"].to_numpy())
@@ -183,7 +186,7 @@ def _check_agreements(agreements: tuple[Agreement, ...], method: str) -> None:
 
 
 def _design(agreements: tuple[Agreement, ...]) -> Design:
-    if _on_one_tally(agreements):
+    if on_one_tally(agreements):
         return "same_units"
     units = [agreement.tally.units for agreement in agreements]
     known = [frozenset(one.tolist()) for one in units if one is not None]
@@ -211,53 +214,6 @@ def _names(agreements: tuple[Agreement, ...]) -> list[str]:
     ]
 
 
-def _linearised(one: Agreement, two: Agreement, design: str, level: float) -> dict[str, float]:
-    from scipy.special import ndtri, stdtrit
-
-    difference = one.estimate - two.estimate
-    if design == "independent":
-        se = float(np.hypot(one.standard_error, two.standard_error))
-        return _row(difference, se, float(ndtri((1 + level) / 2)), np.inf)
-    indexes = _unit_indexes([one, two])
-    parts = [_deviations(x, index) for x, index in zip((one, two), indexes, strict=True)]
-    both = pd.concat(parts, axis=1).dropna(how="all").fillna(0.0).to_numpy()
-    se = float(np.sqrt(((both[:, 0] - both[:, 1]) ** 2).sum()))
-    if np.isnan(one.standard_error + two.standard_error):
-        se = float("nan")
-    df = len(both) - 1
-    return _row(difference, se, float(stdtrit(df, (1 + level) / 2)), df)
-
-
-def _deviations(agreement: Agreement, index: pd.Index[Any]) -> pd.Series[float]:
-    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
-    x = np.full(len(index), np.nan)
-    if agreement.parts.influence.size:
-        rows, _ = rows_of_units(agreement)
-        x = np.where(agreement.parts.counted > 0, agreement.parts.influence, np.nan)[rows]
-    n = np.isfinite(x).sum()
-    return pd.Series((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x, index=index)
-
-
-def _row(difference: float, se: float, quantile: float, df: float) -> dict[str, float]:
-    from scipy.special import ndtr, stdtr
-
-    if np.isnan(se):
-        p = float("nan")
-    elif abs(difference) <= _ROUNDING:
-        p = 1.0
-    else:
-        t = -abs(difference) / se if se > 0 else -np.inf
-        p = 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
-    return {
-        "difference": difference,
-        "standard_error": se,
-        "low": difference - quantile * se,
-        "high": difference + quantile * se,
-        "p_value": p,
-        "n_undefined": 0,
-    }
-
-
 def _bootstrapped(
     one: Agreement, two: Agreement, design: str, level: float, n_resamples: int, seed: int
 ) -> dict[str, float]:
@@ -271,11 +227,13 @@ def _bootstrapped(
     gaps = drawn[0] - drawn[1]
     gaps = gaps[np.isfinite(gaps)]
     difference = one.estimate - two.estimate
-    row = _row(difference, float("nan"), 0.0, np.inf) | {"n_undefined": n_resamples - len(gaps)}
+    row = difference_row(difference, float("nan"), 0.0, np.inf) | {
+        "n_undefined": n_resamples - len(gaps)
+    }
     if len(gaps) < 2 or np.isnan(difference):
         return row
     low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2])
-    tail = 1 + min(int((gaps <= _ROUNDING).sum()), int((gaps >= -_ROUNDING).sum()))
+    tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
     return row | {
         "standard_error": float(gaps.std(ddof=1)),
         "low": float(low),
@@ -288,49 +246,19 @@ def _resampled(
     agreements: list[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
     """Return the estimates over resamples of the units of all of them together."""
-    indexes = _unit_indexes(agreements)
-    pooled = indexes[0]
-    for index in indexes[1:]:
-        pooled = pooled.union(index, sort=False)
+    places = unit_places(agreements)
+    n_places = 1 + max(int(place.max(initial=-1)) for place in places)
     of_row = [
-        _rows_by_unit(one, pooled.get_indexer(index), len(pooled))
-        for one, index in zip(agreements, indexes, strict=True)
+        _rows_by_unit(one, place, n_places) for one, place in zip(agreements, places, strict=True)
     ]
     evaluate = [COEFFICIENTS[one.coefficient].replicates(one.case) for one in agreements]
     parts: list[list[Floats]] = [[] for _ in agreements]
     width = max(agreement.n_values for agreement in agreements)
-    for draws in draw_units(len(pooled), n_resamples, generator, width=width):
-        times = row_weights(draws, np.arange(len(pooled)), len(pooled))
+    for draws in draw_units(n_places, n_resamples, generator, width=width):
+        times = row_weights(draws, np.arange(n_places), n_places)
         for k, matrix in enumerate(of_row):
             parts[k].append(evaluate[k](times @ matrix))
     return [np.concatenate(part) for part in parts]
-
-
-def _on_one_tally(agreements: Sequence[Agreement]) -> bool:
-    first = agreements[0].tally
-    return all(one.tally.indptr is first.indptr for one in agreements)
-
-
-def _unit_indexes(agreements: Sequence[Agreement]) -> list[pd.Index[Any]]:
-    """Return the units of each: positions where all stand on one tally, else identifiers."""
-    if _on_one_tally(agreements):
-        return [pd.RangeIndex(one.n_units) for one in agreements]
-    return [_identifiers(one) for one in agreements]
-
-
-def _identifiers(agreement: Agreement) -> pd.Index[Any]:
-    tally = agreement.tally
-    if tally.units is None or tally.unit_patterns is None:
-        raise DataError("the same units are matched by their identifiers, and some have none.")
-    index = pd.Index(tally.units, tupleize_cols=False)
-    twice = tally.units[index.duplicated()]
-    if len(twice):
-        raise DataError(
-            "the same units are matched by their identifiers, and "
-            f"{counted(len(twice), 'unit')} of {agreement.coefficient} [{agreement.distance}] "
-            f"have that of another ({listing(twice.tolist())})."
-        )
-    return index
 
 
 def _rows_by_unit(agreement: Agreement, places: npt.NDArray[Any], n_places: int) -> Any:

@@ -12,7 +12,6 @@ from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, OptionError
 from setagree.progress import track
 from setagree.results import Agreement, AgreementTable
-from setagree.scoring import COEFFICIENTS
 
 Rng: TypeAlias = int | np.random.Generator | None
 
@@ -79,22 +78,3 @@ def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) ->
     b = len(draws)
     cells = rows[draws] + n_rows * np.arange(b)[:, None]
     return np.bincount(cells.ravel(), minlength=b * n_rows).reshape(b, n_rows).astype(np.float64)
-
-
-def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
-    """Return the row of each unit that the coefficient is computed on, and how many rows there are.
-
-    Raises
-    ------
-    DataError
-        The tally has fractional units, which cannot be drawn.
-    """
-    tally = agreement.tally
-    if COEFFICIENTS[agreement.coefficient].by_unit:
-        return np.arange(tally.n_units), tally.n_units
-    if tally.unit_patterns is not None:
-        return tally.unit_patterns, tally.n_patterns
-    times = tally.multiplicity.astype(np.int64)
-    if (times != tally.multiplicity).any():
-        raise DataError("units that count by fractions cannot be resampled.")
-    return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
+from setagree.differences import rows_of_units
 from setagree.errors import DataError, check_choice
-from setagree.inference.draws import check_agreement, rows_of_units
+from setagree.inference.draws import check_agreement
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS, Bench
+from setagree.substudies import without_rater
 
 _ROWS_AT_ONCE = 2_000_000
 
@@ -141,21 +142,6 @@ def without_rows(agreement: Agreement) -> Floats:
         M[np.arange(len(gone)), gone] -= 1
         parts.append(evaluate(M))
     return np.concatenate(parts)
-
-
-def without_rater(study: Annotations, g: int) -> Annotations:
-    """Return the annotations of all raters but one, over the same values."""
-    kept = study.rater_codes != g
-    used, unit_codes = np.unique(study.unit_codes[kept], return_inverse=True)
-    rater_codes = study.rater_codes[kept]
-    return replace(
-        study,
-        units=study.units[used],
-        raters=np.delete(study.raters, g),
-        unit_codes=unit_codes,
-        rater_codes=rater_codes - (rater_codes > g),
-        value_codes=study.value_codes[kept],
-    )
 
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:

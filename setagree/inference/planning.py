@@ -13,9 +13,9 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import standard_error
 from setagree.errors import DataError, OptionError
 from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
-from setagree.inference.jackknife import without_rater
 from setagree.results import Agreement
 from setagree.scoring import Bench, score_one
+from setagree.substudies import without_rater
 
 _MANY_UNITS = 100_000_000
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 import setagree as sa
-from setagree.inference.draws import row_weights, rows_of_units
+from setagree.differences import rows_of_units
+from setagree.inference.draws import row_weights
 from setagree.scoring import COEFFICIENTS
 from tests.benchmarks import data
 from tests.benchmarks.table import Row, at_least, at_most, duration
