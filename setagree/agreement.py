@@ -12,7 +12,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, listing
+from setagree.errors import DataError, OptionError, a_type, listing
 from setagree.labels import Blank, Case, Label, LabelSyntax
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
@@ -177,7 +177,7 @@ def _study(
         data = read_table(data, encoding=encoding)
     if not isinstance(data, pd.DataFrame):
         raise DataError(
-            f"a {type(data).__name__} is no table; pass a DataFrame, Annotations, Tally or path."
+            f"{a_type(data)} is no table; pass a DataFrame, Annotations, Tally or path."
         )
     found = guess_columns(list(data.columns), **columns)
     return Annotations.from_long(

@@ -28,6 +28,7 @@ from setagree.errors import (
     DataError,
     LabelError,
     SetagreeError,
+    a_type,
     counted,
     listing,
     shorten,
@@ -288,7 +289,7 @@ def _clean_scalar(cell: object, case: Case) -> object:
         return cell.item()
     if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
         return cell
-    raise DataError(f"{shorten(cell)} is a {type(cell).__name__}, not one value; use labels=.")
+    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
 
 
 def as_number(value: object) -> int | float | None:

@@ -120,6 +120,12 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def a_type(value: object) -> str:
+    """Return ``a DataFrame`` or ``an Annotations``: what a value is, with the article it takes."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
+
+
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise `OptionError` unless ``value`` is one of ``options``."""
     if value not in options:

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
-from setagree.errors import LabelError, OptionError, check_choice, did_you_mean, shorten
+from setagree.errors import LabelError, OptionError, a_type, check_choice, did_you_mean, shorten
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
@@ -136,7 +136,7 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
     if is_missing(cell):
         return None
     hint = " Use value= (or kind='value') for one value a cell." if _is_number(cell) else ""
-    raise LabelError(f"{shorten(cell)} is a {type(cell).__name__}, not labels.{hint}")
+    raise LabelError(f"{shorten(cell)} is {a_type(cell)}, not labels.{hint}")
 
 
 def is_missing(cell: object) -> bool:
@@ -243,9 +243,7 @@ def _clean_label(label: object, case: Case) -> Label:
         return int(label)
     if is_missing(label):
         raise LabelError("a label inside a list is missing; drop it, or make the cell missing.")
-    raise LabelError(
-        f"{shorten(label)} is a {type(label).__name__}; a label is text or a whole number."
-    )
+    raise LabelError(f"{shorten(label)} is {a_type(label)}; a label is text or a whole number.")
 
 
 def _trimmed(text: str, sep: str) -> str:

@@ -12,7 +12,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import Column, as_objects
-from setagree.errors import DataError, OptionError, counted, did_you_mean, listing, shorten
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    counted,
+    did_you_mean,
+    listing,
+    shorten,
+)
 from setagree.labels import Label, is_missing, parse_labels
 
 _MOST_UNITS = 100_000_000
@@ -81,7 +89,7 @@ def from_wide(
 def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
     """Read (rater, unit, answer) triples."""
     if not isinstance(triples, Iterable):
-        raise DataError(f"a {type(triples).__name__} is no list of (rater, unit, labels) triples.")
+        raise DataError(f"{a_type(triples)} is no list of (rater, unit, labels) triples.")
     rows = list(triples)
     for position, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
@@ -164,7 +172,7 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
 
 def _check_frame(data: object) -> None:
     if not isinstance(data, pd.DataFrame):
-        raise DataError(f"a {type(data).__name__} is no table; pass a pandas DataFrame.")
+        raise DataError(f"{a_type(data)} is no table; pass a pandas DataFrame.")
 
 
 def _stack(columns: Sequence[Column]) -> Column:

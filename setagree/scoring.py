@@ -23,6 +23,7 @@ from setagree.errors import (
     DistanceError,
     OptionError,
     UndefinedAgreementWarning,
+    a_type,
     did_you_mean,
     listing,
     warn,
@@ -93,7 +94,7 @@ class Bench:
     ) -> None:
         if not isinstance(study, Annotations | Tally):
             raise DataError(
-                f"a {type(study).__name__} is no study; build one with Annotations.from_long, "
+                f"{a_type(study)} is no study; build one with Annotations.from_long, "
                 "from_wide, ... or call setagree.agreement on the table."
             )
         self.annotations = study if isinstance(study, Annotations) else None

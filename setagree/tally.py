@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
-from setagree.errors import DataError, check_choice, counted, listing
+from setagree.errors import DataError, a_type, check_choice, counted, listing
 from setagree.labels import Case, LabelSyntax, is_missing
 
 _UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
@@ -303,7 +303,7 @@ def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Code
 def _checked_counts(table: pd.DataFrame) -> Floats:
     if not isinstance(table, pd.DataFrame):
         raise DataError(
-            f"a {type(table).__name__} is no table of counts; pass a DataFrame with one row a unit "
+            f"{a_type(table)} is no table of counts; pass a DataFrame with one row a unit "
             "and one column a value."
         )
     if not table.size:

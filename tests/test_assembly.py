@@ -145,7 +145,7 @@ class TestRefusals:
         """A cell that fails is placed by unit and rater, in Python's own words and cut short."""
         sentence = refusal([(unit, "x", "a"), (unit, "y", 3)], error=LabelError)
         assert sentence.startswith(f"Unit {shown}")
-        assert ", rater 'y': 3 is a int, not labels." in sentence
+        assert ", rater 'y': 3 is an int, not labels." in sentence
         assert len(sentence) < 250
 
     def test_place_in_other_dtypes(self):

@@ -271,7 +271,7 @@ class TestLabelColumns:
         ("cell", "words"),
         [
             ({"a": 1}, "{'a': 1} is a dict, not labels."),
-            (7, "7 is a int, not labels. Use value="),
+            (7, "7 is an int, not labels. Use value="),
             (b"a", "b'a' is a bytes, not labels."),
             ('"a', "'\"a' has an unbalanced quote"),
             (["a", None], "a label inside a list is missing"),

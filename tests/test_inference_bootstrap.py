@@ -228,7 +228,7 @@ class TestIntervals:
     def test_by_hand(self):
         """Percentile and basic intervals of 0, 1, ..., 100 around an estimate of 60."""
         result = made_of(np.arange(101.0), estimate=60.0)
-        assert result.interval(0.9) == pytest.approx((5, 95))
+        assert result.interval(0.9, method="percentile") == pytest.approx((5, 95))
         assert result.interval(0.9, method="basic") == pytest.approx((120 - 95, 120 - 5))
 
     def test_nothing_is_cut(self):
@@ -268,8 +268,8 @@ class TestIntervals:
     def test_bca_without_a_jackknife(self):
         """Two perfect units leave one value each, so that there is nothing to accelerate by."""
         result = sa.bootstrap(score(text("a a / b b"), "krippendorff_alpha"), rng=1)
-        assert result.interval() == (1.0, 1.0)
-        assert np.isnan(result.interval(method="BCa")).all()
+        assert result.interval(method="percentile") == (1.0, 1.0)
+        assert np.isnan([*result.interval(), *result.interval(method="BCa")]).all()
 
     def test_bca_is_for_units(self):
         """BCa has its acceleration from units, so it is refused for anything else."""
@@ -306,10 +306,10 @@ class TestIntervals:
         assert low < mv.estimate < high
 
 
-def made_of(values, *, estimate):
+def made_of(values, *, estimate, resample="units"):
     """Return a bootstrap with these numbers."""
     agreement = SimpleNamespace(estimate=estimate, coefficient="x", distance="d")
-    return Bootstrap(agreement, np.asarray(values, dtype=float), "units", "standard")
+    return Bootstrap(agreement, np.asarray(values, dtype=float), resample, "standard")
 
 
 class TestUndefined:
@@ -388,9 +388,17 @@ class TestTables:
         assert len(result) == len(frame) == 6
         assert frame["distance"].tolist() == ["masi", "nominal"] * 3
         assert frame["low"].iloc[0] == result["krippendorff_alpha", "masi"].interval(0.5)[0]
-        assert repr(result) == "<BootstrapTable of 6 coefficients>"
+        assert repr(result) == "<BootstrapTable of 6 coefficients over units, 20 resamples>"
         with pytest.raises(KeyError, match=r"no row \('alpha', 'masi'\); the rows are \[\('kripp"):
             result["alpha", "masi"]
+
+    def test_as_text(self):
+        """Printed, it is a table that shows the numbers: a line for each row below its name."""
+        result = sa.bootstrap(self.table(), n_resamples=20, rng=4)
+        head, blank, names, *lines = str(result).splitlines()
+        assert (head, blank, len(lines)) == (repr(result), "", 6)
+        assert {"estimate", "standard_error", "low", "high", "n_undefined"} <= set(names.split())
+        assert f"{result.rows[0].agreement.estimate:.4f}" in lines[0]
 
     def test_rows_of_several_studies_are_refused(self):
         """A table put together from studies with other units cannot be resampled as one."""
@@ -613,7 +621,7 @@ class TestResult:
     """What comes back."""
 
     def test_frame(self):
-        """One row with the estimate, the standard error and the percentile interval."""
+        """One row with the estimate, the standard error and the interval, and which one it is."""
         alpha = score(T1, "krippendorff_alpha")
         result = sa.bootstrap(alpha, n_resamples=100, rng=1)
         low, high = result.interval(0.8)
@@ -625,19 +633,40 @@ class TestResult:
                 "standard_error": result.standard_error,
                 "low": low,
                 "high": high,
+                "interval_method": "BCa",
                 "resample": "units",
                 "method": "standard",
                 "n_resamples": 100,
                 "n_undefined": 0,
             }
         ]
+        one = result.to_frame(method="basic").iloc[0]
+        assert (one["low"], one["high"]) == result.interval(method="basic")
+        assert one["interval_method"] == "basic"
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, "BCa"),
+            ({"resample": "raters"}, "percentile"),
+            ({"resample": "both"}, "percentile"),
+            ({"method": "krippendorff"}, "percentile"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
+    def test_the_default_interval(self, options, expected):
+        """BCa where there is one, which is over units with plain draws; elsewhere percentile."""
+        result = sa.bootstrap(score(T1, "krippendorff_alpha"), n_resamples=50, rng=1, **options)
+        assert result.default_method == expected
+        assert result.interval() == result.interval(method=expected)
+        assert result.to_frame()["interval_method"].item() == expected
 
     def test_repr(self):
         """One line that says what, over what, how sure, from how many."""
-        result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5)
+        result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5, resample="both")
         assert one_line(result)
         assert repr(result) == (
-            "<Bootstrap of x [d] over units: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756), "
+            "<Bootstrap of x [d] over both: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756), "
             "40 resamples, 0 undefined>"
         )
 
@@ -671,7 +700,7 @@ class TestRefusals:
 
     def test_no_agreement(self):
         """A study is no agreement; the sentence says what is."""
-        said = "a Annotations is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
+        said = "an Annotations is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
         with pytest.raises(DataError, match=re.escape(said)):
             sa.bootstrap(annotations(T1))
 

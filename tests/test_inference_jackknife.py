@@ -172,6 +172,18 @@ class TestResult:
         assert frame["estimate_without"].tolist() == found.values.tolist()
         assert (frame["change"] + alpha.estimate).tolist() == pytest.approx(found.values.tolist())
 
+    def test_frame_of_raters(self):
+        """A rater's row says how many answers it rests on; the change is without less with.
+
+        In T1 the third rater left one unit out: 11, 11 and 10 answers.
+        """
+        alpha = score(T1, "krippendorff_alpha")
+        frame = sa.jackknife(alpha, over="raters").to_frame()
+        assert frame["n_ratings"].tolist() == [11, 11, 10]
+        # Without raters 1, 2, 3: .30082147, .39107211, .43624161 (independent programs).
+        change = np.array([0.30082147, 0.39107211, 0.43624161]) - 0.40257152
+        assert frame["change"].tolist() == pytest.approx(change.tolist(), abs=2e-8)
+
     def test_repr(self):
         """One line; what could not be computed is counted in it."""
         alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a b")), distance="nominal")

@@ -70,6 +70,16 @@ def codes_of(shuffler, agreement, rows):
     return [code[rows[i][column[g]]] for i, g in places]
 
 
+def chance_of_shuffles(agreement):
+    """Ask the reshuffles for a coefficient."""
+    return Shuffler(agreement, within_rater=False).estimates(2, np.random.default_rng(1))
+
+
+def chance_of_two_way(agreement):
+    """Ask the resamples of raters for a coefficient."""
+    return sa.bootstrap(agreement, n_resamples=2, resample="raters", rng=1)
+
+
 class TestEveryReshuffle:
     """A reshuffle is a study like any other."""
 
@@ -348,6 +358,21 @@ class TestMeans:
     def test_unknown(self, rows, name, scheme):
         """Elsewhere no formula is known, and none is invented."""
         assert math.isnan(exact_mean(score_study(annotations(rows), name), scheme))
+
+    def test_undefined(self):
+        """What is undefined in every reshuffle has no mean, 0 least of all."""
+        with pytest.warns(UndefinedAgreementWarning):
+            alone = sa.krippendorff_alpha(annotations(text("a a / a a")))
+        test = sa.permutation_test(alone, n_resamples=5, rng=1)
+        assert math.isnan(test.exact_mean)
+        assert test.n_undefined == 5
+
+    @pytest.mark.parametrize("door", [chance_of_shuffles, chance_of_two_way])
+    def test_every_coefficient_is_named(self, door):
+        """A coefficient whose chance term is not written down is refused, not taken for Fleiss'."""
+        kappa = score(T1, "fleiss_kappa")
+        with pytest.raises(NotImplementedError, match="chance term of new_kappa is not known"):
+            door(replace(kappa, coefficient="new_kappa"))
 
     def test_fleiss_needs_equally_many_ratings_not_the_same_raters(self):
         """Two ratings a unit, whoever gave them: -1 / (6 - 1), here over all arrangements."""

@@ -246,7 +246,7 @@ class TestTriples:
     def test_no_list(self):
         """What cannot be gone through is refused by its type."""
         assert refusal(layouts.from_triples, 5) == (
-            "a int is no list of (rater, unit, labels) triples."
+            "an int is no list of (rater, unit, labels) triples."
         )
 
 

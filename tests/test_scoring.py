@@ -177,7 +177,7 @@ class TestCategories:
 
     def test_what_is_no_label_set(self):
         """A number among label sets is refused."""
-        with pytest.raises(LabelError, match="5 is a int, not labels"):
+        with pytest.raises(LabelError, match="5 is an int, not labels"):
             Bench(SETS, categories=["a", 5])
 
     def test_ordinal_ranks_over_the_listed_numbers(self):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.differences import rows_of_units
-from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, warn
+from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
 from setagree.inference.draws import (
     Rng,
     as_generator,
@@ -72,8 +72,13 @@ class Bootstrap:
         """The standard deviation of the defined estimates."""
         return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
 
+    @property
+    def default_method(self) -> IntervalMethod:
+        """BCa, which held the truth most often in simulations, where it exists; else percentile."""
+        return "BCa" if self._has_bca else "percentile"
+
     def interval(
-        self, level: float = 0.95, *, method: IntervalMethod = "percentile"
+        self, level: float = 0.95, *, method: IntervalMethod | None = None
     ) -> tuple[float, float]:
         """Return an interval from the distribution; nothing is cut.
 
@@ -81,10 +86,11 @@ class Bootstrap:
         ----------
         level : float
             The confidence level.
-        method : {"percentile", "basic", "BCa"}
+        method : {"percentile", "basic", "BCa"}, optional
             Efron's percentile, the reversed percentile, or the bias-corrected and accelerated
             interval (Efron 1987), whose acceleration comes from the jackknife over units; nan where
             all resamples lie on one side of the estimate, or the jackknife leaves fewer than two.
+            Default: BCa for a standard bootstrap over units, else percentile.
 
         Raises
         ------
@@ -92,6 +98,7 @@ class Bootstrap:
             The level or the method is unknown, or BCa is asked of something but units.
         """
         check_level(level)
+        method = self.default_method if method is None else method
         check_choice("method", method, ("percentile", "basic", "BCa"))
         if len(self.defined) < 2:
             return float("nan"), float("nan")
@@ -109,9 +116,14 @@ class Bootstrap:
         """Return the share of the defined estimates that are above a threshold."""
         return float((self.defined > threshold).mean()) if len(self.defined) else float("nan")
 
-    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row: the estimate, the standard error and the percentile interval."""
-        low, high = self.interval(level)
+    def to_frame(
+        self, *, level: float = 0.95, method: IntervalMethod | None = None
+    ) -> pd.DataFrame:
+        """Return one row: the estimate, the standard error and an interval, as `interval` has it.
+
+        ``method`` of the row is how the draws were made, ``interval_method`` what was read off.
+        """
+        low, high = self.interval(level, method=method)
         row = {
             "coefficient": self.agreement.coefficient,
             "distance": self.agreement.distance,
@@ -119,6 +131,7 @@ class Bootstrap:
             "standard_error": self.standard_error,
             "low": low,
             "high": high,
+            "interval_method": self.default_method if method is None else method,
             "resample": self.resample,
             "method": self.method,
             "n_resamples": len(self.distribution),
@@ -135,16 +148,24 @@ class Bootstrap:
             f"{self.n_undefined:,} undefined>"
         )
 
+    @property
+    def _has_bca(self) -> bool:
+        return self.resample == "units" and self.method == "standard"
+
+    @cached_property
+    def _acceleration(self) -> float:
+        return jackknife(self.agreement).acceleration
+
     def _corrected_tails(self, tails: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); z0 counts ties by half."""
         from scipy.special import ndtr, ndtri
 
-        if self.resample != "units" or self.method != "standard":
+        if not self._has_bca:
             raise OptionError("method='BCa' needs a standard bootstrap over units.")
         estimate = self.agreement.estimate
         below = (self.defined < estimate - _TIE).mean() / 2
         below += (self.defined <= estimate + _TIE).mean() / 2
-        z0, a = ndtri(below), jackknife(self.agreement).acceleration
+        z0, a = ndtri(below), self._acceleration
         if not np.isfinite(z0):
             return np.full(2, np.nan)
         z = z0 + ndtri(tails)
@@ -168,12 +189,23 @@ class BootstrapTable:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+    def to_frame(
+        self, *, level: float = 0.95, method: IntervalMethod | None = None
+    ) -> pd.DataFrame:
         """Return a row for each coefficient and distance."""
-        return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+        rows = [row.to_frame(level=level, method=method) for row in self.rows]
+        return pd.concat(rows, ignore_index=True)
+
+    def __str__(self) -> str:
+        shown = self.to_frame().drop(columns=["resample", "method", "n_resamples"]).round(4)
+        return f"{self!r}\n\n{shown.to_string(index=False)}"
 
     def __repr__(self) -> str:
-        return f"<BootstrapTable of {len(self.rows)} coefficients>"
+        one = self.rows[0]
+        return (
+            f"<BootstrapTable of {counted(len(self.rows), 'coefficient')} over {one.resample}, "
+            f"{counted(len(one.distribution), 'resample')}>"
+        )
 
 
 @overload

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, a_type
 from setagree.progress import track
 from setagree.results import Agreement, AgreementTable
 
@@ -40,7 +40,7 @@ def check_agreement(agreement: object) -> None:
         raise DataError("a table has several coefficients; pass one row: table[name, distance].")
     if not isinstance(agreement, Agreement):
         raise DataError(
-            f"a {type(agreement).__name__} is no agreement; pass what krippendorff_alpha, "
+            f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "
             "fleiss_kappa, ... returned."
         )
 

@@ -74,9 +74,18 @@ class Jackknife:
         return float((d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a unit or rater: the estimate without it, and the change."""
+        """Return one row a unit or rater: the estimate without it, and the change.
+
+        The change is the estimate without less the estimate with: above 0, the coefficient rises
+        where it is left out, so that it disagrees with the others; below 0, the others agree less
+        without it. Over raters, ``n_ratings`` says on how many answers of the rater that rests.
+        """
         frame = self.values.rename("estimate_without").to_frame()
-        return frame.assign(change=frame["estimate_without"] - self.agreement.estimate)
+        frame["change"] = frame["estimate_without"] - self.agreement.estimate
+        study = self.agreement.study
+        if self.over == "raters" and study is not None:
+            frame["n_ratings"] = np.bincount(study.rater_codes, minlength=study.n_raters)
+        return frame
 
     def __repr__(self) -> str:
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""

@@ -178,22 +178,16 @@ def exact_mean(agreement: Agreement, scheme: str) -> float:
 
     Pooled: 0 for alpha, whose De no reshuffle changes; -1 / (N - 1) for Fleiss' kappa and Scott's
     pi on complete data of N ratings. Within raters on complete data: 0 for Conger's and Cohen's.
+    Where the coefficient is undefined, so is its mean.
     """
     tally = agreement.tally
+    if agreement.reason is not None:
+        return float("nan")
     complete = bool((tally.pattern_ratings == tally.pattern_ratings[0]).all())
     if scheme == "pooled" and agreement.coefficient == "krippendorff_alpha":
         return 0.0
     if scheme == "pooled" and agreement.coefficient in {"fleiss_kappa", "scott_pi"} and complete:
         return -1.0 / (tally.n_ratings - 1)
     everybody = complete and tally.pattern_ratings[0] == tally.n_raters
-    if (
-        scheme == "within_rater"
-        and everybody
-        and agreement.coefficient
-        in {
-            "conger_kappa",
-            "cohen_kappa",
-        }
-    ):
-        return 0.0
-    return float("nan")
+    by_rater = agreement.coefficient in {"conger_kappa", "cohen_kappa"}
+    return 0.0 if scheme == "within_rater" and everybody and by_rater else float("nan")

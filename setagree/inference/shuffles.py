@@ -159,7 +159,9 @@ class Shuffler:
         pi = self._totals(V, (1 / self.r)[self.unit] / len(self.r))
         if name == "gwet_ac":
             return ac_chance(pi, ac_scale(weights))
-        return self._quadratic(pi) / weights.max_distance
+        if name in {"fleiss_kappa", "scott_pi"}:
+            return self._quadratic(pi) / weights.max_distance
+        raise NotImplementedError(f"the chance term of {name} is not known here.")
 
     def _redrawn(self, V: Codes) -> Floats:
         counted = (self.r >= 2)[self.unit].astype(np.float64)

@@ -107,7 +107,11 @@ class TwoWay:
         if self.agreement.coefficient == "gwet_ac":
             pi = _sums(study.value_codes, share, weights.n_values)
             return float(ac_chance(pi[:, None], ac_scale(weights))[0])
-        return self._spread(share) / weights.max_distance
+        if self.agreement.coefficient in {"fleiss_kappa", "scott_pi"}:
+            return self._spread(share) / weights.max_distance
+        raise NotImplementedError(
+            f"the chance term of {self.agreement.coefficient} is not known here."
+        )
 
     def _pooled(self, each: Floats, weight: Floats) -> float:
         """Return n' D n over the pairs; a rating and its rater's other copies of it are none."""
