@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,12 @@ from scipy import stats
 from small_studies import annotations, text, triples
 
 import setagree as sa
-from setagree.errors import DataError, OptionError
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SimilarLabelsWarning,
+    UndefinedAgreementWarning,
+)
 from setagree.inference import Comparison, comparison
 from setagree.inference.comparison import holm
 
@@ -29,6 +35,7 @@ COLUMNS = [
     "high",
     "p_value",
     "n_undefined",
+    "n_shared",
     "p_holm",
 ]
 ROWS = noisy_rows(4, units=40, raters=3)
@@ -38,6 +45,14 @@ HOLES = noisy_rows(5, units=40, raters=3, missing=0.3)
 def renamed(rows, prefix):
     """Code rows under other names of the units."""
     return sa.Annotations.from_triples([(g, prefix + i, x) for g, i, x in triples(rows)])
+
+
+KINDS = (int, str)
+
+
+def score_part(name, study, distance):
+    """Return a coefficient by name."""
+    return sa.agreement(study, coefficients=name, distances=distance).rows[0]
 
 
 def part(rows, units):
@@ -158,7 +173,7 @@ class TestWhichUnits:
         """Units 0-29 and 10-39: neither the same nor others, unless you say so."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
-        with pytest.raises(DataError, match="share some units and not others; say design="):
+        with pytest.raises(DataError, match="of 30 and 30 units, 20 are in all; say design="):
             sa.compare(a, b)
         same = sa.compare(a, b, design="same_units")
         psi = [
@@ -175,6 +190,87 @@ class TestWhichUnits:
         assert other.standard_error == pytest.approx(math.hypot(a.standard_error, b.standard_error))
         # What the two share moves together.
         assert same.standard_error < other.standard_error
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    def test_the_shared_units_alone(self, name, method):
+        """Cut down to units 10-29 by hand and compared, or by design="shared_units": the same."""
+        options = {"method": method, "n_resamples": 50, "rng": 1}
+        halves = [(ROWS, range(30), "masi"), (HOLES, range(10, 40), "masi")]
+        a, b = (score_part(name, part(rows, units), d) for rows, units, d in halves)
+        found = sa.compare(a, b, design="shared_units", **options)
+        cut = [score_part(name, part(rows, range(10, 30)), d) for rows, _, d in halves]
+        expected = sa.compare(*cut, **options)
+        assert (found.design, expected.design) == ("shared_units", "same_units")
+        pd.testing.assert_frame_equal(found.frame, expected.frame)
+        assert found.frame["n_shared"].item() == 20
+
+    def test_nothing_to_cut(self):
+        """Where all units are shared, the shared units are the same units."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        b = sa.fleiss_kappa(part(HOLES, range(30)))
+        c = sa.fleiss_kappa(part(ROWS, range(30)), distance="nominal")
+        for pair in [(a, b), (b, c)]:
+            found = sa.compare(*pair, design="shared_units")
+            pd.testing.assert_frame_equal(found.frame, sa.compare(*pair).frame)
+            assert found.frame["n_shared"].item() == 30
+        one = annotations(ROWS)
+        alone = [sa.fleiss_kappa(one, distance=d) for d in ("masi", "nominal")]
+        assert sa.compare(*alone, design="shared_units").frame["n_shared"].item() == 40
+
+    def test_no_unit_is_shared(self):
+        """Nothing to stand on is said, and with it that names differ only in case or space."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
+        with pytest.raises(DataError, match=r"^no unit is in all of the studies\.$"):
+            sa.compare(a, b, design="shared_units")
+        c = sa.fleiss_kappa(renamed(ROWS, "X "))
+        with pytest.raises(DataError, match=r"studies\. But 40 units differ only in case"):
+            sa.compare(b, c, design="shared_units")
+
+    def test_a_tally_cannot_be_cut(self):
+        """Counts do not say who gave what, so that they are not scored anew."""
+        table = pd.DataFrame({"a": [2, 0, 1], "b": [1, 3, 2]}, index=["u0", "u1", "u2"])
+        tally = sa.Tally.from_counts(table)
+        a, b = sa.fleiss_kappa(tally), sa.fleiss_kappa(part(ROWS, range(1, 9)))
+        with pytest.raises(DataError, match="must know who gave what"):
+            sa.compare(a, b, design="shared_units")
+
+    def test_undefined_on_the_shared_units(self):
+        """A coefficient that one shared unit cannot show is undefined, with the usual warning."""
+        a, b = (sa.fleiss_kappa(part(ROWS, units)) for units in (range(11), range(10, 20)))
+        with pytest.warns(UndefinedAgreementWarning, match="only one unit"):
+            result = sa.compare(a, b, design="shared_units")
+        assert math.isnan(result.difference)
+
+    @pytest.mark.parametrize(
+        ("one", "two", "example"),
+        [
+            ("doc-", "DOC-", "('doc-u0', 'DOC-u0')"),
+            ("doc 1", "doc1", "('doc 1u0', 'doc1u0')"),
+        ],
+    )
+    def test_names_that_differ_in_case_or_space(self, one, two, example):
+        """Names that are nearly the same are not silently taken for others."""
+        a, b = (sa.fleiss_kappa(renamed(ROWS, prefix)) for prefix in (one, two))
+        said = f"40 units differ only in case, space or type ({example}, "
+        with pytest.warns(SimilarLabelsWarning, match=re.escape(said)):
+            assert sa.compare(a, b).design == "independent"
+        assert sa.compare(a, b, design="independent").design == "independent"
+
+    def test_text_and_numbers(self):
+        """1 and "1" are two names; that one study has the one and one the other is said."""
+        triples_of = [[(g, kind(i), "ab"[i % 2]) for i in range(5) for g in "xy"] for kind in KINDS]
+        a, b = (sa.fleiss_kappa(sa.Annotations.from_triples(one)) for one in triples_of)
+        with pytest.warns(SimilarLabelsWarning, match=r"5 units differ only.*\(0, '0'\)"):
+            sa.compare(a, b)
+
+    def test_names_that_differ_besides_shared_ones(self):
+        """Where some are shared, what is nearly shared is part of the error."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        rows = [(g, i.upper() if i == "u7" else i, x) for g, i, x in triples(ROWS[:30])]
+        b = sa.fleiss_kappa(sa.Annotations.from_triples(rows))
+        with pytest.raises(DataError, match=r"29 are in all; .*Besides, 1 unit differs only in"):
+            sa.compare(a, b)
 
     def test_others_are_independent(self):
         """No unit in common: z of the difference over sqrt(SE1² + SE2²)."""
@@ -412,12 +508,27 @@ class TestResult:
     def test_repr(self):
         """One line: which difference, its interval, its p."""
         frame = pd.DataFrame(
-            [["one [d]", "two [d]", 0.25, 0.125, 0.0, 0.5, 0.046875, 0, 0.046875]], columns=COLUMNS
+            [["one [d]", "two [d]", 0.25, 0.125, 0.0, 0.5, 0.046875, 0, 40, 0.046875]],
+            columns=COLUMNS,
         )
         assert repr(Comparison(frame, "same_units", "linearised", 0.9)) == (
             "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
             "(90% 0.0000 to 0.5000, p = 0.04688)>"
         )
+
+    def test_as_text(self):
+        """One pair prints as its line, several as a table with a line for each pair."""
+        names = ("fleiss_kappa", "gwet_ac", "percent_agreement")
+        several = [score(T1, name) for name in names]
+        one = sa.compare(*several[:2])
+        assert str(one) == repr(one)
+        result = sa.compare(*several)
+        head, blank, columns, *lines = str(result).splitlines()
+        assert head == "3 pairs (same_units, linearised, 95% intervals)"
+        assert (blank, len(lines)) == ("", 3)
+        assert columns.split()[:3] == ["first", "second", "difference"]
+        assert f"{result.difference:.4f}" in lines[0]
+        assert f"{result.p_value:.3g}" in lines[0]
 
     def test_the_first_pair(self):
         """The properties speak of the first pair."""
@@ -435,7 +546,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ({"design": "paired"}, "design='paired' is unknown; use 'same_units', 'independent'"),
+            ({"design": "paired"}, "design='paired' is unknown; use 'same_units', 'shared_units'"),
             ({"method": "linear"}, "method='linear' is unknown; .* Did you mean 'linearised'"),
             ({"level": 1}, "level=1 must lie between 0 and 1"),
             ({"n_resamples": 0}, "n_resamples=0 must be a whole number"),

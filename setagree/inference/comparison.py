@@ -16,11 +16,11 @@ from setagree.differences import (
     Design,
     difference_row,
     linearised_difference,
-    on_one_tally,
     rows_of_units,
     unit_places,
 )
-from setagree.errors import DataError, OptionError, check_choice
+from setagree.errors import OptionError, check_choice
+from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
 from setagree.inference.draws import (
     Rng,
     as_generator,
@@ -44,8 +44,9 @@ class Comparison:
     ----------
     frame : DataFrame
         One row a pair: first, second, difference, standard_error, low, high, p_value, n_undefined
-        (resamples in which one of the two is undefined; they are not in the interval), p_holm.
-    design : {"same_units", "independent"}
+        (resamples in which one of the two is undefined; they are not in the interval), n_shared
+        (units that both have; 0 for independent studies), p_holm.
+    design : {"same_units", "shared_units", "independent"}
         Whether the coefficients stand on the same units.
     method : {"linearised", "bootstrap"}
         Where the standard error and the interval come from.
@@ -90,10 +91,20 @@ class Comparison:
             f"p = {self.p_value:.4g}){more}>"
         )
 
+    def __str__(self) -> str:
+        if len(self.frame) == 1:
+            return repr(self)
+        shown = self.frame.drop(columns=["n_undefined", "n_shared"]).round(
+            {"difference": 4, "standard_error": 4, "low": 4, "high": 4}
+        )
+        p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
+        head = f"{len(shown)} pairs ({self.design}, {self.method}, {self.level:.0%} intervals)"
+        return f"{head}\n\n{shown.to_string(index=False, formatters=p)}"
+
 
 def compare(
     *agreements: Agreement,
-    design: Design | None = None,
+    design: Comparable | None = None,
     method: Method = "linearised",
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -106,13 +117,20 @@ def compare(
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
     independent studies z = difference / sqrt(SE1² + SE2²).
 
+    Another distance, or another coefficient, measures another thing: that one is above the other
+    is in their nature, and no better agreement. Compare raters, guidelines or studies by one and
+    the same.
+
     Parameters
     ----------
     *agreements : Agreement
         Two or more: coefficients, distances, groups of raters, versions of guidelines, studies.
-    design : {"same_units", "independent"}, optional
-        Default: the same units where the unit identifiers are the same ones; independent where none
-        is shared. Where some are, you must say.
+    design : {"same_units", "shared_units", "independent"}, optional
+        ``"same_units"``: units of one name are one thing; one that a study lacks counts in the
+        other alone. ``"shared_units"``: all studies are first cut down to the units that all of
+        them have and scored anew, so that differences in the units play no part (after and before
+        "on the same documents"). Default: the same units where the identifiers are the same ones;
+        independent where none is shared. Where some are, you must say.
     method : {"linearised", "bootstrap"}
         The bootstrap redraws units, the same ones for both where they are the same; its p is twice
         the smaller share of differences on one side of 0, each with one added.
@@ -151,8 +169,10 @@ def compare(
     check_choice("method", method, ("linearised", "bootstrap"))
     _check_agreements(agreements, method)
     if design is None:
-        design = _design(agreements)
-    check_choice("design", design, ("same_units", "independent"))
+        design = design_of(agreements)
+    check_choice("design", design, ("same_units", "shared_units", "independent"))
+    if design == "shared_units":
+        agreements = tuple(on_shared_units(agreements))
     seed = as_generator(rng).integers(2**63)
     names = _names(agreements)
     rows = []
@@ -160,8 +180,10 @@ def compare(
         if method == "bootstrap":
             row = _bootstrapped(one, two, design, level, n_resamples, int(seed))
         else:
-            row = linearised_difference(one, two, design=design, level=level)
-        rows.append({"first": names[k], "second": names[l], **row})
+            paired: Design = "independent" if design == "independent" else "same_units"
+            row = linearised_difference(one, two, design=paired, level=level)
+        shared = 0 if design == "independent" else n_shared(one, two)
+        rows.append({"first": names[k], "second": names[l], **row, "n_shared": shared})
     frame = pd.DataFrame(rows)
     frame["p_holm"] = holm(frame["p_value"].to_numpy())
     return Comparison(frame, design, method, level)
@@ -169,6 +191,7 @@ def compare(
 
 def holm(p: Floats) -> Floats:
     """Return Holm's (1979) step-down corrected p-values: max over j <= i of (m - j) p_(j), <= 1."""
+    # statsmodels has it, but would be a new dependency of the core for three lines; scipy has not.
     order = np.argsort(p)
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     out = np.empty(len(p))
@@ -183,26 +206,6 @@ def _check_agreements(agreements: tuple[Agreement, ...], method: str) -> None:
             raise OptionError(
                 f"{one.coefficient} has no linearised values; say method='bootstrap'."
             )
-
-
-def _design(agreements: tuple[Agreement, ...]) -> Design:
-    if on_one_tally(agreements):
-        return "same_units"
-    units = [agreement.tally.units for agreement in agreements]
-    known = [frozenset(one.tolist()) for one in units if one is not None]
-    if len(known) < len(units):
-        raise DataError(
-            "some units have no identifiers and cannot be matched; say design='independent' if the "
-            "studies share no unit."
-        )
-    if all(one == known[0] for one in known):
-        return "same_units"
-    if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
-        return "independent"
-    raise DataError(
-        "the studies share some units and not others; say design='same_units' (the shared ones are "
-        "the same things) or 'independent' (the identifiers are alike by chance)."
-    )
 
 
 def _names(agreements: tuple[Agreement, ...]) -> list[str]:

@@ -1,0 +1,133 @@
+"""Which units studies have in common, which decides how they can be compared."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from setagree.differences import on_one_tally
+from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, warn
+from setagree.results import Agreement
+from setagree.scoring import Bench, warn_undefined
+from setagree.substudies import of_ratings
+
+Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
+"""The designs of a comparison by name."""
+
+
+def design_of(agreements: Sequence[Agreement]) -> Comparable:
+    """Return the design that the identifiers of the units speak for.
+
+    Raises
+    ------
+    DataError
+        Some have no identifiers, or some are shared and others not.
+
+    Warns
+    -----
+    SimilarLabelsWarning
+        No identifier is shared, but some differ only in case, space or type.
+    """
+    if on_one_tally(agreements):
+        return "same_units"
+    known = _known_units(agreements)
+    if all(one == known[0] for one in known):
+        return "same_units"
+    alike = _alike(known)
+    if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
+        if alike:
+            warn(
+                f"no unit is shared, so that the studies are taken as independent, but {alike}; "
+                "spell them alike if they are the same, or say design='independent'.",
+                SimilarLabelsWarning,
+            )
+        return "independent"
+    sizes = " and ".join(f"{len(one):,}" for one in known)
+    raise DataError(
+        f"the studies share some units and not others: of {sizes} units, "
+        f"{len(frozenset.intersection(*known)):,} are in all; say design='shared_units' (only "
+        "those, scored anew), 'same_units' (all: units with the same name are the same things) or "
+        "'independent' (names are alike by chance)." + (f" Besides, {alike}." if alike else "")
+    )
+
+
+def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
+    """Return the agreements scored anew on the units that all of the studies have.
+
+    The values that count as possible (for `gwet_ac`, `brennan_prediger`) stay those of the whole
+    study, and the distance is made anew, as it is where a file holds the shared units alone.
+
+    Raises
+    ------
+    DataError
+        No unit is in all, or it is not known who gave what.
+    """
+    if on_one_tally(agreements):
+        return list(agreements)
+    known = _known_units(agreements)
+    shared = frozenset.intersection(*known)
+    if not shared:
+        alike = _alike(known)
+        raise DataError(f"no unit is in all of the studies.{f' But {alike}.' if alike else ''}")
+    parts = [
+        one if len(units) == len(shared) else _restricted(one, shared)
+        for one, units in zip(agreements, known, strict=True)
+    ]
+    warn_undefined([part for part, one in zip(parts, agreements, strict=True) if part is not one])
+    return parts
+
+
+def n_shared(one: Agreement, two: Agreement) -> int:
+    """Return how many units are in both; those without identifiers are in one alone."""
+    if on_one_tally([one, two]):
+        return one.n_units
+    if one.tally.units is None or two.tally.units is None:
+        return 0
+    return len(frozenset(one.tally.units.tolist()) & frozenset(two.tally.units.tolist()))
+
+
+def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
+    units = [agreement.tally.units for agreement in agreements]
+    known = [frozenset(one.tolist()) for one in units if one is not None]
+    if len(known) < len(units):
+        raise DataError(
+            "some units have no identifiers and cannot be matched; say design='independent' if the "
+            "studies share no unit."
+        )
+    return known
+
+
+def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
+    study, distance = agreement.study, agreement.case.distance
+    if study is None or distance is None:
+        raise DataError(
+            "design='shared_units' scores anew and must know who gave what; a tally does not."
+        )
+    kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
+    part = of_ratings(study, kept[study.unit_codes])
+    return Bench(part, categories=agreement.weights.values).score(agreement.coefficient, distance)
+
+
+def _alike(known: Sequence[frozenset[Any]]) -> str:
+    """Return how many identifiers of two studies differ only in spelling; nothing where none do."""
+    spelled: dict[str, Any] = {_plain(unit): unit for unit in known[0]}
+    pairs = [
+        (spelled[_plain(unit)], unit)
+        for units in known[1:]
+        for unit in sorted(units - known[0], key=str)
+        if _plain(unit) in spelled and spelled[_plain(unit)] not in units
+    ]
+    if not pairs:
+        return ""
+    verb = "differs" if len(pairs) == 1 else "differ"
+    return (
+        f"{counted(len(pairs), 'unit')} {verb} only in case, space or type "
+        f"({listing(pairs, limit=2)})"
+    )
+
+
+def _plain(unit: object) -> str:
+    return "".join(str(unit).split()).casefold()
