@@ -73,6 +73,10 @@ class ResamplingWarning(SetagreeWarning):
     """A resampling method is known to give too narrow intervals."""
 
 
+class SparseRatersWarning(SetagreeWarning):
+    """Raters who rated few units were left out of a plan."""
+
+
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 

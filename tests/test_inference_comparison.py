@@ -214,9 +214,9 @@ class TestWhichUnits:
             found = sa.compare(*pair, design="shared_units")
             pd.testing.assert_frame_equal(found.frame, sa.compare(*pair).frame)
             assert found.frame["n_shared"].item() == 30
-        one = annotations(ROWS)
-        alone = [sa.fleiss_kappa(one, distance=d) for d in ("masi", "nominal")]
-        assert sa.compare(*alone, design="shared_units").frame["n_shared"].item() == 40
+        table = sa.agreement(annotations(ROWS), distances=["masi", "nominal"])
+        frame = sa.compare(*table, design="shared_units").frame
+        assert (frame["n_shared"] == 40).all()
 
     def test_no_unit_is_shared(self):
         """Nothing to stand on is said, and with it that names differ only in case or space."""

@@ -15,8 +15,17 @@ from scipy import stats
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError
-from setagree.inference.planning import _extended, _units_for
+from setagree.errors import DataError, OptionError, SparseRatersWarning
+from setagree.inference.pilots import (
+    _mean_variance,
+    _never_rising,
+    _table,
+    _thinned,
+    extended,
+    unit_variance,
+)
+from setagree.inference.planning import _units_for
+from setagree.substudies import of_ratings
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -139,7 +148,7 @@ class TestRaters:
         assert found[0] == found[1]
         assert {round(se, 12) for se in found} <= means
 
-    def test_more_are_extended(self):
+    def test_more_areextended(self):
         """For more raters: A + B / (r - 1) through 2, 3 and 4 raters, and marked as such."""
         frame = sa.plan(PILOT, units=[100], raters=[4, 6]).frame
         assert frame["basis"].tolist() == ["pilot", "extended"]
@@ -152,7 +161,7 @@ class TestRaters:
 
     def test_extended_by_hand(self):
         """On the line 1 + 4 / (r - 1) it stays on the line."""
-        assert _extended({2: 5.0, 3: 3.0, 5: 2.0}, 9) == pytest.approx(1.5)
+        assert extended({2: 5.0, 3: 3.0, 5: 2.0}, 9) == pytest.approx(1.5)
 
     def test_never_below_what_raters_can_do(self):
         """A line that would fall below 0 is one through 0: no number of raters is worth all units.
@@ -160,11 +169,11 @@ class TestRaters:
         2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0,
         B = (6 + 2 / 2) / (1 + 1 / 4) = 5.6.
         """
-        assert _extended({2: 6.0, 3: 2.0}, 9) == pytest.approx(5.6 / 8)
+        assert extended({2: 6.0, 3: 2.0}, 9) == pytest.approx(5.6 / 8)
 
     def test_never_growing_with_raters(self):
         """Nor do more raters make it worse than the mean of what is known."""
-        assert _extended({2: 1.0, 3: 2.0, 4: 3.0}, 50) == pytest.approx(2.0)
+        assert extended({2: 1.0, 3: 2.0, 4: 3.0}, 50) == pytest.approx(2.0)
 
     def test_no_free_lunch(self):
         """However many raters: some units are needed, and the fewer the raters the more."""
@@ -181,13 +190,148 @@ class TestRaters:
         with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
             sa.plan(pilot, raters=[3])
 
-    def test_pairs_that_never_met(self):
-        """Three raters of whom no two share two units: any two of them have no standard error."""
-        rows = text("a b . / . a b / a . c / b b c")
-        pilot = score(rows[:3], "krippendorff_alpha")
-        assert pilot.standard_error > 0
+    def test_choices_without_a_standard_error(self):
+        """Raters who answer all alike are undefined in pairs; the mean is over the other pairs."""
+        pilot = score(text("a a a / b b b / a a . / b b ."), "krippendorff_alpha")
+        study = pilot.study
+        none = np.zeros((2, study.n_ratings), dtype=bool)
+        none[:, study.unit_codes == 0] = True
         with pytest.raises(DataError, match="2 raters of the pilot have no standard error"):
-            sa.plan(pilot, raters=[2])
+            _mean_variance(pilot, study, none, 2, total=2)
+        both = [none[0], study.unit_codes >= 0]
+        assert _mean_variance(pilot, study, both, 2, total=2) == unit_variance(pilot)[0]
+
+    def test_fewer_never_need_fewer(self):
+        """What fewer raters gave by chance is raised to what more gave; the pilot stays."""
+        assert _never_rising({2: 5.0, 3: 1.0, 4: 2.0}) == {2: 5.0, 3: 2.0, 4: 2.0}
+        assert _table({2: 5.0, 3: 5.0, 4: 3.0}, dict.fromkeys((2, 3, 4), "x"), [4, 5]) == {
+            4: (3.0, "x"),
+            5: (3.0, "extended"),  # the line through 5, 5, 3 has 3.5 there
+        }
+
+
+def without(study, gone):
+    """Return the study without some ratings: an array of bool, units x raters."""
+    return of_ratings(study, ~gone[study.unit_codes, study.rater_codes])
+
+
+def crowd(seed, units=300, raters=40, each=3):
+    """Return a study whose units each have some of many raters, drawn at random."""
+    drawn = np.random.default_rng(seed).random((units, raters)).argsort(axis=1)
+    return without(sa.simulate(units, raters, skill=0.8, rng=seed), drawn >= each)
+
+
+class TestIncomplete:
+    """Raters who did little, and raters who take turns."""
+
+    def sparse(self, seed=1):
+        """Return 120 units by 5 raters, of whom the last rated 10, and the study of the others."""
+        study = sa.simulate(120, 5, rng=seed)
+        gone = np.zeros((120, 5), dtype=bool)
+        gone[10:, 4] = True
+        most = np.zeros((120, 5), dtype=bool)
+        most[:, 4] = True
+        return without(study, gone), without(study, most)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_sparse_rater_is_left_out(self, seed):
+        """The plan is that of the others, it says whom it leaves out, and more need fewer."""
+        study, others = self.sparse(seed)
+        said = "1 rater with fewer than half the .* ('r5' with 10 of 120 units).*one of 4 raters"
+        with pytest.warns(SparseRatersWarning, match=said.replace("(", r"\(").replace(")", r"\)")):
+            frame = sa.plan(study, raters=[2, 3, 4, 5]).frame
+        expected = sa.plan(others, raters=[2, 3, 4, 5]).frame
+        assert frame["standard_error"].tolist() == pytest.approx(
+            expected["standard_error"].tolist(), rel=1e-9
+        )
+        assert frame["units"].tolist() == expected["units"].tolist()
+        assert frame["basis"].tolist() == ["raters left out"] * 3 + ["extended"]
+        assert frame["units"].is_monotonic_decreasing
+        # Without a question about raters: as it is, 4 x 120 + 10 ratings on 120 units.
+        row = sa.plan(study).frame.iloc[0]
+        assert (row["raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
+
+    def test_many_sparse_raters(self):
+        """Three are named, the others counted."""
+        study = sa.simulate(60, 9, rng=1)
+        gone = np.zeros((60, 9), dtype=bool)
+        gone[3:, 4:] = True
+        with pytest.warns(SparseRatersWarning, match="^5 raters .* units and 2 more"):
+            sa.plan(without(study, gone), raters=[2])
+
+    def test_turns(self):
+        """Where raters take turns, the number is of ratings a unit: here each unit has 3."""
+        study = crowd(1)
+        frame = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        assert frame["basis"].tolist() == ["ratings left out", "pilot", "extended"]
+        assert sa.plan(study).frame["raters"].item() == 3
+        assert frame["units"].iloc[1] == sa.plan(study).frame["units"].item()
+        assert frame["units"].is_monotonic_decreasing
+        again = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        pd.testing.assert_frame_equal(frame, again)
+
+    def test_turns_tell_what_fewer_ratings_give(self):
+        """Two of three ratings drawn inside units predict a crowd that gave two to begin with."""
+        of_three, of_two = (sa.krippendorff_alpha(crowd(2, 2000, each=n)) for n in (3, 2))
+        planned = sa.plan(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
+        assert planned == pytest.approx(of_two.standard_error, rel=0.05)
+
+    def test_uneven_turns(self):
+        """Units of 2 and of 3 ratings: 2 ratings are had by leaving out, 3 from those that have."""
+        gone = np.random.default_rng(3).random((400, 5)).argsort(axis=1) >= 3
+        gone[:100] |= np.random.default_rng(4).random((100, 5)).argsort(axis=1) >= 4
+        study = without(sa.simulate(400, 5, rng=3), gone)
+        ratings = np.bincount(study.unit_codes)
+        pilot = sa.plan(study).frame
+        assert pilot["raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
+        frame = sa.plan(study, raters=[2, 3, 4], rng=1).frame
+        assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
+        three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
+        part = of_ratings(study, np.isin(study.unit_codes, three))
+        row = sa.plan(part, units=[100], raters=[3]).frame.iloc[0]
+        assert sa.plan(study, units=[100], raters=[3]).frame["standard_error"].item() == (
+            pytest.approx(row["standard_error"])
+        )
+
+    def test_thinned(self):
+        """Each unit that has r ratings keeps r of its own; the others keep none."""
+        study = annotations(ROWS)
+        sizes = np.bincount(study.unit_codes)
+        kept = _thinned(study, sizes, 3, np.random.default_rng(1))
+        expected = np.where(sizes >= 3, 3, 0)
+        assert np.bincount(study.unit_codes, kept).tolist() == expected.tolist()
+
+    def test_two_ratings_a_unit(self):
+        """Three raters, any two of whom met once: two ratings a unit are all the pilot has."""
+        pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
+        frame = sa.plan(pilot, units=[50], raters=[2]).frame
+        assert frame["basis"].item() == "pilot"
+        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
+            sa.plan(pilot, raters=[3])
+
+
+class TestMultivalued:
+    """A coefficient without a linearised standard error."""
+
+    def test_planned_by_the_jackknife(self):
+        """mv-alpha: n SE² from leaving out one unit after the other, computed here anew."""
+        study = sa.simulate(40, 3, rng=1)
+        pilot = sa.mv_alpha(study)
+        kept = [of_ratings(study, study.unit_codes != i) for i in range(40)]
+        values = np.array([sa.mv_alpha(part).estimate for part in kept])
+        se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
+        row = sa.plan(pilot, units=[40]).frame.iloc[0]
+        assert row["standard_error"] == pytest.approx(se)
+        assert (row["raters"], row["basis"], row["more_units"]) == (3, "pilot", 0)
+        frame = sa.plan(pilot, raters=[2, 3, 4]).frame
+        assert frame["units"].is_monotonic_decreasing
+
+    def test_near_the_bootstrap(self):
+        """The jackknife's standard error is the bootstrap's but for what chance leaves."""
+        pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
+        boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)
+        planned = sa.plan(pilot, units=[100]).frame["standard_error"].item()
+        assert planned == pytest.approx(boot.standard_error, rel=0.1)
 
 
 class TestResult:
@@ -219,6 +363,18 @@ class TestResult:
         assert lines[0].split() == COLUMNS
         assert len(lines) == 3
         assert lines[1].endswith("raters left out")
+
+    def test_already_reached(self):
+        """A pilot that has what is wanted says so in a sentence; no other does."""
+        half = PILOT.estimate - PILOT.interval()[0]
+        met = sa.plan(PILOT, half_width=half + 1e-9)
+        assert met.pilot_half_width == pytest.approx(half)
+        assert met.frame["more_units"].item() == 0
+        assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
+        assert str(met).endswith(met.reached)
+        for other in (sa.plan(PILOT, half_width=half - 1e-3), sa.plan(PILOT, units=[5])):
+            assert other.reached == ""
+            assert "already" not in str(other)
 
 
 class TestRefusals:
@@ -261,7 +417,7 @@ class TestRefusals:
         ],
     )
     def test_nothing_follows_from_nothing(self, rows, name):
-        """A perfect, an undefined, and an mv-alpha pilot have no standard error above 0."""
+        """A perfect and an undefined pilot, and one of two units, have none above 0."""
         with pytest.raises(
             DataError, match="no standard error above 0, so nothing follows from it"
         ):

@@ -81,12 +81,10 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
 
 
 def n_shared(one: Agreement, two: Agreement) -> int:
-    """Return how many units are in both; those without identifiers are in one alone."""
+    """Return how many units are in both."""
     if on_one_tally([one, two]):
         return one.n_units
-    if one.tally.units is None or two.tally.units is None:
-        return 0
-    return len(frozenset(one.tally.units.tolist()) & frozenset(two.tally.units.tolist()))
+    return len(frozenset.intersection(*_known_units([one, two])))
 
 
 def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import standard_error
 from setagree.errors import DataError, OptionError
 from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
+from setagree.inference.pilots import unit_variance, variances_by_raters
 from setagree.results import Agreement
-from setagree.scoring import Bench, score_one
-from setagree.substudies import without_rater
+from setagree.scoring import score_one
 
 _MANY_UNITS = 100_000_000
 
@@ -32,11 +30,27 @@ class Plan:
         raters, units, standard_error, half_width, more_units, basis.
     level : float
         The level of the interval.
+    half_width : float or None
+        What was wanted; None where numbers of units were.
+    pilot_half_width : float
+        What the pilot has, its upper end not cut at 1.
     """
 
     pilot: Agreement
     frame: pd.DataFrame
     level: float
+    half_width: float | None
+    pilot_half_width: float
+
+    @property
+    def reached(self) -> str:
+        """A sentence that says so where the pilot has what is wanted; else nothing."""
+        if self.half_width is None or self.pilot_half_width > self.half_width:
+            return ""
+        return (
+            f"The pilot as it is already gives ± {self.pilot_half_width:.4f}, within the "
+            f"± {self.half_width:g} wanted: no more units are needed."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return the plan, nothing rounded."""
@@ -50,7 +64,7 @@ class Plan:
 
     def __str__(self) -> str:
         shown = self.frame.round({"standard_error": 4, "half_width": 4})
-        return shown.to_string(index=False)
+        return "\n\n".join(filter(None, [shown.to_string(index=False), self.reached]))
 
 
 def plan(
@@ -68,7 +82,17 @@ def plan(
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
     variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is fitted to what fewer
-    raters gave and extended: a rough guide, marked as such.
+    raters gave and extended: a rough guide, marked as such. More raters never need more units in a
+    plan, as one could leave some out: what fewer raters gave is raised to what more gave where
+    chance has it otherwise.
+
+    A number of raters is how many rate each unit. A rater with fewer than half the ratings of the
+    busiest is no example of that: where `raters` are asked for, it is left out with a warning.
+    Where raters take turns (less than three quarters of the units x raters table is filled), fewer
+    ratings are drawn at random inside each unit that has as many. In both cases the pilot as it is
+    counts as its mean number of ratings a unit.
+
+    A coefficient without a linearised standard error (`mv_alpha`) is planned by the jackknife.
 
     Parameters
     ----------
@@ -84,7 +108,7 @@ def plan(
     level : float
         The level of the interval.
     n_resamples : int
-        How many choices of raters at most for each number.
+        How many choices of raters at most for each number (of ratings, 20).
     rng : int or numpy Generator, optional
         The seed of those choices.
 
@@ -99,6 +123,11 @@ def plan(
     OptionError
         A number is out of range.
 
+    Warns
+    -----
+    SparseRatersWarning
+        `raters` were asked for, and some of the pilot's are left out.
+
     Examples
     --------
     >>> import setagree as sa
@@ -112,20 +141,21 @@ def plan(
     agreement = (
         pilot if isinstance(pilot, Agreement) else score_one(pilot, "krippendorff_alpha", None)
     )
-    if not agreement.standard_error > 0:
+    variance, done = unit_variance(agreement)
+    if not variance > 0:
         raise DataError("the pilot has no standard error above 0, so nothing follows from it.")
     if half_width is None and units is None:
         half_width = 0.05
     _check_wishes(half_width, units, raters)
-    per_unit = _variances(agreement, raters, n_resamples, as_generator(rng))
-    done = int(agreement.degrees_of_freedom + 1)
+    per_unit = variances_by_raters(agreement, raters, n_resamples, as_generator(rng))
     rows = []
-    for r, (variance, basis) in per_unit.items():
-        enough = [] if half_width is None else [_units_for(variance, half_width, level)]
+    for r, (each, basis) in per_unit.items():
+        enough = [] if half_width is None else [_units_for(each, half_width, level)]
         for n in enough if units is None else units:
-            row = {"raters": r, "units": n, **_spread(variance, n, level)}
+            row = {"raters": r, "units": n, **_spread(each, n, level)}
             rows.append({**row, "more_units": max(0, n - done), "basis": basis})
-    return Plan(agreement, pd.DataFrame(rows), level)
+    here = _spread(variance, done, level)["half_width"]
+    return Plan(agreement, pd.DataFrame(rows), level, half_width, here)
 
 
 def _check_wishes(
@@ -169,77 +199,3 @@ def _units_for(variance: float, half_width: float, level: float) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _variances(
-    agreement: Agreement,
-    raters: Sequence[int] | None,
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> dict[int | None, tuple[float, str]]:
-    """Return n SE² for each wanted number of raters, and what it rests on."""
-    here = agreement.n_raters
-    own = agreement.standard_error**2 * (agreement.degrees_of_freedom + 1)
-    if raters is None or list(raters) == [here]:
-        return {here: (own, "pilot")}
-    if agreement.study is None or here is None:
-        raise DataError("other numbers of raters need to know who gave what; a tally does not.")
-    found = {
-        r: _with_fewer(agreement, agreement.study, r, n_resamples, generator)
-        for r in range(2, here)
-        if r in raters or max(raters) > here
-    }
-    found[here] = own
-    out: dict[int | None, tuple[float, str]] = {}
-    for r in raters:
-        basis = "pilot" if r == here else "raters left out" if r < here else "extended"
-        out[r] = (found[r] if r <= here else _extended(found, r), basis)
-    return out
-
-
-def _with_fewer(
-    agreement: Agreement,
-    study: Annotations,
-    r: int,
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> float:
-    """Return the mean of n SE² over choices of r raters of the pilot."""
-    choices = list(
-        itertools.islice(itertools.combinations(range(study.n_raters), r), n_resamples + 1)
-    )
-    if len(choices) > n_resamples:
-        picks = (generator.choice(study.n_raters, r, replace=False) for _ in range(n_resamples))
-        choices = [tuple(sorted(pick.tolist())) for pick in picks]
-    found = []
-    for kept in choices:
-        part = study
-        for g in sorted(set(range(study.n_raters)) - set(kept), reverse=True):
-            part = without_rater(part, g)
-        found.append(_variance(agreement, part))
-    if np.isnan(found).all():
-        raise DataError(
-            f"{r} raters of the pilot have no standard error, so nothing follows from it."
-        )
-    return float(np.nanmean(found))
-
-
-def _variance(agreement: Agreement, part: Annotations) -> float:
-    distance = agreement.case.distance
-    if distance is None:
-        return float("nan")
-    bench = Bench(part, categories=agreement.weights.values)
-    parts = bench.score(agreement.coefficient, distance).parts
-    return standard_error(parts) ** 2 * float(parts.counted.sum())
-
-
-def _extended(found: dict[int, float], r: int) -> float:
-    """Return A + B / (r - 1), fitted with A, B >= 0 by least squares to what is known."""
-    from scipy.optimize import nnls
-
-    if len(found) < 2:
-        raise DataError("a pilot of two raters cannot tell what more raters would bring.")
-    known = np.array(sorted(found))
-    terms = np.column_stack([np.ones(len(known)), 1 / (known - 1)])
-    (start, slope), _ = nnls(terms, np.array([found[k] for k in known.tolist()]))
-    return float(start + slope / (r - 1))

@@ -1,0 +1,251 @@
+"""What one unit adds to the variance in a pilot study, and what it would with other raters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.annotations import Annotations
+from setagree.errors import DataError, SparseRatersWarning, counted, shorten, warn
+from setagree.inference.jackknife import jackknife
+from setagree.progress import track
+from setagree.results import Agreement
+from setagree.scoring import Bench
+from setagree.substudies import of_ratings
+
+Variances: TypeAlias = dict[float | None, tuple[float, str]]
+"""n SE² by number of raters, and what it rests on."""
+
+_SPARSE = 0.5
+"""A rater with a smaller share of the busiest rater's ratings is no example of one more rater."""
+
+_TOGETHER = 0.75
+"""Cells that are rated at least where the same raters are said to rate all units."""
+
+_MOST = 0.8
+"""Ratings that the raters who are not sparse must have at least, or else raters take turns."""
+
+_THINNINGS = 20
+"""Draws of ratings inside units; each averages over all units already."""
+
+_LONG_WORK = 2_000_000
+
+
+def unit_variance(agreement: Agreement) -> tuple[float, int]:
+    """Return n SE² and n, the units behind the standard error.
+
+    Where there is no linearised standard error, it is that of the jackknife over units.
+    """
+    if agreement.parts.influence.size:
+        n = int(agreement.degrees_of_freedom + 1)
+        return agreement.standard_error**2 * n, n
+    n = agreement.n_pairable_units
+    if agreement.reason is not None:
+        return float("nan"), n
+    return jackknife(agreement).standard_error ** 2 * n, n
+
+
+def variances_by_raters(
+    agreement: Agreement,
+    raters: Sequence[int] | None,
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> Variances:
+    """Return n SE² for each wanted number of raters; never more of it for more raters.
+
+    Warns
+    -----
+    SparseRatersWarning
+        Some raters rated so little that they are left out.
+    """
+    own, _ = unit_variance(agreement)
+    regular, together = _regular_raters(agreement)
+    here = agreement.n_raters if together and regular.all() else _ratings_a_unit(agreement)
+    if raters is None or (regular.all() and list(raters) == [here]):
+        return {here: (own, "pilot")}
+    study = agreement.study
+    if study is None:
+        raise DataError("other numbers of raters need to know who gave what; a tally does not.")
+    if not together:
+        return _by_ratings(agreement, study, raters, min(n_resamples, _THINNINGS), generator)
+    if not regular.all():
+        _say_sparse(study, regular)
+    return _by_choices(agreement, study, regular, raters, n_resamples, generator)
+
+
+def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
+    """Return which raters are not sparse, and whether these rated all units together.
+
+    They did not where raters take turns, as crowd workers do; then nobody is left out.
+    """
+    study = agreement.study
+    if study is None:
+        return np.ones(agreement.n_raters or 0, dtype=bool), True
+    ratings = np.bincount(study.rater_codes, minlength=study.n_raters)
+    regular = ratings >= _SPARSE * ratings.max()
+    theirs = int(ratings[regular].sum())
+    full = theirs >= _TOGETHER * study.n_units * regular.sum()
+    if full and regular.sum() >= 2 and theirs >= _MOST * study.n_ratings:
+        return regular, True
+    return np.ones(study.n_raters, dtype=bool), False
+
+
+def _say_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:
+    ratings = np.bincount(study.rater_codes, minlength=study.n_raters)
+    sparse = np.flatnonzero(~regular)
+    named = ", ".join(
+        f"{shorten(study.raters[g])} with {ratings[g]:,} of {study.n_units:,} units"
+        for g in sparse[:3]
+    )
+    more = f" and {len(sparse) - 3:,} more" if len(sparse) > 3 else ""
+    warn(
+        f"{counted(len(sparse), 'rater')} with fewer than half the ratings of the busiest left out "
+        f"({named}{more}), as they are no example of what one rater more brings; the pilot counts "
+        f"as one of {int(regular.sum())} raters.",
+        SparseRatersWarning,
+    )
+
+
+def _ratings_a_unit(agreement: Agreement) -> float:
+    """Return the mean number of ratings of units that have two; a whole number as such."""
+    tally = agreement.tally
+    m = tally.multiplicity * tally.pairable
+    mean = float(m @ tally.pattern_ratings) / float(m.sum())
+    return int(mean) if mean.is_integer() else mean
+
+
+def _by_choices(
+    agreement: Agreement,
+    study: Annotations,
+    regular: npt.NDArray[np.bool_],
+    raters: Sequence[int],
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> Variances:
+    """Return n SE² of the pilot's raters, of fewer of them, and of more."""
+    able = np.flatnonzero(regular)
+    most, whole = len(able), bool(regular.all())
+    asked = {*raters, most} if max(raters) <= most else set(range(2, most + 1))
+    found = {}
+    for r in sorted(asked & set(range(2, most + 1))):
+        if whole and r == most:
+            found[r] = unit_variance(agreement)[0]
+            continue
+        chosen = _choices(able, r, n_resamples, generator)
+        kept = (np.isin(study.rater_codes, some) for some in chosen)
+        found[r] = _mean_variance(agreement, study, kept, r, total=len(chosen))
+    names = dict.fromkeys(found, "raters left out") | ({most: "pilot"} if whole else {})
+    return _table(found, names, raters)
+
+
+def _choices(
+    able: npt.NDArray[np.intp], r: int, n_resamples: int, generator: np.random.Generator
+) -> list[list[int]]:
+    """Return all choices of r raters, or some at random where there are more than n_resamples."""
+    some = itertools.islice(itertools.combinations(able.tolist(), r), n_resamples + 1)
+    choices = [list(choice) for choice in some]
+    if len(choices) <= n_resamples:
+        return choices
+    return [generator.choice(able, r, replace=False).tolist() for _ in range(n_resamples)]
+
+
+def _by_ratings(
+    agreement: Agreement,
+    study: Annotations,
+    raters: Sequence[int],
+    n_draws: int,
+    generator: np.random.Generator,
+) -> Variances:
+    """Return n SE² for so many ratings a unit, where raters take turns."""
+    sizes = np.bincount(study.unit_codes, minlength=study.n_units)
+    pairable = sizes[sizes >= 2]
+    most = int(np.median(pairable))
+    asked = {*raters, most} if max(raters) <= most else set(range(2, most + 1))
+    found, names = {}, {}
+    for r in sorted(asked & set(range(2, most + 1))):
+        if (pairable == r).all():
+            found[r], names[r] = unit_variance(agreement)[0], "pilot"
+            continue
+        kept = (_thinned(study, sizes, r, generator) for _ in range(n_draws))
+        found[r] = _mean_variance(agreement, study, kept, r, total=n_draws)
+        names[r] = "ratings left out"
+    return _table(found, names, raters)
+
+
+def _thinned(
+    study: Annotations, sizes: npt.NDArray[np.intp], r: int, generator: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Return r ratings at random of each unit that has as many."""
+    order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
+    units = study.unit_codes[order]
+    rank = np.arange(study.n_ratings) - (np.cumsum(sizes) - sizes)[units]
+    kept = np.zeros(study.n_ratings, dtype=bool)
+    kept[order[(rank < r) & (sizes[units] >= r)]] = True
+    return kept
+
+
+def _mean_variance(
+    agreement: Agreement,
+    study: Annotations,
+    kept: Iterable[npt.NDArray[np.bool_]],
+    r: int,
+    *,
+    total: int,
+) -> float:
+    """Return the mean of n SE² over parts of the study."""
+    long = total * study.n_ratings > _LONG_WORK
+    drawn = track(kept, total=total, what=f"{r} raters", long=long)
+    found = np.array([*_variances(agreement, (of_ratings(study, some) for some in drawn))])
+    if np.isnan(found).all():
+        raise DataError(
+            f"{r} raters of the pilot have no standard error, so nothing follows from it."
+        )
+    return float(np.nanmean(found))
+
+
+def _variances(agreement: Agreement, parts: Iterable[Annotations]) -> Iterator[float]:
+    distance: Any = agreement.case.distance  # known wherever it is known who gave what
+    for part in parts:
+        bench = Bench(part, categories=agreement.weights.values)
+        yield unit_variance(bench.score(agreement.coefficient, distance))[0]
+
+
+def _table(
+    found: Mapping[int, float], names: Mapping[int, str], raters: Sequence[int]
+) -> Variances:
+    """Return what is wanted: what was found, made monotone, or what it is extended to."""
+    falling = _never_rising(found)
+    most = max(found)
+    return {
+        r: (falling[r], names[r])
+        if r <= most
+        else (min(extended(found, r), falling[most]), "extended")
+        for r in raters
+    }
+
+
+def _never_rising(found: Mapping[int, float]) -> dict[int, float]:
+    """Return the same, but for fewer raters at least as much as for more: one can leave some out.
+
+    What the most raters gave, the pilot as it is, stays.
+    """
+    out: dict[int, float] = {}
+    for r in sorted(found, reverse=True):
+        out[r] = max(found[r], *out.values()) if out else found[r]
+    return out
+
+
+def extended(found: Mapping[int, float], r: int) -> float:
+    """Return A + B / (r - 1), fitted with A, B >= 0 by least squares to what is known."""
+    from scipy.optimize import nnls
+
+    if len(found) < 2:
+        raise DataError("a pilot of two raters cannot tell what more raters would bring.")
+    known = np.array(sorted(found))
+    terms = np.column_stack([np.ones(len(known)), 1 / (known - 1)])
+    (start, slope), _ = nnls(terms, np.array([found[k] for k in known.tolist()]))
+    return float(start + slope / (r - 1))
