@@ -28,6 +28,13 @@ from setagree.tally import Tally
 from setagree.weights import Weights
 
 if TYPE_CHECKING:
+    from setagree.diagnosis.by_group import by_group, over_time
+    from setagree.diagnosis.by_label import by_label
+    from setagree.diagnosis.by_pair import by_pair, pair_matrix
+    from setagree.diagnosis.by_rater import by_rater
+    from setagree.diagnosis.by_unit import by_unit
+    from setagree.diagnosis.confusions import confusions
+    from setagree.diagnosis.what_if import what_if
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
@@ -54,8 +61,14 @@ __all__ = [
     "benchmark",
     "bootstrap",
     "brennan_prediger",
+    "by_group",
+    "by_label",
+    "by_pair",
+    "by_rater",
+    "by_unit",
     "cohen_kappa",
     "compare",
+    "confusions",
     "conger_kappa",
     "distance_matrix",
     "distances",
@@ -65,6 +78,8 @@ __all__ = [
     "jackknife",
     "krippendorff_alpha",
     "mv_alpha",
+    "over_time",
+    "pair_matrix",
     "parse_labels",
     "percent_agreement",
     "permutation_test",
@@ -72,13 +87,17 @@ __all__ = [
     "scott_pi",
     "simulate",
     "weights",
+    "what_if",
 ]
 
 # What a first look at the data does not need is imported when it is asked for.
-_LATER = dict.fromkeys(
-    ("benchmark", "bootstrap", "compare", "jackknife", "permutation_test", "plan"),
-    "setagree.inference",
-)
+_WINGS = {
+    "setagree.diagnosis": (
+        "by_group by_label by_pair by_rater by_unit confusions over_time pair_matrix what_if"
+    ),
+    "setagree.inference": "benchmark bootstrap compare jackknife permutation_test plan",
+}
+_LATER = {name: wing for wing, names in _WINGS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

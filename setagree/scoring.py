@@ -110,10 +110,7 @@ class Bench:
         if name == "mv_alpha":
             self._check_sizes(distance)
         case = self.case(distance, listed=coefficient.lists_values)
-        parts = coefficient.compute(case)
-        return make_agreement(
-            name, distance.name, parts, case=case, reason=self._reason(parts.undefined)
-        )
+        return _computed(name, distance.name, case)
 
     def case(self, distance: Distance, *, listed: bool = False) -> Case:
         """Return the study under one distance, over the observed or the listed values."""
@@ -141,11 +138,6 @@ class Bench:
         own = get_coefficient(name).default_distance
         names = DEFAULT_DISTANCES[self.tally.kind] if own is None else (own,)
         return [get_distance(one) for one in names]
-
-    def _reason(self, undefined: Undefined | None) -> str | None:
-        if undefined == "no pairable unit" and self.tally.n_raters == 1:
-            return "there is only one rater"
-        return None if undefined is None else _REASONS[undefined]
 
     def _check_sizes(self, distance: Distance) -> None:
         if self.tally.kind != "labels":
@@ -202,6 +194,26 @@ def score_one(
     agreement = bench.score(name, bench.distances(name, asked)[0])
     warn_undefined([agreement])
     return agreement
+
+
+def score_part(whole: Agreement, part: Annotations) -> Agreement:
+    """Return the coefficient of a part of a study, over the values and distance of the whole.
+
+    The part lists the same values (`substudies.of_ratings`), so that the weights are made once;
+    what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole.
+    """
+    tally = Tally.from_annotations(part)
+    case = Case(tally, whole.weights, whole.case.distance, part)
+    return _computed(whole.coefficient, whole.distance, case)
+
+
+def _computed(name: str, distance: str, case: Case) -> Agreement:
+    """Return the result of a coefficient, with the reason where it is undefined."""
+    parts = COEFFICIENTS[name].compute(case)
+    reason = None if parts.undefined is None else _REASONS[parts.undefined]
+    if parts.undefined == "no pairable unit" and case.tally.n_raters == 1:
+        reason = "there is only one rater"
+    return make_agreement(name, distance, parts, case=case, reason=reason)
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:

@@ -13,19 +13,19 @@ from setagree.annotations import Annotations
 from setagree.coding import Value
 
 
-def of_ratings(study: Annotations, kept: npt.NDArray[np.bool_]) -> Annotations:
+def of_ratings(study: Annotations, kept: npt.NDArray[Any]) -> Annotations:
     """Return the annotations that are kept; the units and raters left without any are forgotten.
 
     Parameters
     ----------
-    kept : array of bool, shape (n_ratings,)
+    kept : array of bool, shape (n_ratings,), or of positions
 
     Notes
     -----
     All K values stay listed, so that codes mean the same in the part and in the whole.
     """
-    units, unit_codes = np.unique(study.unit_codes[kept], return_inverse=True)
-    raters, rater_codes = np.unique(study.rater_codes[kept], return_inverse=True)
+    units, unit_codes = _compacted(study.unit_codes[kept], study.n_units)
+    raters, rater_codes = _compacted(study.rater_codes[kept], study.n_raters)
     return replace(
         study,
         units=study.units[units],
@@ -36,15 +36,14 @@ def of_ratings(study: Annotations, kept: npt.NDArray[np.bool_]) -> Annotations:
     )
 
 
+def places_of(study: Annotations, kept: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return where the units of a part stand among the units of the whole."""
+    return _compacted(study.unit_codes[kept], study.n_units)[0]
+
+
 def without_rater(study: Annotations, g: int) -> Annotations:
     """Return the annotations of all raters but one, over the same values."""
     return of_ratings(study, study.rater_codes != g)
-
-
-def with_used_values(study: Annotations) -> Annotations:
-    """Return the study without the values that no annotation has."""
-    used, codes = np.unique(study.value_codes, return_inverse=True)
-    return replace(study, values=tuple(study.values[k] for k in used), value_codes=codes)
 
 
 def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotations:
@@ -52,3 +51,11 @@ def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotat
     codes: dict[Value, int] = {}
     moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in study.values])
     return replace(study, values=tuple(codes), value_codes=moved[study.value_codes])
+
+
+def _compacted(
+    codes: npt.NDArray[Any], size: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the codes in use, and each code's position among them."""
+    used = np.bincount(codes, minlength=size) > 0
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[codes]

@@ -126,7 +126,7 @@ def test_only_the_package_imports_by_name():
 
 HEAVY = (
     "scipy.stats matplotlib typer rich narwhals duckdb sklearn tqdm dask pyspark jinja2 openpyxl "
-    "nltk hypothesis setagree.cli setagree.inference"
+    "nltk hypothesis setagree.cli setagree.inference setagree.diagnosis setagree.views"
 )
 
 

@@ -19,19 +19,28 @@ _BLOCK_ENTRIES = 4_000_000
 
 
 def spread_within_raters(study: Annotations, weights: Weights) -> Floats:
-    """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares.
+    """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares."""
+    return spread_within_groups(
+        study.rater_codes, study.value_codes, n_groups=study.n_raters, weights=weights
+    )
 
-    Raters with few distinct values pay by pairs, the others by one product with D each, in blocks
+
+def spread_within_groups(
+    groups: npt.NDArray[Any], values: npt.NDArray[Any], *, n_groups: int, weights: Weights
+) -> Floats:
+    """Return (D p_g)(v) for each answer of value v in group g, p_g the group's shares.
+
+    Groups with few distinct values pay by pairs, the others by one product with D each, in blocks
     of bounded memory.
     """
-    keys = study.rater_codes.astype(np.int64) * study.n_values + study.value_codes
+    keys = groups.astype(np.int64) * weights.n_values + values
     distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    raters, values = np.divmod(distinct, study.n_values)
-    shares = counts / np.bincount(study.rater_codes, minlength=study.n_raters)[raters]
-    few = np.bincount(raters, minlength=study.n_raters)[raters] <= FEW_VALUES
+    owners, own_values = np.divmod(distinct, weights.n_values)
+    shares = counts / np.bincount(groups, minlength=n_groups)[owners]
+    few = np.bincount(owners, minlength=n_groups)[owners] <= FEW_VALUES
     out = np.zeros(len(distinct))
-    out[few] = _by_pairs(raters[few], values[few], shares[few], weights)
-    out[~few] = _by_products(raters[~few], values[~few], shares[~few], weights)
+    out[few] = _by_pairs(owners[few], own_values[few], shares[few], weights)
+    out[~few] = _by_products(owners[~few], own_values[~few], shares[~few], weights)
     return out[entry]
 
 

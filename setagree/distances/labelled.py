@@ -146,8 +146,13 @@ def _assignment(cost: Floats) -> float:
     return float(spread[rows, columns].sum() / parcels)
 
 
+def direct_parents(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
+    """Return the set of parents of each label that has an entry; empty for a root."""
+    return {label: _as_labels(above) for label, above in parents.items()}
+
+
 def _ancestors(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
-    direct = {label: _as_labels(above) for label, above in parents.items()}
+    direct = direct_parents(parents)
     found: dict[Label, LabelSet] = {}
     for label in direct:
         seen: set[Label] = set()

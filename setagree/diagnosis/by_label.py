@@ -1,0 +1,179 @@
+"""Which labels cost the agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Floats
+from setagree.diagnosis.common import Row, check_level, shares
+from setagree.diagnosis.membership import label_counts, membership_of
+from setagree.distances import get_distance
+from setagree.scoring import Bench, Study
+from setagree.tally import Tally
+
+
+def by_label(study: Study, *, level: float = 0.95) -> pd.DataFrame:
+    """Return how far raters agree on each label, taken as a question of yes or no.
+
+    Each label is a study of its own: did the rater give it to the unit? Its observed and expected
+    disagreement are ``Do_l`` and ``De_l``, and alpha with the Hamming distance on the sets is made
+    of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``: ``share_of_disagreement`` is
+    ``Do_l / sum_l Do_l``.
+
+    Parameters
+    ----------
+    study : Annotations or Tally
+        Label sets; or categories, of which each is a label of its own.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row a label, the largest share of the disagreement first: label, n_ratings (with the
+        label), n_units (to which somebody gave it), prevalence (share of all ratings), alpha
+        (Krippendorff's, binary) with standard_error, low, high; ac1 (Gwet's) with
+        ac1_standard_error, ac1_low, ac1_high; positive_agreement and negative_agreement
+        (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
+        label: the chance that another rater says the same); observed_disagreement,
+        expected_disagreement, share_of_disagreement; reason (why alpha is nan).
+
+    Raises
+    ------
+    DataError
+        The values are numbers.
+
+    References
+    ----------
+    Krippendorff (2011) for binary alpha; Gwet (2008) for AC1; specific agreement: Uebersax, after
+    Fleiss (1971), and Cicchetti & Feinstein (1990) for two raters.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([
+    ...     ("ann", 1, "a"), ("ben", 1, "a, b"), ("ann", 2, ""), ("ben", 2, "a"),
+    ...     ("ann", 3, "b"), ("ben", 3, "b"),
+    ... ], blank="empty")
+    >>> by_label(study)[["label", "n_ratings", "alpha", "share_of_disagreement"]].round(3)
+      label  n_ratings  alpha  share_of_disagreement
+    0     a          3  0.444                    0.5
+    1     b          3  0.444                    0.5
+    """
+    check_level(level)
+    tally = Bench(study).tally
+    membership = membership_of(tally)
+    counts = label_counts(tally, membership)
+    rows = [
+        {"label": label, **_row(binary, level)}
+        for label, binary in zip(membership.labels, _binary_tallies(tally, counts), strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
+    share = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
+    frame.insert(len(_COLUMNS) - 2, "share_of_disagreement", share)
+    frame = frame.drop(columns="share").sort_values(
+        "share_of_disagreement", ascending=False, kind="stable"
+    )
+    return frame.reset_index(drop=True)
+
+
+_COLUMNS = (
+    "label",
+    "n_ratings",
+    "n_units",
+    "prevalence",
+    "alpha",
+    "standard_error",
+    "low",
+    "high",
+    "ac1",
+    "ac1_standard_error",
+    "ac1_low",
+    "ac1_high",
+    "positive_agreement",
+    "negative_agreement",
+    "observed_disagreement",
+    "expected_disagreement",
+    "share",
+    "reason",
+)
+
+
+def _row(binary: Tally, level: float) -> Row:
+    """Return the columns of one label from the study of yes and no."""
+    bench, nominal = Bench(binary), get_distance("nominal")
+    alpha, ac1 = (bench.score(name, nominal) for name in ("krippendorff_alpha", "gwet_ac"))
+    low, high = alpha.interval(level)
+    ac1_low, ac1_high = ac1.interval(level)
+    yes, no = _dense(binary)
+    m, r = binary.multiplicity, binary.pattern_ratings
+    return {
+        "n_ratings": round(float(m @ yes)),
+        "n_units": round(float(m[yes > 0].sum())),
+        "prevalence": float(m @ yes) / float(m @ r),
+        "alpha": alpha.estimate,
+        "standard_error": alpha.standard_error,
+        "low": low,
+        "high": high,
+        "ac1": ac1.estimate,
+        "ac1_standard_error": ac1.standard_error,
+        "ac1_low": ac1_low,
+        "ac1_high": ac1_high,
+        "positive_agreement": _specific(yes, r, m),
+        "negative_agreement": _specific(no, r, m),
+        "observed_disagreement": alpha.observed_disagreement,
+        "expected_disagreement": alpha.expected_disagreement,
+        "reason": alpha.reason,
+    }
+
+
+def _specific(n: Floats, r: Floats, m: Floats) -> float:
+    """Return sum m n (n - 1) / sum m n (r - 1); nan where no such rating stands in a pair."""
+    possible = float(m @ (n * (r - 1)))
+    return float(m @ (n * (n - 1))) / possible if possible > 0 else float("nan")
+
+
+def _dense(binary: Tally) -> tuple[Floats, Floats]:
+    """Return the counts of yes and of no, each of shape (n_patterns,)."""
+    out = np.zeros((2, binary.n_patterns))
+    out[binary.indices, binary.rows] = binary.counts
+    return out[0], out[1]
+
+
+def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
+    """Yield for each label the study of yes and no: patterns (ratings with it, ratings).
+
+    Units that nobody gave the label are told apart by their number of ratings alone.
+    """
+    from scipy import sparse
+
+    by_label_ = sparse.csc_array(counts)
+    r, m = tally.pattern_ratings, tally.multiplicity
+    lengths, of_pattern = np.unique(r, return_inverse=True)
+    units = np.bincount(of_pattern, m, len(lengths))
+    for start, stop in zip(by_label_.indptr[:-1], by_label_.indptr[1:], strict=True):
+        patterns, n = by_label_.indices[start:stop], by_label_.data[start:stop]
+        seen, which = np.unique(np.stack([n, r[patterns]]), axis=1, return_inverse=True)
+        times = np.bincount(which.ravel(), m[patterns], seen.shape[1])
+        rest = units - np.bincount(of_pattern[patterns], m[patterns], len(lengths))
+        yes = np.concatenate([seen[0], np.zeros(len(lengths))])
+        ratings = np.concatenate([seen[1], lengths])
+        yield _binary_tally(yes, ratings - yes, np.concatenate([times, rest]))
+
+
+def _binary_tally(yes: Floats, no: Floats, m: Floats) -> Tally:
+    used = m > 0.5 * np.spacing(m.max(initial=1.0))
+    both = np.stack([yes[used], no[used]], axis=1)
+    rows, columns = np.nonzero(both)
+    return Tally(
+        "category",
+        (True, False),
+        np.searchsorted(rows, np.arange(len(both) + 1)),
+        columns.astype(np.int32),
+        both[rows, columns],
+        m[used],
+    )

@@ -1,0 +1,257 @@
+"""Which raters agree with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import NOTHING, Floats
+from setagree.coefficients.within_raters import spread_within_groups
+from setagree.diagnosis.common import known_raters, score_whole, uncertainty
+from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, OptionError, did_you_mean
+from setagree.results import Agreement
+from setagree.scoring import score_part
+from setagree.substudies import of_ratings
+from setagree.weights.base import Weights
+
+COLUMNS = (
+    "rater_a",
+    "rater_b",
+    "n_shared",
+    "estimate",
+    "standard_error",
+    "low",
+    "high",
+    "mean_distance",
+    "reason",
+    "coefficient",
+    "distance",
+)
+
+
+def by_pair(
+    study: Annotations,
+    *,
+    coefficient: str = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return the coefficient of every pair of raters, on the units that both rated.
+
+    For Krippendorff's alpha all pairs are computed together: a pair that shares n units, with mean
+    distance ``Do``, has ``De = 2n / (2n - 1) pi' D pi`` and ``alpha = 1 - Do / De``, ``pi`` the
+    shares of the values among its 2n ratings, and the standard error of two raters on complete
+    data. Other coefficients are computed pair by pair.
+
+    Parameters
+    ----------
+    study : Annotations
+        Who gave what.
+    coefficient, distance
+        As in `setagree.agreement`; by default the distance for the kind of values. What a distance
+        takes from the data (mid-ranks, the largest distance) is that of the whole study.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair that shares a unit, the lowest estimate first: rater_a, rater_b, n_shared,
+        estimate, standard_error, low, high, mean_distance, reason (why the estimate is nan),
+        coefficient, distance. `pair_matrix` makes a square of it.
+
+    Raises
+    ------
+    DataError
+        Who gave what is unknown.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> pairs = by_pair(sa.simulate(60, 3, rng=1))
+    >>> pairs[["rater_a", "rater_b", "n_shared", "estimate"]].round(3)
+      rater_a rater_b  n_shared  estimate
+    0      r1      r2        60     0.271
+    1      r1      r3        60     0.310
+    2      r2      r3        60     0.383
+    """
+    study = known_raters(study, "by_pair")
+    # Two raters are what these names ask for, and every pair is.
+    of_many = {"cohen_kappa": "conger_kappa", "scott_pi": "fleiss_kappa"}
+    whole = score_whole(study, of_many.get(coefficient, coefficient), distance, level)
+    if coefficient == "krippendorff_alpha":
+        frame = _alphas(study, whole.weights, level)
+    else:
+        frame = _one_by_one(study, whole, level)
+    frame = frame.assign(coefficient=coefficient, distance=whole.distance)
+    return frame[list(COLUMNS)].sort_values("estimate", kind="stable").reset_index(drop=True)
+
+
+def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFrame:
+    """Return one column of `by_pair` as a square of raters; nan where two share no unit.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        What `by_pair` returned.
+    column : str
+        Which of its numbers.
+
+    Raises
+    ------
+    OptionError
+        There is no such column.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> pair_matrix(by_pair(sa.simulate(60, 3, rng=1))).round(2)  # doctest: +NORMALIZE_WHITESPACE
+    rater_b    r1    r2    r3
+    rater_a
+    r1        NaN  0.27  0.31
+    r2       0.27   NaN  0.38
+    r3       0.31  0.38   NaN
+    """
+    if column not in pairs.columns:
+        raise OptionError(
+            f"the pairs have no column {column!r}.{did_you_mean(column, list(pairs.columns))}"
+        )
+    turned = pairs.rename(columns={"rater_a": "rater_b", "rater_b": "rater_a"})
+    both = pd.concat([pairs, turned], ignore_index=True)
+    codes, raters = pd.factorize(both["rater_a"])
+    order = np.argsort([str(rater) for rater in raters], kind="stable")
+    place = np.argsort(order)
+    square = np.full((len(raters), len(raters)), np.nan)
+    others = raters.get_indexer(pd.Index(both["rater_b"], tupleize_cols=False))
+    square[place[codes], place[others]] = both[column]
+    names = pd.Index(raters[order], tupleize_cols=False)
+    return pd.DataFrame(square, index=names.rename("rater_a"), columns=names.rename("rater_b"))
+
+
+def _alphas(study: Annotations, weights: Weights, level: float) -> pd.DataFrame:
+    ratings = sorted_ratings(study)
+    blocks = [
+        _alphas_of(study, ratings, left, right, weights)
+        for left, right in ratings.pairs_by_first_rater()
+        if len(left)
+    ]
+    if not blocks:
+        raise DataError("no two raters share a unit, so that there is no pair to compare.")
+    frame = pd.concat(blocks, ignore_index=True)
+    return _with_interval(frame, level)
+
+
+def _alphas_of(
+    study: Annotations,
+    ratings: SortedRatings,
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    weights: Weights,
+) -> pd.DataFrame:
+    """Return alpha and its standard error of all pairs of raters in a block."""
+    keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+    found, pair = np.unique(keys, return_inverse=True)
+    k, l = ratings.values[left], ratings.values[right]
+    d = weights.distance_at(k, l)
+    both = spread_within_groups(
+        np.concatenate([pair, pair]),
+        np.concatenate([k, l]),
+        n_groups=len(found),
+        weights=weights,
+    )
+    spread = (both[: len(d)] + both[len(d) :]) / 2
+    n = np.bincount(pair, minlength=len(found)).astype(np.float64)
+    mean_d = np.bincount(pair, d, len(found)) / n
+    chance = np.bincount(pair, spread, len(found)) / n
+    estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance), weights.max_distance)
+    return pd.DataFrame(
+        {
+            "rater_a": study.raters[found // study.n_raters],
+            "rater_b": study.raters[found % study.n_raters],
+            "n_shared": n.astype(np.int64),
+            "estimate": estimate,
+            "standard_error": error,
+            "mean_distance": mean_d,
+            "reason": _reasons(n, chance, weights.max_distance),
+        }
+    )
+
+
+def _alpha_of_two(
+    d: Floats,
+    spread: Floats,
+    pair: npt.NDArray[np.int64],
+    means: tuple[Floats, Floats, Floats],
+    d_max: float,
+) -> tuple[Floats, Floats]:
+    """Return 1 - (2n - 1) Do / (2n S), S = pi' D pi, with its standard error (r_i = 2 throughout).
+
+    The linearised value of a unit is (S - d_i) / S - 2 (1 - alpha') (S - s_i) / S, alpha' = 1 -
+    Do / S and s_i the mean of D pi over its two values.
+    """
+    n, mean_d, chance = means
+    S = np.where((chance > NOTHING * d_max) & (n > 1), chance, np.nan)
+    estimate = 1 - (2 * n - 1) / (2 * n) * mean_d / S
+    x = ((S[pair] - d) - 2 * (mean_d / S)[pair] * (S[pair] - spread)) / S[pair]
+    deviation = np.bincount(pair, (x - (1 - mean_d / S)[pair]) ** 2, len(n))
+    return estimate, np.sqrt(deviation / np.where(n > 1, n * (n - 1), np.nan))
+
+
+def _reasons(n: Floats, chance: Floats, d_max: float) -> npt.NDArray[np.object_]:
+    out = np.full(len(n), None, dtype=object)
+    out[chance <= NOTHING * d_max] = "only one value was used"
+    out[(n == 1) & (chance > NOTHING * d_max)] = "there is only one unit"
+    return out
+
+
+def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
+    from scipy.special import stdtrit
+
+    df = (frame["n_shared"] - 1).clip(lower=1)
+    half = stdtrit(df, (1 + level) / 2) * frame["standard_error"]
+    return frame.assign(
+        low=frame["estimate"] - half, high=(frame["estimate"] + half).clip(upper=1.0)
+    )
+
+
+def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+    rows = []
+    for a, b, shared in _shared_ratings(study):
+        part = score_part(whole, of_ratings(study, shared))
+        rows.append(
+            {
+                "rater_a": study.raters[a],
+                "rater_b": study.raters[b],
+                "n_shared": len(shared) // 2,
+                **uncertainty(part, level),
+                "mean_distance": _mean_distance(part),
+                "reason": part.reason,
+            }
+        )
+    if not rows:
+        raise DataError("no two raters share a unit, so that there is no pair to compare.")
+    return pd.DataFrame(rows)
+
+
+def _shared_ratings(study: Annotations) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+    """Yield two raters and the positions of their ratings of shared units."""
+    ratings = sorted_ratings(study)
+    for left, right in ratings.pairs_by_first_rater():
+        keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        for group in np.split(order, starts[1:]) if len(order) else ():
+            a, b = divmod(int(keys[group[0]]), study.n_raters)
+            yield a, b, ratings.order[np.concatenate([left[group], right[group]])]
+
+
+def _mean_distance(part: Agreement) -> float:
+    tally = part.tally
+    means = part.case.mean_disagreement * part.weights.max_distance
+    return float(tally.multiplicity @ means) / tally.n_units

@@ -1,0 +1,259 @@
+"""Which raters cost the agreement, and what they do differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.diagnosis.common import Row, known_raters, score_whole
+from setagree.diagnosis.membership import Membership, membership_of
+from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
+from setagree.differences import linearised_difference
+from setagree.distances.registry import DistanceLike
+from setagree.progress import track
+from setagree.results import Agreement
+from setagree.scoring import score_part
+from setagree.substudies import of_ratings, places_of
+from setagree.weights.base import Weights
+
+COLUMNS = (
+    "rater",
+    "n_ratings",
+    "n_shared",
+    "mean_distance",
+    "estimate_without",
+    "change",
+    "change_standard_error",
+    "change_low",
+    "change_high",
+    "mean_set_size",
+    "set_size_bias",
+    "empty_rate",
+    "empty_bias",
+    "overused_label",
+    "overuse",
+    "underused_label",
+    "underuse",
+    "coefficient",
+    "distance",
+)
+
+_CELLS_AT_ONCE = 5_000_000
+
+
+def by_rater(
+    study: Annotations,
+    *,
+    coefficient: str = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return how each rater differs from the others, and the coefficient without the rater.
+
+    Every comparison is with the other raters on the same units: ``set_size_bias`` is the mean over
+    the rater's shared units of (own set size - mean set size of the others), and so for the empty
+    answers and for each label.
+
+    Parameters
+    ----------
+    study : Annotations
+        Who gave what.
+    coefficient, distance
+        As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
+        distance) and the list of values stay those of the whole study.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row a rater, first the one whose removal raises the coefficient most: rater, n_ratings,
+        n_shared (in units with another rating), mean_distance (to the others, averaged over its
+        shared units), estimate_without, change (estimate_without - estimate of all) with
+        change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
+        mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
+        with overuse and underuse (difference of the rates), coefficient, distance. What concerns
+        labels is missing where the values are numbers.
+
+    Raises
+    ------
+    DataError
+        Who gave what is unknown.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> raters = by_rater(sa.simulate(60, 3, rng=1))
+    >>> raters[["rater", "n_ratings", "mean_distance", "estimate_without", "change"]].round(3)
+      rater  n_ratings  mean_distance  estimate_without  change
+    0    r1         60          0.610             0.383   0.062
+    1    r2         60          0.579             0.310  -0.011
+    2    r3         60          0.563             0.271  -0.050
+    """
+    study = known_raters(study, "by_rater")
+    whole = score_whole(study, coefficient, distance, level)
+    ratings = sorted_ratings(study)
+    frame = pd.DataFrame(
+        {
+            "rater": study.raters,
+            "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
+            **_distances(study, ratings, whole.weights),
+            **_habits(study, ratings, whole),
+        }
+    )
+    changes = pd.DataFrame(_changes(study, whole, level))
+    frame = pd.concat([frame, changes], axis=1)
+    frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
+    frame = frame[list(COLUMNS)].sort_values("change", ascending=False, kind="stable")
+    return frame.reset_index(drop=True)
+
+
+def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
+    rows: list[Row] = []
+    everyone = np.arange(study.n_units)
+    raters = range(study.n_raters)
+    long = study.n_raters * study.n_ratings > 20_000_000
+    for g in track(raters, total=len(raters), what="raters", long=long):
+        kept = study.rater_codes != g
+        if not kept.any():
+            rows.append(dict.fromkeys(_CHANGES, float("nan")))
+            continue
+        part = score_part(whole, of_ratings(study, kept))
+        places = (places_of(study, kept), everyone)
+        row = linearised_difference(part, whole, design="same_units", level=level, places=places)
+        numbers = (row["difference"], row["standard_error"], row["low"], row["high"])
+        rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))
+    return rows
+
+
+_CHANGES = COLUMNS[4:9]
+
+
+def _distances(study: Annotations, ratings: SortedRatings, weights: Weights) -> Row:
+    """Return the shared ratings of each rater, and the mean distance to the others in them."""
+    far = np.zeros(len(ratings.units))
+    left, shift = np.arange(len(far)), 0
+    while left.size:
+        shift += 1
+        left = left[left + shift < ratings.stop[left]]
+        right = left + shift
+        d = weights.distance_at(ratings.values[left], ratings.values[right])
+        far[left] += d
+        far[right] += d
+    shared = ratings.unit_ratings > 1
+    mean = far / np.maximum(ratings.unit_ratings - 1, 1)
+    n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
+    sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
+    return {"n_shared": n, "mean_distance": _divided(sums, n)}
+
+
+def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
+    """Return the columns that concern labels; nan and None for numbers."""
+    if study.kind == "number":
+        return _no_habits(study.n_raters)
+    membership = membership_of(whole.tally)
+    sizes = membership.sizes.astype(np.float64)
+    all_ratings = np.bincount(ratings.raters, minlength=study.n_raters)
+    out: Row = {}
+    for own, bias, x in (
+        ("mean_set_size", "set_size_bias", sizes),
+        ("empty_rate", "empty_bias", (sizes == 0).astype(np.float64)),
+    ):
+        values = x[ratings.values]
+        out[own] = np.bincount(ratings.raters, values, study.n_raters) / all_ratings
+        out[bias] = _beside_others(study, ratings, values)
+    return out | _label_habits(study, ratings, membership)
+
+
+def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats) -> Floats:
+    """Return for each rater the mean of (own x - mean x of the others) over its shared ratings."""
+    sums = np.bincount(ratings.units, x, study.n_units)[ratings.units]
+    r = ratings.unit_ratings
+    shared = r > 1
+    gap = np.where(shared, x - (sums - x) / np.maximum(r - 1, 1), 0.0)
+    n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
+    return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
+
+
+@dataclass(frozen=True, eq=False)
+class _LabelGaps:
+    """Sparse (R, L): shared ratings with each label, and the mean number expected of the others."""
+
+    own: Any
+    others: Any
+    n_shared: npt.NDArray[Any]
+
+    def rows(self, part: slice) -> Floats:
+        """Return the bias of some raters, dense, (part, L)."""
+        gap = (self.own[part] - self.others[part]).toarray()
+        return np.asarray(gap / np.maximum(self.n_shared[part], 1)[:, None])
+
+
+def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> _LabelGaps:
+    from scipy import sparse
+
+    shared = np.flatnonzero(ratings.unit_ratings > 1)
+    g, u = ratings.raters[shared], ratings.units[shared]
+    apart = 1 / (ratings.unit_ratings[shared] - 1)
+    n, K = len(shared), len(membership.sizes)
+    rows = np.arange(n)
+    given = sparse.csr_array((np.ones(n), (rows, ratings.values[shared])), (n, K))
+    labels = given @ membership.matrix
+    by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ labels
+    of_rater = sparse.csr_array((np.ones(n), (g, rows)), (study.n_raters, n))
+    thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
+    around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
+    return _LabelGaps(
+        (of_rater @ labels).tocsr(),
+        (around @ by_unit - thinned @ labels).tocsr(),
+        np.bincount(g, minlength=study.n_raters),
+    )
+
+
+def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
+    gaps = _label_gaps(study, ratings, membership)
+    if not membership.n_labels:
+        return _no_labels(study.n_raters)
+    at_once = max(1, _CELLS_AT_ONCE // membership.n_labels)
+    starts = range(0, study.n_raters, at_once)
+    over, under = [], []
+    for start in starts:
+        bias = gaps.rows(slice(start, start + at_once))
+        over.append(_largest(bias, membership))
+        under.append(_largest(-bias, membership))
+    return {
+        "overused_label": np.concatenate([labels for labels, _ in over]),
+        "overuse": np.concatenate([sizes for _, sizes in over]),
+        "underused_label": np.concatenate([labels for labels, _ in under]),
+        "underuse": -np.concatenate([sizes for _, sizes in under]),
+    }
+
+
+def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.object_], Floats]:
+    """Return the label of the largest bias of each row, and its size; None and nan for none."""
+    best = bias.argmax(axis=1)
+    size = bias[np.arange(len(bias)), best]
+    labels = membership.labels[best]
+    labels[~(size > 0)] = None
+    return labels, np.where(size > 0, size, np.nan)
+
+
+def _no_habits(n_raters: int) -> Row:
+    sizes = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
+    return dict.fromkeys(sizes, np.full(n_raters, np.nan)) | _no_labels(n_raters)
+
+
+def _no_labels(n_raters: int) -> Row:
+    labels = dict.fromkeys(("overused_label", "underused_label"), [None] * n_raters)
+    return labels | dict.fromkeys(("overuse", "underuse"), np.full(n_raters, np.nan))
+
+
+def _divided(sums: npt.NDArray[Any], n: npt.NDArray[Any]) -> Floats:
+    """Return sums / n; nan where n is 0."""
+    return np.asarray(np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0))

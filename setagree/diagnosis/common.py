@@ -1,0 +1,97 @@
+"""What the diagnoses share: the coefficient of the whole study, and the columns of a result."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.distances import Distance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, OptionError
+from setagree.results import Agreement
+from setagree.scoring import Bench, Study
+from setagree.tally import Tally
+
+Row: TypeAlias = dict[str, Any]
+
+
+def score_whole(
+    study: Study, coefficient: str, distance: DistanceLike | None, level: float
+) -> Agreement:
+    """Return the coefficient of the whole study, which the diagnosis takes apart."""
+    check_level(level)
+    bench = Bench(study)
+    asked = None if distance is None else [get_distance(distance)]
+    return bench.score(coefficient, bench.distances(coefficient, asked)[0])
+
+
+def distance_of(whole: Agreement) -> Distance:
+    """Return the distance that a whole was scored with."""
+    if whole.case.distance is None:
+        raise TypeError("this agreement does not know its distance")
+    return whole.case.distance
+
+
+def check_level(level: float) -> None:
+    """Raise `OptionError` unless the level lies strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+
+
+def known_raters(study: object, what: str) -> Annotations:
+    """Return the study, of which it must be known who gave what.
+
+    Raises
+    ------
+    DataError
+        It is a tally, or no study at all.
+    """
+    if isinstance(study, Annotations):
+        return study
+    if isinstance(study, Tally):
+        raise DataError(f"{what} needs to know who gave which answer; a tally of counts does not.")
+    raise DataError(
+        f"a value of type {type(study).__name__} is no study; build one with "
+        "Annotations.from_long, from_wide, ..."
+    )
+
+
+def uncertainty(agreement: Agreement, level: float) -> Row:
+    """Return the columns estimate, standard_error, low, high."""
+    low, high = agreement.interval(level)
+    return {
+        "estimate": agreement.estimate,
+        "standard_error": agreement.standard_error,
+        "low": low,
+        "high": high,
+    }
+
+
+def counts(agreement: Agreement) -> Row:
+    """Return the columns n_units, n_pairable_units, n_raters, n_ratings, n_values in use."""
+    tally = agreement.tally
+    return {
+        "n_units": tally.n_units,
+        "n_pairable_units": tally.n_pairable_units,
+        "n_raters": tally.n_raters,
+        "n_ratings": tally.n_ratings,
+        "n_values": len(np.unique(tally.indices)),
+    }
+
+
+def named(agreement: Agreement) -> Row:
+    """Return the columns reason, coefficient, distance."""
+    return {
+        "reason": agreement.reason,
+        "coefficient": agreement.coefficient,
+        "distance": agreement.distance,
+    }
+
+
+def shares(parts: Floats) -> Floats:
+    """Return each part over their sum; nan where there is nothing to share."""
+    total = float(parts.sum())
+    return parts / total if total > 0 else np.full(len(parts), np.nan)

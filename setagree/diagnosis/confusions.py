@@ -1,0 +1,222 @@
+"""Which label stands where another rater put which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats
+from setagree.diagnosis.contained import gone_by_chance
+from setagree.diagnosis.membership import Membership, label_totals, membership_of
+from setagree.distances.labelled import direct_parents, taxonomy
+from setagree.labels import Label, LabelSet
+from setagree.scoring import Bench, Study
+from setagree.tally import Tally
+
+COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
+
+
+def confusions(
+    study: Study,
+    *,
+    parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
+) -> pd.DataFrame:
+    """Return which labels stand for one another, and which are left out.
+
+    Two raters of a unit, with answers A and B, confuse label a with b where a is in A and not in B
+    and b is in B and not in A (kind "instead"). One of them left label a out where a is in A and B
+    holds nothing that A lacks (kind "left out"). A pair of answers can show several confusions.
+
+    Parameters
+    ----------
+    study : Annotations or Tally
+        Label sets; or categories, which can only stand for one another.
+    parents : mapping, optional
+        The parent of each label, or several, as in `setagree.distances.taxonomy`.
+
+    Returns
+    -------
+    DataFrame
+        The most frequent first: label, other (None for "left out"), kind, pairs (of ratings of one
+        unit), expected (their exact mean where all answers are reshuffled over the pairable units),
+        lift (pairs / expected), share (of all pairs that differ), relation ("parent" where one is
+        an ancestor of the other, a matter of granularity; "sibling"; "unrelated"; None without a
+        taxonomy).
+
+    Raises
+    ------
+    DataError
+        The values are numbers.
+
+    Notes
+    -----
+    With ``c`` the pairable ratings, N of them, T pairs within units and ``c(a, not b)`` the ratings
+    that hold a and not b, the mean is ``2 T c(a, not b) c(b, not a) / (N (N - 1))``; for "left out"
+    the sum over all A and subsets B of A takes the place of the product. It is nan where sets are
+    so large that their subsets are too many.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([
+    ...     ("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a, c"), ("ben", 2, "b, c"),
+    ...     ("ann", 3, "c"), ("ben", 3, ""),
+    ... ], blank="empty")
+    >>> confusions(study)[["label", "other", "kind", "pairs", "expected"]].round(3)
+      label other      kind  pairs  expected
+    0     a     b   instead    2.0       0.8
+    1     c  None  left out    1.0       1.0
+    """
+    tally = Bench(study).tally
+    membership = membership_of(tally)
+    k, l, m = _differing_pairs(tally)
+    frames = [
+        _instead(tally, membership, k, l, m),
+        _left_out(tally, membership, k, l, m),
+    ]
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+    frame["lift"] = frame["pairs"] / frame["expected"]
+    frame["share"] = frame["pairs"] / float(m.sum()) if len(m) else np.nan
+    related = _relation(parents)
+    frame["relation"] = [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]
+    frame = frame.sort_values("pairs", ascending=False, kind="stable")
+    return frame[list(COLUMNS)].reset_index(drop=True)
+
+
+def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+    """Return the distinct pairs k < l of values that meet in units, and how many rater pairs."""
+    K = tally.n_values
+    keys: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    weights: list[npt.NDArray[Any]] = [np.zeros(0)]
+    left, shift = np.arange(len(tally.indices)), 0
+    while left.size:
+        shift += 1
+        left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
+        right = left + shift
+        k, l = tally.indices[left].astype(np.int64), tally.indices[right].astype(np.int64)
+        m = tally.multiplicity[tally.rows[left]] * tally.counts[left] * tally.counts[right]
+        met, which = np.unique(np.minimum(k, l) * K + np.maximum(k, l), return_inverse=True)
+        keys.append(met)
+        weights.append(np.bincount(which, m, len(met)))
+    met, which = np.unique(np.concatenate(keys), return_inverse=True)
+    total = np.bincount(which, np.concatenate(weights), len(met)).astype(np.float64)
+    return met // K, met % K, total
+
+
+def _only(
+    membership: Membership, own: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return position and label of every label that `own` holds and `other` does not."""
+    position, label = membership.spread(own)
+    alone = ~membership.holds(other[position], label)
+    return position[alone], label[alone]
+
+
+def _instead(
+    tally: Tally,
+    membership: Membership,
+    k: npt.NDArray[Any],
+    l: npt.NDArray[Any],
+    m: Floats,
+) -> pd.DataFrame:
+    L = membership.n_labels
+    found: dict[int, float] = {}
+    for start in range(0, len(k), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        a, b, times = _crossed(membership, k[part], l[part], m[part])
+        keys, which = np.unique(np.minimum(a, b) * L + np.maximum(a, b), return_inverse=True)
+        sums = np.bincount(which, times, len(keys))
+        for key, total in zip(keys.tolist(), sums.tolist(), strict=True):
+            found[key] = found.get(key, 0.0) + total
+    a, b = np.divmod(np.fromiter(found, dtype=np.int64, count=len(found)), max(L, 1))
+    return pd.DataFrame(
+        {
+            "label": membership.labels[a],
+            "other": membership.labels[b],
+            "kind": "instead",
+            "pairs": np.fromiter(found.values(), dtype=np.float64, count=len(found)),
+            "expected": _instead_by_chance(tally, membership, a, b),
+        }
+    )
+
+
+def _crossed(
+    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+    """Return every (label of k alone, label of l alone) of each pair, with the pair's weight."""
+    at_k, a = _only(membership, k, l)
+    at_l, b = _only(membership, l, k)
+    size = np.bincount(at_l, minlength=len(k))
+    first = np.cumsum(size) - size
+    times = size[at_k]
+    owner = np.repeat(np.arange(len(at_k)), times)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
+    return a[owner], b[first[at_k[owner]] + within], m[at_k[owner]]
+
+
+def _instead_by_chance(
+    tally: Tally, membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any]
+) -> Floats:
+    c = tally.value_totals(tally.multiplicity * tally.pairable)
+    alone = label_totals(membership, c)
+    weighted = membership.matrix * c[:, None]
+    together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
+    apart = (alone[a] - together) * (alone[b] - together)
+    return np.asarray(apart * _pairs_by_chance(tally, c))
+
+
+def _left_out(
+    tally: Tally,
+    membership: Membership,
+    k: npt.NDArray[Any],
+    l: npt.NDArray[Any],
+    m: Floats,
+) -> pd.DataFrame:
+    pairs = np.zeros(membership.n_labels)
+    for own, other in ((k, l), (l, k)):
+        position, label = _only(membership, own, other)
+        lacking = np.bincount(_only(membership, other, own)[0], minlength=len(k)) > 0
+        kept = ~lacking[position]
+        pairs += np.bincount(label[kept], m[position[kept]], membership.n_labels)
+    c = tally.value_totals(tally.multiplicity * tally.pairable)
+    expected = gone_by_chance(membership, c) * _pairs_by_chance(tally, c)
+    found = np.flatnonzero(pairs)
+    return pd.DataFrame(
+        {
+            "label": membership.labels[found],
+            "other": np.full(len(found), None, dtype=object),
+            "kind": "left out",
+            "pairs": pairs[found],
+            "expected": expected[found],
+        }
+    )
+
+
+def _pairs_by_chance(tally: Tally, c: Floats) -> float:
+    """Return 2 T / (N (N - 1)): how often a pair of ratings meets in a reshuffled study."""
+    r, N = tally.pattern_ratings, float(c.sum())
+    within = float(tally.multiplicity @ (r * (r - 1)))
+    return within / (N * (N - 1)) if N > 1 else float("nan")
+
+
+def _relation(
+    parents: Mapping[Label, Label | Iterable[Label] | None] | None,
+) -> Callable[[Any, Any], str | None]:
+    """Return the function that says how two labels are related."""
+    if parents is None:
+        return lambda _a, _b: None
+    direct, ancestors = direct_parents(parents), taxonomy(parents).ancestors
+    none: LabelSet = frozenset()
+
+    def related(a: Any, b: Any) -> str | None:
+        if b is None:
+            return None
+        if a in ancestors.get(b, none) or b in ancestors.get(a, none):
+            return "parent"
+        return "sibling" if direct.get(a, none) & direct.get(b, none) else "unrelated"
+
+    return related

@@ -1,0 +1,92 @@
+"""Which group each rating belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coding import as_objects, code_ids
+from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.labels import is_missing
+from setagree.layouts import pick_column
+from setagree.sources.columns import guess_columns
+
+
+def group_of_units(
+    study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
+) -> npt.NDArray[np.object_]:
+    """Return what a mapping from unit says of each unit of a study.
+
+    Raises
+    ------
+    DataError
+        It says nothing of some units, or several things of one.
+    """
+    if isinstance(by, pd.Series):
+        if by.index.has_duplicates:
+            twice = by.index[by.index.duplicated()].unique().tolist()
+            raise DataError(f"{what}: the units {listing(twice)} have several entries.")
+        by = dict(zip(as_objects(by.index), as_objects(by), strict=True))
+    if not isinstance(by, Mapping):
+        raise OptionError(
+            f"{what}: a mapping or Series from unit is wanted, not a {type(by).__name__}; for a "
+            "column, pass the table itself as data."
+        )
+    found = as_objects([by.get(unit) for unit in study.units])
+    without = [unit for unit, one in zip(study.units, found, strict=True) if is_missing(one)]
+    if without:
+        hint = did_you_mean(without[0], by)
+        raise DataError(
+            f"{what}: {counted(len(without), 'unit')} of {study.n_units:,} have no entry "
+            f"({listing(without)}).{hint}"
+        )
+    return found
+
+
+def study_of_table(
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
+) -> tuple[Annotations, npt.NDArray[np.object_]]:
+    """Return the study of a long table, and what a further column says of each of its units.
+
+    A unit of which the column says several things is one unit for each of them, called (unit,
+    group): answers are compared inside a group only.
+
+    Parameters
+    ----------
+    reading : mapping
+        The options of `Annotations.from_long`; columns that are None are guessed.
+
+    Raises
+    ------
+    DataError
+        The column is absent, or a row has nothing in it.
+    """
+    cells = pick_column(table, column)
+    nothing = int(cells.isna().sum())
+    if nothing:
+        raise DataError(
+            f"{counted(nothing, 'row')} of {len(table):,} have nothing in column {column!r}; fill "
+            "it in, or drop these rows."
+        )
+    roles = ("unit", "rater", "labels", "value")
+    free = [name for name in table.columns if name != column]
+    found = guess_columns(free, **{role: reading[role] for role in roles})
+    how = {name: option for name, option in reading.items() if name not in roles}
+    columns = {role: getattr(found, role) for role in roles}
+    units, names = code_ids(pick_column(table, found.unit), "unit")
+    groups, listed = pd.factorize(cells)
+    first = np.zeros(len(names), dtype=np.int64)
+    first[units[::-1]] = groups[::-1]
+    if (first[units] == groups).all():
+        study = Annotations.from_long(table, **columns, **how)
+        place = dict(zip(names, first, strict=True))
+        return study, as_objects(listed)[[place[unit] for unit in study.units]]
+    pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
+    ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
+    study = Annotations.from_long(table.assign(**{found.unit: ids[which]}), **columns, **how)
+    return study, as_objects(group for _, group in study.units)
