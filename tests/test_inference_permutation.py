@@ -33,7 +33,7 @@ from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.inference import PermutationTest, shuffles
+from setagree.inference import PermutationTest, inside_units, shuffles
 from setagree.inference.permutation import exact_mean
 from setagree.inference.shuffles import Shuffler, _study_of
 from setagree.scoring import COEFFICIENTS
@@ -165,7 +165,7 @@ class TestEveryReshuffle:
         """Beyond some number of values distances are looked up pair by pair; nothing changes."""
         alpha = score(HARD, "krippendorff_alpha")
         table = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
-        monkeypatch.setattr(shuffles, "_DENSE_VALUES", 2)
+        monkeypatch.setattr(inside_units, "_DENSE_VALUES", 2)
         pairs = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
         np.testing.assert_allclose(pairs, table, rtol=0, atol=1e-14)
 

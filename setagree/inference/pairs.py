@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, OptionError
 from setagree.inference.draws import ENTRIES_AT_ONCE
+from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
+from setagree.progress import track
 from setagree.results import Agreement
+
+_LONG_WORK = 20_000_000
+_WAITING = 1_000_000
+"""Losses that are gathered before equal ones become one."""
 
 
 def resample_pairs(
@@ -23,6 +32,9 @@ def resample_pairs(
         raise OptionError("method='krippendorff' is an algorithm for krippendorff_alpha alone.")
     if agreement.reason is not None:
         return np.full(n_resamples, np.nan)
+    _check_whole(agreement)
+    if _n_pairs(agreement) > PAIRS_LISTED:
+        return _redrawn_counts(agreement, n_resamples, generator)
     loss = _pair_losses(agreement)
     at_once = max(1, ENTRIES_AT_ONCE // len(loss))
     parts = []
@@ -32,22 +44,66 @@ def resample_pairs(
     return np.concatenate(parts)
 
 
-def _pair_losses(agreement: Agreement) -> Floats:
-    """Return E of every pair of ratings of every unit, equal answers included."""
-    tally, weights = agreement.tally, agreement.weights
+def _check_whole(agreement: Agreement) -> None:
+    tally = agreement.tally
     if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
         raise DataError("counts that are fractions make no list of pairs.")
-    unit = np.repeat(tally.rows, tally.counts.astype(np.int64))
-    value = np.repeat(tally.indices, tally.counts.astype(np.int64))
-    r, m = tally.pattern_ratings, tally.multiplicity
-    N = float(m[tally.pairable] @ r[tally.pairable])
-    losses = []
-    left, shift = np.arange(len(unit)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(unit)]
-        left = left[unit[left + shift] == unit[left]]
-        d = weights.distance_at(value[left], value[left + shift])
-        loss = 2 * d / ((r[unit[left]] - 1) * N * agreement.expected_disagreement)
-        losses.append(np.repeat(loss, m[unit[left]].astype(np.int64)))
-    return np.concatenate(losses)
+
+
+def _n_pairs(agreement: Agreement) -> int:
+    tally = agreement.tally
+    r = tally.pattern_ratings
+    return round(float(tally.multiplicity @ (r * (r - 1))) / 2)
+
+
+def _redrawn_counts(
+    agreement: Agreement, n_resamples: int, generator: np.random.Generator
+) -> Floats:
+    """Return the same from how often each loss is drawn, where the pairs are too many to list."""
+    loss, times = _distinct_losses(agreement)
+    n = _n_pairs(agreement)
+    shares = times / times.sum()
+    long = n_resamples * len(loss) > _LONG_WORK
+    rounds = track(range(n_resamples), total=n_resamples, what="resamples", long=long)
+    return np.array([1 - float(generator.multinomial(n, shares) @ loss) for _ in rounds])
+
+
+def _distinct_losses(agreement: Agreement) -> tuple[Floats, Floats]:
+    """Return the different values of E, and how many of all pairs have each."""
+    tally, weights = agreement.tally, agreement.weights
+    losses, times = [np.zeros(1)], [np.zeros(1)]
+    for left, right in value_pairs(tally):
+        row = tally.rows[left]
+        d = weights.distance_at(tally.indices[left], tally.indices[right])
+        losses.append(_losses(agreement, row, d))
+        times.append(tally.counts[left] * tally.counts[right] * tally.multiplicity[row])
+        if sum(map(len, losses[1:])) > max(_WAITING, len(losses[0])):
+            losses, times = _merged(losses, times)
+    (loss,), (times_of_each,) = _merged(losses, times)
+    # The first is 0; the pairs of equal answers are all that are left.
+    times_of_each[0] += _n_pairs(agreement) - times_of_each.sum()
+    return loss, times_of_each
+
+
+def _merged(losses: list[Floats], times: list[Floats]) -> tuple[list[Floats], list[Floats]]:
+    """Return the different losses in ascending order, with their times summed."""
+    loss, at = np.unique(np.concatenate(losses), return_inverse=True)
+    return [loss], [np.bincount(at, np.concatenate(times)).astype(np.float64, copy=False)]
+
+
+def _losses(agreement: Agreement, row: npt.NDArray[Any], d: Floats) -> Floats:
+    """Return E of pairs of ratings at distance d in units of some patterns."""
+    tally = agreement.tally
+    r, used = tally.pattern_ratings, tally.pairable
+    N = float(tally.multiplicity[used] @ r[used])
+    return np.asarray(2 * d / ((r[row] - 1) * N * agreement.expected_disagreement))
+
+
+def _pair_losses(agreement: Agreement) -> Floats:
+    """Return E of every pair of ratings of every unit, equal answers included."""
+    tally = agreement.tally
+    times = tally.counts.astype(np.int64)
+    row, value = np.repeat(tally.rows, times), np.repeat(tally.indices, times)
+    one, two = rating_pairs(row)
+    loss = _losses(agreement, row[one], agreement.weights.distance_at(value[one], value[two]))
+    return np.repeat(loss, tally.multiplicity[row[one]].astype(np.int64))

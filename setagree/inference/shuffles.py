@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from math import exp, inf, lgamma
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Floats
@@ -18,17 +16,21 @@ from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
 from setagree.errors import DataError
+from setagree.inference.inside_units import (
+    Codes,
+    CountedUnits,
+    dense_distances,
+    lists_pairs,
+    rating_pairs,
+)
 from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS
 from setagree.tally import Tally
 
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-
 ENTRIES_AT_ONCE = 400_000
 """Answers that are exchanged at a time; 3 MB, which stay in the cache."""
 
-_DENSE_VALUES = 1_500
 _LONG_WORK = 100_000_000
 _TABLE_LIMIT = 50_000_000
 
@@ -85,24 +87,53 @@ class Shuffler:
 
     def all_estimates(self) -> Floats:
         """Return the estimates of all distinct arrangements, each once."""
-        order = np.concatenate(self.groups())
-        arrangements = itertools.product(*(_arrangements(self.value[g]) for g in self.groups()))
+        groups = self.groups()
+        order = np.concatenate(groups)
+        arrangements = _arrangements([self.value[g] for g in groups])
         parts = []
-        while block := list(itertools.islice(arrangements, self._rows_at_once())):
+        while block := list(islice(arrangements, self._rows_at_once())):
             V = np.empty((len(block), len(self.value)), dtype=self.value.dtype)
-            V[:, order] = [list(itertools.chain(*answers)) for answers in block]
+            V[:, order] = block
             parts.append(self.evaluate(V))
         return np.concatenate(parts)
 
     def _rows_at_once(self) -> int:
-        width = max(len(self.value), len(self._pairs[0]), self.weights.n_values)
+        width = max(len(self.value), self.weights.n_values)
+        if self._lists_pairs:
+            width = max(width, len(self._pairs[0]))
         return max(1, ENTRIES_AT_ONCE // width)
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of answers V of shape (B, n_ratings)."""
+        observed = self._listed(V) if self._lists_pairs else self._counted(V)
+        return one_minus(observed / self.weights.max_distance, self._chance(V))
+
+    @cached_property
+    def _lists_pairs(self) -> bool:
+        return lists_pairs(self.r, self.weights.n_values)
+
+    def _listed(self, V: Codes) -> Floats:
+        """Return the observed disagreement of each row, summed over the list of pairs."""
         left, right, share = self._pairs
         d = self._distances(V.take(left, axis=1), V.take(right, axis=1))
-        return one_minus(d @ share / self.weights.max_distance, self._chance(V))
+        return np.asarray(d @ share)
+
+    def _counted(self, V: Codes) -> Floats:
+        """Return the same from the values of each unit."""
+        B, n = len(V), len(self.r)
+        unit = self.unit[self._by_unit] + n * np.arange(B)[:, None]
+        value = V.take(self._by_unit, axis=1)
+        q = self._units.disagreement(unit.ravel(), value.ravel(), np.ones(V.size), B * n)
+        return np.asarray(q.reshape(B, n) @ (self._share / 2))
+
+    @cached_property
+    def _units(self) -> CountedUnits:
+        agreement = self.agreement
+        return CountedUnits(self.r, agreement.tally, agreement.weights, self._dense)
+
+    @cached_property
+    def _by_unit(self) -> Codes:
+        return np.argsort(self.unit, kind="stable")
 
     def _shuffled(self, V: Codes, generator: np.random.Generator) -> Codes:
         if not self.within_rater:
@@ -117,22 +148,16 @@ class Shuffler:
     @cached_property
     def _pairs(self) -> tuple[Codes, Codes, Floats]:
         """The pairs inside units, and what a distance of 1 in each adds to the observed part."""
-        order = np.argsort(self.unit, kind="stable")
-        u = self.unit[order]
-        lefts, rights = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        left, shift = np.arange(len(u)), 0
-        while left.size:
-            shift += 1
-            left = left[left + shift < len(u)]
-            left = left[u[left + shift] == u[left]]
-            lefts.append(order[left])
-            rights.append(order[left + shift])
-        one, two = np.concatenate(lefts), np.concatenate(rights)
-        r = self.r[self.unit[one]]
-        pairable = self.r >= 2
+        one, two = rating_pairs(self.unit)
+        return one, two, self._share[self.unit[one]]
+
+    @cached_property
+    def _share(self) -> Floats:
+        """What a distance of 1 in one pair of each unit adds to the observed part."""
+        pairable, r = self.r >= 2, np.where(self.r >= 2, self.r, np.inf)
         if self.alpha_like:
-            return one, two, 2 / ((r - 1) * self.r[pairable].sum())
-        return one, two, 2 / (r * (r - 1) * pairable.sum())
+            return np.asarray(2 / ((r - 1) * self.r[pairable].sum()))
+        return np.asarray(2 / (r * (r - 1) * pairable.sum()))
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
@@ -209,11 +234,7 @@ class Shuffler:
 
     @cached_property
     def _dense(self) -> Floats | None:
-        K = self.weights.n_values
-        if K > _DENSE_VALUES:
-            return None
-        k, l = np.divmod(np.arange(K * K), K)
-        return self.weights.distance_at(k, l)
+        return dense_distances(self.weights)
 
 
 def table_shuffles(
@@ -275,19 +296,28 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     return unit, np.zeros(len(unit), dtype=np.int64), value
 
 
-def _arrangements(answers: Codes) -> Iterator[list[int]]:
-    """Yield every distinct order of the answers once."""
-    values, counts = np.unique(answers, return_counts=True)
-    left = dict(zip(values.tolist(), counts.tolist(), strict=True))
+def _arrangements(groups: list[Codes]) -> Iterator[Codes]:
+    """Yield every distinct order of the answers inside the groups once, group after group."""
+    whole = np.concatenate([np.sort(answers) for answers in groups])
+    inside = np.split(whole, np.cumsum([len(answers) for answers in groups])[:-1])
+    moving = [answers for answers in inside if answers[0] != answers[-1]]
+    yield whole.copy()
+    while any(_moved_on(answers) for answers in reversed(moving)):
+        yield whole.copy()
 
-    def extend(prefix: list[int]) -> Iterator[list[int]]:
-        if len(prefix) == len(answers):
-            yield prefix
-            return
-        for value, n in left.items():
-            if n:
-                left[value] -= 1
-                yield from extend([*prefix, value])
-                left[value] += 1
 
-    yield from extend([])
+def _moved_on(answers: Codes) -> bool:
+    """Put the answers in their next distinct order, or back in the first after the last of all.
+
+    The next in the dictionary: the last answer with a larger one behind it takes the least of
+    those, and the rest is sorted (Narayana's algorithm).
+    """
+    rises = np.flatnonzero(answers[:-1] < answers[1:])
+    if not len(rises):
+        answers.sort()
+        return False
+    i = rises[-1]
+    j = np.flatnonzero(answers > answers[i])[-1]
+    answers[[i, j]] = answers[[j, i]]
+    answers[i + 1 :] = answers[:i:-1].copy()
+    return True

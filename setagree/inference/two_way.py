@@ -19,6 +19,12 @@ from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
 from setagree.errors import DataError
+from setagree.inference.inside_units import (
+    CountedUnits,
+    dense_distances,
+    lists_pairs,
+    rating_pairs,
+)
 from setagree.progress import track
 from setagree.results import Agreement
 
@@ -78,10 +84,19 @@ class TwoWay:
 
     def _within(self, w: Floats) -> tuple[Floats, Floats]:
         """Return, by unit, the summed weight of its pairs and their summed distance / d_max."""
-        u, g, h, d = self._pairs
-        both = 2 * w[g] * w[h]
         n = self.study.n_units
-        return _sums(u, both, n), _sums(u, both * d, n)
+        if self._lists_pairs:
+            u, g, h, d = self._pairs
+            both = 2 * w[g] * w[h]
+            return _sums(u, both, n), _sums(u, both * d, n)
+        u, g, v = self._by_unit
+        pairs = _sums(u, w[g], n) ** 2 - _sums(u, w[g] ** 2, n)
+        disagreement = self._units.disagreement(u, v, w[g], n)
+        return pairs, disagreement / self.agreement.weights.max_distance
+
+    @cached_property
+    def _lists_pairs(self) -> bool:
+        return lists_pairs(self._ratings, self.agreement.weights.n_values)
 
     def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> float:
         """Return the chance disagreement / d_max of the coefficient."""
@@ -138,21 +153,29 @@ class TwoWay:
         return float(quadratic(self.agreement.weights, totals[:, None])[0])
 
     @cached_property
+    def _ratings(self) -> Floats:
+        return np.bincount(self.study.unit_codes, minlength=self.study.n_units).astype(np.float64)
+
+    @cached_property
     def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """The pairs of ratings inside units: unit, two raters, distance / d_max."""
         study, weights = self.study, self.agreement.weights
+        one, two = rating_pairs(study.unit_codes)
+        d = weights.distance_at(study.value_codes[one], study.value_codes[two])
+        raters = study.rater_codes
+        return study.unit_codes[one], raters[one], raters[two], d / weights.max_distance
+
+    @cached_property
+    def _by_unit(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """The unit, rater and value of each rating, unit after unit."""
+        study = self.study
         order = np.argsort(study.unit_codes, kind="stable")
-        u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
-        parts: list[tuple[npt.NDArray[Any], ...]] = []
-        left, shift = np.arange(len(u)), 0
-        while left.size:
-            shift += 1
-            left = left[left + shift < len(u)]
-            left = left[u[left + shift] == u[left]]
-            d = weights.distance_at(v[left], v[left + shift]) / weights.max_distance
-            parts.append((u[left], g[left], g[left + shift], d))
-        unit, one, two, distance = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return unit, one, two, distance
+        return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
+
+    @cached_property
+    def _units(self) -> CountedUnits:
+        weights = self.agreement.weights
+        return CountedUnits(self._ratings, self.agreement.tally, weights, dense_distances(weights))
 
 
 def _sums(codes: npt.NDArray[Any], each: Floats, n: int) -> Floats:
