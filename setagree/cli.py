@@ -35,7 +35,7 @@ HELP = """[bold]setagree score study.csv[/bold]
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
 
-[not dim]Alpha and Fleiss' kappa (MASI) of a table: a row for each unit and rater. Also:[/]
+[not dim]Alpha and Fleiss' kappa (MASI): a row for each unit and rater. Also:[/]
 
 setagree score study.csv --unit doc --rater who --labels tags --blank empty
 setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, cast
 
@@ -14,10 +15,10 @@ import setagree as sa
 from setagree import cli_options as options
 from setagree import cli_tables as tables
 from setagree.cli_options import Asked, Delivery, PilotReading, Reading, Resampling, Reshuffling
-from setagree.cli_output import Deliverer, about, sentences
+from setagree.cli_output import Deliverer, about, say, sentences
 from setagree.cli_reading import names, read_study
 from setagree.cli_tables import Side
-from setagree.errors import OptionError, check_choice
+from setagree.errors import DataError, OptionError, check_choice, counted
 
 TEST_LINE = "Test an agreement against chance by reshuffling."
 COMPARE_LINE = "Compare files, coefficients or distances."
@@ -31,11 +32,11 @@ setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
 setagree test study.csv -c conger_kappa --scheme within_rater
 """
 
-COMPARE_HELP = """[bold]setagree compare before.csv after.csv[/bold]
+COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
-[not dim]The difference of two alphas with its interval and p. Also:[/]
+[not dim]The alpha of the first less that of the second, with interval and p. Also:[/]
 
-setagree compare before.csv after.csv --design independent -d masi,jaccard
+setagree compare after.csv before.csv --design shared_units -d masi,jaccard
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 """
 
@@ -48,6 +49,8 @@ setagree plan pilot.csv --half-width 0.05 --raters 2,3,5
 """
 
 ALPHA = "krippendorff_alpha"
+
+_FEW = 200
 
 Result: TypeAlias = tuple[pd.DataFrame, str]
 """The frame that programs read, and the table that people read."""
@@ -95,18 +98,20 @@ def compare(
     deliver = Deliverer(delivery, files)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
-        check_choice("design", design, ("same_units", "independent"))
+        check_choice("design", design, ("same_units", "shared_units", "independent"))
     _check_placed(vars(resampling), "--method bootstrap", wanted=method == "bootstrap")
     given: dict[str, Any] = {"design": design, "method": method, "level": level}
     if method == "bootstrap":
-        given["n_resamples"] = _count(resampling.resamples, 2000)
+        given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = _seed(resampling.seed)
     scored = []
     for file in files:
-        with about(file if len(files) > 1 else None) as note:
+        with about(file if len(files) > 1 else None) as note, _in_every(files):
             study = read_study(file, reading, note=note)
             scored.append(table_of(study, asked, coefficients=ALPHA, level=level))
     families = _families(files, scored)
+    if design == "shared_units":
+        families = [_on_shared_units(family) for family in families]
     frame = _differences(families, given)
     deliver(frame, tables.comparison(scored, families, frame))
 
@@ -132,16 +137,17 @@ def plan(
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
     drawn = _seed(seed)
     table = table_of(read_study(file, reading), asked, coefficients=ALPHA, level=level)
+    plans = [sa.plan(row, level=level, rng=drawn, **wishes) for row in table]
     parts = []
-    for row in table:
-        part = sa.plan(row, level=level, rng=drawn, **wishes).to_frame().assign(level=level)
+    for row, planned in zip(table, plans, strict=True):
+        part = planned.to_frame().assign(level=level)
         part.insert(0, "coefficient", row.coefficient)
         part.insert(1, "distance", row.distance)
         parts.append(part)
     frame = pd.concat(parts, ignore_index=True)
     if wishes["raters"] is not None:
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, tables.plans(table, frame))
+    deliver(frame, tables.plans(table, plans, frame))
 
 
 def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.AgreementTable:
@@ -171,6 +177,8 @@ class BootstrapInterval:
             n_undefined=[row.n_undefined for row in rows],
             seed=self.seed,
         )
+        # It comes from the analytic standard error, which is not in the table now.
+        frame = frame.rename(columns={"p_value": "analytic_p_value"})
         return frame, tables.bootstrapped(table, frame)
 
 
@@ -185,11 +193,11 @@ def bootstrap_interval(
     )
     if not wanted:
         return None
-    named = "BCa" if method in {"bca", "BCA"} else method or "percentile"
+    named = "BCa" if method in {None, "bca", "BCA"} else method
     check_choice("interval_method", named, ("percentile", "basic", "BCa"))
     return BootstrapInterval(
         cast(Literal["percentile", "basic", "BCa"], named),
-        _count(resampling.resamples, 2000),
+        _enough(resampling.resamples),
         _seed(resampling.seed),
     )
 
@@ -213,6 +221,26 @@ def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list
         [Side(k * len(files) + f + 1, file, scored[f][key]) for f, file in enumerate(files)]
         for k, key in enumerate(keys)
     ]
+
+
+def _on_shared_units(family: Sequence[Side]) -> list[Side]:
+    """Return the same sides, scored anew on the units that all of them have."""
+    from setagree.inference.designs import on_shared_units
+
+    scored = on_shared_units([side.agreement for side in family])
+    return [replace(side, agreement=one) for side, one in zip(family, scored, strict=True)]
+
+
+@contextmanager
+def _in_every(files: Sequence[str]) -> Iterator[None]:
+    """Say, where one of several files lacks a column, that all of them need it."""
+    try:
+        yield
+    except DataError as error:
+        if len(files) == 1 or "there is no column" not in str(error).casefold():
+            raise
+        hint = "rename it there, or name no column where every file has usual names."
+        raise DataError(f"{error} A column that is named must be in all files: {hint}") from error
 
 
 def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> pd.DataFrame:
@@ -246,6 +274,16 @@ def _count(resamples: int | None, default: int) -> int:
     return default if resamples is None else resamples
 
 
+def _enough(resamples: int | None) -> int:
+    """Return how many resamples are wanted; say where they are few for the ends of an interval."""
+    if resamples is not None and 0 < resamples < _FEW:
+        say(
+            f"Warning: {counted(resamples, 'resample')} are few for an interval, which will differ "
+            "much from seed to seed; 1,000 or more are usual."
+        )
+    return _count(resamples, 2000)
+
+
 def _seed(given: int | None) -> int:
     """Return the seed that is given, or one that is drawn so that it can be printed."""
     if given is None:
@@ -259,9 +297,11 @@ def _numbers(name: str, given: Sequence[str] | None, *, hint: str = "") -> list[
     """Return the whole numbers of an option."""
     if given is None:
         return None
-    try:
-        return [int(number) for number in names(given)]
-    except ValueError:
-        raise OptionError(
-            f"{name}={','.join(given)!r} must be whole numbers, such as 2,3,5.{hint}"
-        ) from None
+    listed = names(given)
+    numbers = [int(number) for number in listed if number.isdecimal()]
+    if listed and len(numbers) == len(listed) and min(numbers) >= 2:
+        return numbers
+    raise OptionError(
+        f"{name}={','.join(given)!r} must be whole numbers of 2 or more, such as 2,3,5."
+        + (hint if len(numbers) < len(listed) else "")
+    )

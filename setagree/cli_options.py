@@ -40,9 +40,10 @@ RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-c
 Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
 Sep = Annotated[str, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
 Blank = Annotated[Text, option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]
+Missing = Annotated[Texts, option(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")]
 Duplicates = Annotated[str, option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
 Case = Annotated[str, option(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.")]
-Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All there are: a,b,c or a file of lines.")]
+Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")]
 Encoding = Annotated[str, option(ANSWERS, "NAME", "How bytes spell text (default: utf-8).")]
 Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
 
@@ -53,10 +54,12 @@ Distances = Annotated[
     Texts, option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d")
 ]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
-IntervalMethod = Annotated[Text, option(SURE, "METHOD", "percentile (default), basic or BCa.")]
+IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
-Design = Annotated[Text, option(SURE, "UNITS", "same_units, independent (default: by names).")]
+Design = Annotated[
+    Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
+]
 Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
 HalfWidth = Annotated[
     float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
@@ -91,6 +94,7 @@ class Reading:
     kind: Kind = None
     sep: Sep = ","
     blank: Blank = None
+    missing: Missing = None
     duplicates: Duplicates = "error"
     case: Case = "keep"
     codebook: Codebook = None

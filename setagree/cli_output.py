@@ -46,16 +46,24 @@ def markdown_text(frame: pd.DataFrame) -> str:
     rows = [
         [str(name) for name in frame],
         rule,
-        *([_markdown_cell(v) for v in row] for row in frame.to_numpy()),
+        *(
+            [_markdown_cell(v, str(name)) for v, name in zip(row, frame, strict=True)]
+            for row in frame.to_numpy()
+        ),
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _markdown_cell(value: Any) -> str:
+def _markdown_cell(value: Any, column: str) -> str:
+    """Return four decimals, or the text; a p-value that rounds to zero is said to be small."""
     if isinstance(value, float):
+        if column in _P_VALUES and value < 5e-5:
+            return "<.0001"
         return f"{value:.4f}".replace("-0.0000", "0.0000")
     return str(value).replace("|", r"\|")
 
+
+_P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,13 @@ import pandas as pd
 import setagree as sa
 from setagree.cli_options import Reading
 from setagree.cli_output import say
-from setagree.errors import FileError, OptionError, SetagreeError
+from setagree.errors import (
+    BlankLabelsWarning,
+    FileError,
+    OptionError,
+    SetagreeError,
+    listing,
+)
 from setagree.labels import Label
 from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
 
@@ -29,12 +36,17 @@ def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotatio
     long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
     wide_only = {"raters": names(reading.raters), "kind": reading.kind}
     _check_layout(reading, wide_only if not reading.wide else long_only)
+    missing = names(reading.missing)
+    if reading.missing is not None and not missing:
+        raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
     delimiter = reading.delimiter and _unescaped(reading.delimiter)
     frame = read_table(file, encoding=reading.encoding, sep=delimiter)
-    if not reading.wide:
-        return _long(frame, {"unit": reading.unit, **long_only}, cells, note)
-    with _spelled(reading):
-        return _wide(frame, {"unit": reading.unit, **wide_only}, cells, note)
+    with _spelled(reading), warnings.catch_warnings():
+        # It asks whether pandas made blank cells missing, which here none did.
+        warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
+        if reading.wide:
+            return _wide(frame, {"unit": reading.unit, **wide_only}, missing, cells, note)
+        return _long(frame, {"unit": reading.unit, **long_only}, missing, cells, note)
 
 
 def names(given: Sequence[str] | None) -> list[str]:
@@ -43,18 +55,27 @@ def names(given: Sequence[str] | None) -> list[str]:
 
 
 def _long(
-    frame: pd.DataFrame, named: Mapping[str, Any], cells: Mapping[str, Any], note: Note
+    frame: pd.DataFrame,
+    named: Mapping[str, Any],
+    missing: Sequence[str],
+    cells: Mapping[str, Any],
+    note: Note,
 ) -> sa.Annotations:
     columns = guess_columns(frame.columns, **named)
     if columns.guessed:
         note(f"Columns guessed: {columns}")
     roles = {role: getattr(columns, role) for role in ("unit", "rater", "labels", "value")}
     frame = with_missing_ids(frame, [columns.unit, columns.rater])
+    frame = _without(missing, frame, [columns.labels or columns.value], note)
     return sa.Annotations.from_long(frame, **roles, **cells)
 
 
 def _wide(
-    frame: pd.DataFrame, named: Mapping[str, Any], cells: Mapping[str, Any], note: Note
+    frame: pd.DataFrame,
+    named: Mapping[str, Any],
+    missing: Sequence[str],
+    cells: Mapping[str, Any],
+    note: Note,
 ) -> sa.Annotations:
     given = {option: value for option, value in named.items() if value}
     if "unit" not in given:
@@ -65,7 +86,24 @@ def _wide(
         note(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
         given["unit"] = unit
     frame = with_missing_ids(frame, [given["unit"]])
+    answers = given.get("raters") or [name for name in frame if name != given["unit"]]
+    frame = _without(missing, frame, answers, note)
     return sa.Annotations.from_wide(frame, **given, **cells)
+
+
+def _without(
+    missing: Sequence[str], frame: pd.DataFrame, columns: Sequence[str | None], note: Note
+) -> pd.DataFrame:
+    """Return the table in which the answers that mean no annotation are missing."""
+    found: set[str] = set()
+    for name in {*columns} & {*frame} if missing else ():
+        cells = [cell for cell in frame[name].unique() if cell.strip() in missing]
+        found.update(cell.strip() for cell in cells)
+        frame = frame.assign(**{str(name): frame[name].mask(frame[name].isin(cells))})
+    absent = [text for text in missing if text not in found]
+    if absent:
+        note(f"No answer is {listing(absent)}, which --missing names.")
+    return frame
 
 
 @contextmanager
@@ -87,11 +125,17 @@ def _check_layout(reading: Reading, misplaced: Mapping[str, Any]) -> None:
 
 
 def _codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
-    """Return the labels that are listed in a file, or in the text itself."""
+    """Return the labels of a file, or of the text itself: between commas, or what `sep` says."""
     if text is None:
         return None
-    is_file = sep not in text and (Path(text).suffix or os.sep in text)
-    lines = _lines(Path(text), encoding) if is_file else [text]
+    looks_like_a_file = Path(text).suffix or os.sep in text
+    is_there = os.path.isfile(text)  # noqa: PTH113 - Path's raises where the text is long
+    if looks_like_a_file and (is_there or not ("," in text or sep in text)):
+        lines = _lines(Path(text), encoding)
+    else:
+        lines = [text]
+        commas = "," in text and (sep not in text or not sep.strip())
+        sep = "," if commas else sep
     sets = [sa.parse_labels(line, sep=sep) for line in lines]
     return sorted(set().union(*(labels for labels in sets if labels)))
 

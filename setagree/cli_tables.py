@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,11 @@ import pandas as pd
 import setagree as sa
 from setagree.errors import counted
 
+if TYPE_CHECKING:
+    from setagree.inference.planning import Plan
+
 _TERMINAL = 80
-_LEFT = {"coefficient", "distance", "file", "basis"}
+_LEFT = {"coefficient", "distance", "file", "basis", "pair"}
 
 
 @dataclass(frozen=True)
@@ -76,46 +79,57 @@ def tests(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
 def comparison(
     scored: Sequence[sa.AgreementTable], families: Sequence[Sequence[Side]], frame: pd.DataFrame
 ) -> str:
-    """Return the agreements with numbers, and a row for each pair of numbers."""
+    """Return the agreements with numbers, and a row for each pair: the first less the second."""
     pairs = [pair for family in families for pair in combinations(family, 2)]
-    shown = {
-        "pair": [f"{one.number} - {two.number}" for one, two in pairs],
-        "difference": map(_four, frame["difference"]),
-        "se": map(_four, frame["standard_error"]),
+    found: dict[str, Iterable[str]] = {
+        "difference": [*map(_four, frame["difference"])],
+        "se": [*map(_four, frame["standard_error"])],
         f"{100 * scored[0].level:g}% interval": _intervals(frame),
-        "p": map(_p, frame["p_value"]),
+        "p": [*map(_p, frame["p_value"])],
     }
     if len(frame) > 1:
-        shown["p (Holm)"] = map(_p, frame["p_holm"])
+        found["p (Holm)"] = [*map(_p, frame["p_holm"])]
+    shown = _columns({**_pairs(families, pairs), **found})
+    if max(map(len, shown.splitlines())) > _TERMINAL:
+        numbers = [f"{one.number} - {two.number}" for one, two in pairs]
+        shown = _columns({"pair": numbers, **found})
     head = [_counts(scored[0])] if len(scored) == 1 else []
     sides = _sides([side for family in families for side in family])
-    return _paragraphs(*head, _columns(sides), _columns(shown), _note(_how_compared(frame)))
+    return _paragraphs(*head, _columns(sides), shown, _note(_how_compared(frame)))
 
 
-def plans(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:
     """Return what the pilot gave, and a table of what more units and raters would give."""
     parts = [_counts(table)]
-    for row in table:
+    for row, plan in zip(table, planned, strict=True):
         mine = frame[
             (frame["coefficient"] == row.coefficient) & (frame["distance"] == row.distance)
         ]
         shown = {
-            "raters": map(_whole, mine["raters"]),
+            "raters": map(_raters, mine["raters"]),
             "units": map(_whole, mine["units"]),
             "more units": map(_whole, mine["more_units"]),
             f"{100 * table.level:g}% interval": [f"± {_four(half)}" for half in mine["half_width"]],
             "se": map(_four, mine["standard_error"]),
             "basis": mine["basis"],
         }
-        parts += [repr(row)[1:-1], _columns(shown)]
-    bases = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
-    return _paragraphs(*parts, _note(" ".join([_PLANNED, *bases])))
+        parts += [
+            repr(row)[1:-1],
+            _columns(shown),
+            *([_note(plan.reached)] if plan.reached else []),
+        ]
+    notes = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
+    if any(np.isnan(row.standard_error) for row in table):
+        notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
+    return _paragraphs(*parts, _note(" ".join([_PLANNED, *notes])))
 
 
 _PLANNED = "more units: beyond those of the pilot that have two ratings."
 _BASES = {
     "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
     "raters.",
+    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings a "
+    "unit, drawn at random.",
     "extended": "extended: extrapolated from fewer raters, a rough guide.",
 }
 _MOVED = {
@@ -144,9 +158,6 @@ def _meaning_of_p(frame: pd.DataFrame) -> str:
 def _how_compared(frame: pd.DataFrame) -> str:
     """Return the design and where the standard errors come from."""
     one = frame.iloc[0]
-    several = (frame["first_file"] != frame["second_file"]).any()
-    paired = "The same units, matched by their names" if several else "The same units"
-    design = paired if one["design"] == "same_units" else "Independent studies"
     if one["method"] == "linearised":
         how = "standard errors by linearisation."
     else:
@@ -157,7 +168,64 @@ def _how_compared(frame: pd.DataFrame) -> str:
             f"seed {one['seed']}."
         )
     holm = f" Holm: p corrected for {len(frame)} comparisons." if len(frame) > 1 else ""
-    return f"{design}; {how}{holm}"
+    unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _WHAT)
+    meaning = _UNLIKE if unlike else ""
+    return f"difference: the first less the second. {_design(frame)}; {how}{holm}{meaning}"
+
+
+_WHAT = ("coefficient", "distance")
+_UNLIKE = (
+    " Different distances (or coefficients) measure different things: a higher value is no better "
+    "agreement."
+)
+
+
+def _design(frame: pd.DataFrame) -> str:
+    """Return which units the agreements stand on, and how many of them are shared."""
+    design = frame["design"].iloc[0]
+    if design == "independent":
+        return "Independent studies"
+    if (frame["first_file"] == frame["second_file"]).all():
+        return "The same units"
+    few, many = int(frame["n_shared"].min()), int(frame["n_shared"].max())
+    number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    if design == "shared_units":
+        return f"Only the {number} units that all files share, scored anew"
+    return f"The same units, matched by their names ({number} shared)"
+
+
+def _pairs(
+    families: Sequence[Sequence[Side]], pairs: Sequence[tuple[Side, Side]]
+) -> dict[str, Iterable[str]]:
+    """Return the columns that say what is subtracted from what, and under which distance."""
+    names = _names([side for family in families for side in family])
+    said = [f"{names[one.number]} - {names[two.number]}" for one, two in pairs]
+    shown: dict[str, Iterable[str]] = {"pair": said}
+    for column in _WHAT if len(families) > 1 else ():
+        each = [getattr(one.agreement, column) for one, _ in pairs]
+        if len(set(each)) > 1:
+            shown[column] = each
+    return shown
+
+
+def _names(sides: Sequence[Side]) -> dict[int, str]:
+    """Return what each side is called: its file, or what tells it apart in one, or its number."""
+    if len({side.file for side in sides}) > 1:
+        files = _file_names([side.file for side in sides])
+        return {side.number: files[side.file] for side in sides}
+    rows = {side.number: side.agreement for side in sides}
+    if len({row.coefficient for row in rows.values()}) == 1:
+        return {number: row.distance for number, row in rows.items()}
+    if len({row.distance for row in rows.values()}) == 1:
+        return {number: row.coefficient for number, row in rows.items()}
+    return {number: str(number) for number in rows}
+
+
+def _file_names(files: Iterable[str]) -> dict[str, str]:
+    """Return the names of files, or their paths where two have the same name."""
+    names = {file: Path(file).name for file in files}
+    distinct = len(set(names.values())) == len(names)
+    return names if distinct else {file: file for file in names}
 
 
 def _sides(sides: Sequence[Side]) -> dict[str, Iterable[str]]:
@@ -165,9 +233,8 @@ def _sides(sides: Sequence[Side]) -> dict[str, Iterable[str]]:
     files = [side.file for side in sides]
     shown: dict[str, Iterable[str]] = {"": [str(side.number) for side in sides]}
     if len(set(files)) > 1:
-        names = {file: Path(file).name for file in files}
-        distinct = len(set(names.values())) == len(names)
-        shown["file"] = [names[file] if distinct else file for file in files]
+        names = _file_names(files)
+        shown["file"] = [names[file] for file in files]
     rows = [side.agreement for side in sides]
     shown["coefficient"] = [row.coefficient for row in rows]
     shown["distance"] = [row.distance for row in rows]
@@ -227,6 +294,11 @@ def _four(x: float) -> str:
 def _p(p: float) -> str:
     """Return a p-value; one that rounds to zero is said to be small."""
     return "<.0001" if p < 5e-5 else _four(p)
+
+
+def _raters(number: Any) -> str:
+    """Return how many raters; a decimal where it is a mean number of ratings a unit."""
+    return _whole(number) if pd.isna(number) or number == int(number) else f"{number:.1f}"
 
 
 def _whole(number: Any) -> str:

@@ -105,7 +105,8 @@ def doubt_markers(codes: Codes, cells: Sequence[object]) -> None:
         n = int(np.isin(codes, odd).sum())
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as labels: "
-            f"{listing([cells[k] for k in odd])}; make them blank if that is what they mean.",
+            f"{listing([cells[k] for k in odd])}; if they do, make them None (on the command line: "
+            f"--missing {shorten(str(cells[odd[0]]).strip())}).",
             MissingMarkerWarning,
         )
 

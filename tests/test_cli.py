@@ -227,6 +227,61 @@ class TestScore:
             Path(name).write_text("\ufefffear\njoy\n\n", encoding="utf-8")
         ok("score", "long.csv", "--blank", "empty", "--codebook", listed)
 
+    @pytest.mark.parametrize("sep", [";", "|", " ", r"\t", ","])
+    @pytest.mark.parametrize("listed", ["joy,fear", "joy, fear", "joy{}fear", "v1,2.txt", "{}.x,"])
+    def test_codebook_with_every_separator(self, sep, listed):
+        """Commas list a codebook whatever separates labels in cells; so does that separator.
+
+        A file whose name has a comma is a file, and a long list with a full stop is none.
+        """
+        written = "\t" if sep == r"\t" else sep
+        Path("v1,2.txt").write_text("fear\njoy\n")
+        Path("sep.csv").write_text(LONG.replace(", ", written))
+        codes = listed.format(written) if listed[0] != "{" else "joy,fear," + "a.b," * 200
+        ok("score", "sep.csv", "--blank", "empty", "--sep", sep, "--codebook", codes)
+        other = ["sep.csv", "--blank", "empty", "--sep", sep, "--codebook", "joy,anger"]
+        assert "not in the codebook" in refusal("score", *other)
+
+    @pytest.mark.parametrize("blank", ["empty", "missing", "error"])
+    @pytest.mark.parametrize("words", [["NA,n/a"], ["n/a", "--missing", "NA"]])
+    @pytest.mark.parametrize("layout", ["long", "wide", "value"])
+    def test_missing_answers(self, blank, words, layout):
+        """--missing takes answers for no annotation, whatever --blank makes of blank ones.
+
+        The table is the one in which those rows are absent, and the warning about markers is gone.
+        """
+        answers = ["joy", " NA ", "joy", "n/a", "fear", "joy", "fear", "fear", "NA", "joy"]
+        triples = [(k // 2, "ab"[k % 2], answer) for k, answer in enumerate(answers)]
+        lines = [",".join(map(str, triple)) for triple in triples]
+        kept = [line for line in lines if line.split(",")[2].strip() not in {"NA", "n/a"}]
+        for name, some in {"marked.csv": lines, "kept.csv": kept}.items():
+            Path(name).write_text("\n".join(["unit,rater,labels", *some]) + "\n")
+        options = ["--blank", blank] if layout != "value" else ["--value", "labels"]
+        expected = ok("score", "kept.csv", *options).replace(" ratings,", " ratings (3 missing),")
+        if layout == "wide":
+            wide = ["unit,a,b", *(f"{k},{answers[2 * k]},{answers[2 * k + 1]}" for k in range(5))]
+            Path("marked.csv").write_text("\n".join(wide) + "\n")
+            options += ["--wide", "--raters", "a,b"] if blank == "error" else ["--wide"]
+        result = invoke("score", "marked.csv", *options, "--missing", *words)
+        assert result.stdout.split() == expected.split()
+        assert "Warning" not in result.stderr
+
+    def test_markers_are_said_with_the_option(self):
+        """The warning about markers names the option that takes them for missing."""
+        Path("marked.csv").write_text(LONG.replace("d2,ann,fear", "d2,ann,n/a"))
+        result = invoke("score", "marked.csv", "--blank", "empty")
+        assert "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, make them" in (
+            result.stderr
+        )
+        assert "(on the command line: --missing 'n/a')" in result.stderr
+
+    def test_missing_that_is_not_there(self):
+        """A marker that no answer is, is noted; none at all is refused."""
+        result = invoke("score", "long.csv", "--blank", "empty", "--missing", "NA,n/a")
+        assert (result.exit_code, result.stdout) == (0, ok("score", "long.csv", "--blank", "empty"))
+        assert "No answer is 'NA', 'n/a', which --missing names." in result.stderr
+        assert "--missing names answers" in refusal("score", "long.csv", "--missing", " ")
+
     @pytest.mark.parametrize("listed", ["joys,anger", "codes.txt"])
     def test_outside_the_codebook(self, listed):
         """A label outside the codebook is refused with its place."""

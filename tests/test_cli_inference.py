@@ -114,6 +114,11 @@ class TestScore:
     def test_only_the_interval_changes(self):
         """What is no interval is what the analytic table has, the estimate .40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
+        # It belongs to the analytic interval, and is not to be taken for that of the bootstrap.
+        analytic = {
+            "analytic_p_value" if name == "p_value" else name: value
+            for name, value in analytic.items()
+        }
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
         added = {"interval_method", "n_resamples", "n_undefined", "seed"}
         assert list(found)[: len(analytic)] == list(analytic)
@@ -150,7 +155,31 @@ class TestScore:
         row = rows("score", "walk.csv", *WIDE, *words)[0]
         expected = sa.bootstrap(sa.mv_alpha(walk), n_resamples=40, rng=1)
         assert (row["low"], row["high"]) == expected.interval()
-        assert row["p_value"] is None
+        assert row["analytic_p_value"] is None
+
+    @pytest.mark.parametrize("words", [["score", "--interval"], ["compare", "-d", "masi,dice"]])
+    def test_few_resamples(self, words):
+        """Fewer than 200 resamples are few for an interval, and that is said; 200 are not."""
+        command, *rest = words
+        rest += ["bootstrap"] if command == "score" else ["--method", "bootstrap"]
+        few = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 20, "--seed", 1)
+        assert few.exit_code == 0
+        assert "Warning: 20 resamples are few for an interval" in few.stderr
+        enough = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 200, "--seed", 1)
+        assert "are few" not in enough.stderr
+
+    def test_small_p_in_markdown(self):
+        """A p-value that rounds to zero is no zero, in Markdown as in the table."""
+        pd.DataFrame(
+            [(u, r, "abc"[u % 3]) for u in range(99) for r in "xyz"],
+            columns=["unit", "rater", "labels"],
+        ).assign(labels=lambda f: f["labels"].where(f.index % 50 != 7, "d")).to_csv("many.csv")
+        words = ["many.csv", "-c", ALPHA, "-f", "markdown"]
+        assert "| <.0001 |" in ok("score", *words)
+        assert "| 0.0000 |" not in ok("score", *words)
+        head, _, line, *_ = ok("score", *words, "--interval", "bootstrap").splitlines()
+        named = dict(zip(head.split(" | "), line.split(" | "), strict=True))
+        assert named["analytic_p_value"] == "<.0001"
 
     @pytest.mark.parametrize(
         ("words", "part"),
@@ -317,7 +346,88 @@ class TestCompare:
         text = ok("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
         assert "corrected for 6 comparisons" in " ".join(text.split())
         assert re.search(r"^4  small\.csv +krippendorff_alpha  nominal", text, re.MULTILINE)
-        assert re.search(r"^4 - 5 ", text, re.MULTILINE)
+        assert re.search(r"^small\.csv - b\.csv +nominal", text, re.MULTILINE)
+        assert re.search(r"^b\.csv - c\.csv +masi", text, re.MULTILINE)
+
+    def test_what_is_subtracted_from_what(self):
+        """The pair is named by the files, or by what differs; by numbers where that is too long.
+
+        SMALL has alpha 1 - (1/3) / (3/5) = 4/9, and 1 where its raters agree throughout.
+        """
+        Path("after.csv").write_text(SMALL.replace("3,b,y", "3,b,x"))
+        text = ok("compare", "after.csv", "small.csv")
+        assert re.search(r"^after\.csv - small\.csv +0\.5556 ", text, re.MULTILINE)
+        assert "difference: the first less the second. The same units, matched" in text
+        assert "higher value" not in text
+        long = "a_very_long_name_of_a_file_after_training.csv"
+        Path(long).write_text(SMALL)
+        assert re.search(r"^1 - 2 ", ok("compare", long, "small.csv"), re.MULTILINE)
+        walk = ["compare", "walk.csv", *WIDE, "-c"]
+        text = ok(*walk, f"{ALPHA},fleiss_kappa", "-d", "masi")
+        assert re.search(r"^krippendorff_alpha - fleiss_kappa ", text, re.MULTILINE)
+        text = ok(*walk, "gwet_ac,fleiss_kappa", "-d", "masi,dice")
+        assert re.search(r"^2 - 4 ", text, re.MULTILINE)
+        two = [*walk[2:], "gwet_ac,fleiss_kappa", "-d", "masi"]
+        Path("again.csv").write_text(WALKTHROUGH)
+        text = ok("compare", "walk.csv", "again.csv", *two)
+        assert re.search(r"^3 - 4 ", text, re.MULTILINE)
+        assert max(map(len, text.splitlines())) <= 80
+
+    def test_distances_are_no_contest(self):
+        """Where distances or coefficients differ, the table says what that is worth."""
+        said = "a higher value is no better agreement"
+        for words in (["-d", "masi,nominal"], ["-c", f"{ALPHA},fleiss_kappa", "-d", "masi"]):
+            assert said in " ".join(ok("compare", "walk.csv", *WIDE, *words).split())
+
+    def test_shared_units(self):
+        """Two of three units are shared: the error says so, and the design cuts down to them."""
+        Path("less.csv").write_text("\n".join(SMALL.splitlines()[:5]) + "\n")
+        Path("other.csv").write_text(SMALL.replace("1,b,x", "1,b,y"))
+        sentence = refusal("compare", "other.csv", "less.csv")
+        assert "of 3 and 2 units, 2 are in all; say --design 'shared_units'" in sentence
+        Path("cut.csv").write_text("\n".join(Path("other.csv").read_text().splitlines()[:5]) + "\n")
+        row = rows("compare", "other.csv", "less.csv", "--design", "shared_units")[0]
+        expected = rows("compare", "cut.csv", "less.csv")[0]
+        for name in ("difference", "standard_error", "low", "p_value", "first_estimate"):
+            assert row[name] == expected[name]
+        assert (row["n_shared"], row["design"]) == (2, "shared_units")
+        text = " ".join(ok("compare", "other.csv", "less.csv", "--design", "shared_units").split())
+        assert "Only the 2 units that all files share, scored anew" in text
+        text = " ".join(ok("compare", "cut.csv", "less.csv").split())
+        assert "matched by their names (2 shared)" in text
+        words = ["other.csv", "less.csv", "cut.csv", "--design", "same_units"]
+        assert "(2 shared)" in " ".join(ok("compare", *words).split())
+        Path("wide.csv").write_text(SMALL)
+        words = ["other.csv", "less.csv", "wide.csv", "--design", "same_units"]
+        assert "(2 to 3 shared)" in " ".join(ok("compare", *words).split())
+
+    def test_units_spelled_in_two_ways(self):
+        """doc-001 and DOC-001 are not silently other documents."""
+        for name, prefix in {"one.csv": "doc-", "two.csv": "DOC-"}.items():
+            Path(name).write_text(shares(*(f"{prefix}{k}" for k in range(5))))
+        result = invoke("compare", "one.csv", "two.csv")
+        assert result.exit_code == 0
+        assert "5 units differ only in case, space or type (('doc-0', 'DOC-0')" in result.stderr
+        assert "Independent studies;" in result.stdout
+
+    @pytest.mark.parametrize("layout", ["long", "wide"])
+    def test_other_column_names(self, layout):
+        """A named column that one of the files lacks: all files need it."""
+        if layout == "long":
+            Path("other.csv").write_text(SMALL.replace("labels", "tags"))
+            words = ["small.csv", "other.csv", "--labels", "labels"]
+        else:
+            Path("other.csv").write_text(WALKTHROUGH.replace("r2", "anna"))
+            words = ["walk.csv", "other.csv", *WIDE, "--raters", "r1,r2"]
+        sentence = refusal("compare", *words)
+        assert sentence.startswith("Error: other.csv: ")
+        assert "A column that is named must be in all files: rename it there" in sentence
+        if layout == "long":
+            assert rows("compare", "small.csv", "other.csv")[0]["difference"] == 0
+            alone = refusal("compare", "small.csv", "--labels", "tags", "-d", "masi,dice")
+            assert "must be in all files" not in alone
+            gone = refusal("compare", "small.csv", "gone.csv", "--labels", "labels")
+            assert "must be in all files" not in gone
 
     def test_bootstrap(self, walk):
         """The bootstrap of the difference is that of sa.compare, and its terms are printed."""
@@ -364,7 +474,7 @@ class TestCompare:
         [
             (["small.csv"], "one file is compared with itself by two distances"),
             (["small.csv", "gone.csv"], "There is no file 'gone.csv'"),
-            (["small.csv", "same.csv"], "--design 'same_units'"),
+            (["small.csv", "same.csv"], "--design 'shared_units'"),
             (["small.csv", "same.csv", "--design", "same"], "--design 'same' is unknown"),
             (["small.csv", "-d", "masi,dice", "--method", "boot"], "--method 'boot' is unknown"),
             (["small.csv", "-d", "masi,dice", "--seed", "1"], "only with --method bootstrap"),
@@ -389,6 +499,44 @@ class TestCompare:
 
 class TestPlan:
     """How many units a wanted interval takes."""
+
+    def test_already_reached(self):
+        """A pilot that has what is wanted says so; T1 has t(10) x .15186146 = .33837 at 95 %."""
+        text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
+        said = "The pilot as it is already gives ± 0.3384, within the ± 0.4 wanted"
+        assert said in " ".join(text.split())
+        assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
+
+    def test_no_linearised_error(self, walk):
+        """mv-alpha is planned by the jackknife, and the table says so."""
+        words = ["walk.csv", *WIDE, "-c", "mv_alpha", "--units", "11"]
+        text = ok("plan", *words)
+        assert "mv_alpha: se by the jackknife over units" in " ".join(text.split())
+        found = rows("plan", *words)[0]["standard_error"]
+        expected = sa.jackknife(sa.mv_alpha(walk)).standard_error
+        assert found == pytest.approx(expected)
+
+    def test_a_sparse_rater(self):
+        """A rater with 2 of 20 units is named and left out; without --raters it is 2.1 raters."""
+        lines = [f"{u},{r},{'ab'[(u * k) % 7 > 3]}" for u in range(20) for k, r in enumerate("xy")]
+        lines += [f"{u},z,a" for u in range(2)]
+        Path("sparse.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        result = invoke("plan", "sparse.csv", "--raters", "2")
+        assert "Warning: 1 rater with fewer than half" in result.stderr
+        assert "('z' with 2 of 20 units)" in result.stderr
+        assert re.search(r"^ +2 .* raters left out$", result.stdout, re.MULTILINE)
+        alone = invoke("plan", "sparse.csv")
+        assert "Warning: 1 rater" not in alone.stderr
+        assert re.search(r"^ +2\.1 .* pilot$", alone.stdout, re.MULTILINE)
+
+    def test_turns(self):
+        """Raters who take turns: the number is of ratings a unit, as the table says."""
+        cells = [(u, "wxyz"[(u + k) % 4], "ab"[u * k % 5 > 2]) for u in range(40) for k in range(3)]
+        lines = [",".join(map(str, cell)) for k, cell in enumerate(cells) if k % 9]
+        Path("turns.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        text = ok("plan", "turns.csv", "--raters", "2", "--seed", "1")
+        assert re.search(r"^ +2 .* ratings left out$", text, re.MULTILINE)
+        assert "as raters take turns in the pilot, so many ratings a unit" in " ".join(text.split())
 
     @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
     def test_units_for_a_half_width(self, half, level):
@@ -453,8 +601,11 @@ class TestPlan:
             (["--half-width", "2"], "--half-width 2.0 must lie between 0 and 1"),
             (["--half-width", "0.1", "--units", "10"], "--half-width (how many units?) or --units"),
             (["--units", "ten"], "--units 'ten' must be whole numbers"),
-            (["--units", "1"], "--units [1] must be"),
-            (["--raters", "1,2"], "--raters [1, 2] must be"),
+            (["--units", "1"], "--units '1' must be"),
+            (
+                ["--raters", "1,2"],
+                "--raters '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
+            ),
             (["--raters", "9"], "two raters"),
             (["--level", "95"], "--level 95.0 must lie"),
         ],

@@ -205,6 +205,12 @@ class TestDoubt:
         assert "Did you mean" not in refusal(["doc", "date", "tags"])
         assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
 
+    def test_the_column_of_another_role_is_not_offered(self):
+        """A usual name for the rater, such as annotator, is no misspelt name for the labels."""
+        for rater in ("annotator", "annotator_id", "rater"):
+            assert "Did you mean" not in refusal(["doc", rater, "x"])
+            assert "Did you mean 'lable_set'?" in refusal(["doc", rater, "lable_set"])
+
     def test_wide_table(self):
         """A table without a rater column gets the hint that it may be wide."""
         assert "--wide" in refusal(["unit", "ann", "bob"])

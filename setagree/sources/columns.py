@@ -176,7 +176,19 @@ def _guess(role: Role, free: Sequence[str], names: Sequence[str]) -> str:
 
 def _nearly(role: Role, free: Sequence[str]) -> str:
     words = _USUAL[role].split()
-    near = [name for name in free if get_close_matches(_plain(name), words, cutoff=0.8)]
+    # What is a usual name for something else is no misspelt name for this.
+    others = {
+        name
+        for other in _USUAL
+        if other != role
+        for tier in _candidates(other, free)
+        for name in tier
+    }
+    near = [
+        name
+        for name in free
+        if name not in others and get_close_matches(_plain(name), words, cutoff=0.8)
+    ]
     # Several near names, as coder1 and coder2, are columns of another kind of table.
     return f" Did you mean {near[0]!r}?" if len(near) == 1 else ""
 
