@@ -88,8 +88,8 @@ def percent_without(case: Case) -> Floats:
 def conger_without(case: Case) -> Floats:
     """Return Conger's kappa without each unit.
 
-    A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value given.
-    A unit that holds a rater's only rating changes the number of raters and is computed by itself.
+    A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value given;
+    one who gave no other rating moves to 0, and leaves one rater less.
     """
     study = case.annotations
     r, n = study.n_raters, study.n_units
@@ -100,17 +100,19 @@ def conger_without(case: Case) -> Floats:
     shares = np.zeros((study.n_values, r))
     np.add.at(shares, (v, g), (1 / ratings)[g])
     spread = case.weights.distance_dot(shares)
-    last = np.bincount(u, ratings[g] == 1, n) > 0
-    step = 1 / np.maximum(ratings[g] - 1, 1)
+    only = ratings[g] == 1
+    step = np.where(only, 1.0, 1 / np.maximum(ratings[g] - 1, 1))
+    stay = np.where(only, 0.0, step)
     between = _means_by_rater(spread, g, v, ratings)
     others = spread.sum(axis=1)[v] - spread[v, g]
-    toward = (between.sum(axis=1) - np.diagonal(between))[g] - others
+    toward = stay * (between.sum(axis=1) - np.diagonal(between))[g] - step * others
     total = float(between.sum() - np.trace(between))
-    change = np.bincount(u, 2 * step * toward, n) + _joint_moves(case, spread, between, step)
-    chance = (total + change) / (r * (r - 1) * case.weights.max_distance)
+    joint = _joint_moves(case, spread, between, stay=stay, step=step)
+    raters = r - np.bincount(u, only, n)
+    left = np.where(raters > 1, total + np.bincount(u, 2 * toward, n) + joint, np.nan)
+    chance = left / (np.maximum(raters * (raters - 1), 1) * case.weights.max_distance)
     out = one_minus(_observed_without(case)[case.tally.unit_patterns], chance)
     rounding = NOTHING * reach(case.weights, shares.sum(axis=1)) * r**2
-    left = np.where(last, 0.0, total + change)
     return _anew(case, out, left, total, rounding, conger_replicates)
 
 
@@ -125,30 +127,37 @@ def _anew(
     """Compute by itself each row whose chance term has lost its digits in the subtraction."""
     if not whole > rounding or case.tally.n_units == 1:
         return np.full(len(out), np.nan)
-    once = np.ones(len(out)) if replicates is conger_replicates else case.tally.multiplicity
-    for row in np.flatnonzero(left <= max(_LOST * whole, rounding)):
-        m = once - (np.arange(len(out)) == row)
-        out[row] = replicates(case)(m[None, :])[0]
+    lost = np.flatnonzero(left <= max(_LOST * whole, rounding))
+    if lost.size:
+        evaluate = replicates(case)
+        once = np.ones(len(out)) if replicates is conger_replicates else case.tally.multiplicity
+        for row in lost:
+            out[row] = evaluate((once - (np.arange(len(out)) == row))[None, :])[0]
     return out
 
 
-def _joint_moves(case: Case, spread: Floats, between: Floats, step: Floats) -> Floats:
-    """Return, for each unit, the sum over pairs of its raters of move_g' D move_h."""
+def _joint_moves(
+    case: Case, spread: Floats, between: Floats, *, stay: Floats, step: Floats
+) -> Floats:
+    """Return, for each unit, the sum over pairs of its raters of move_g' D move_h.
+
+    A rating moves its rater by stay p_g - step e_v.
+    """
     study = case.annotations
     order = np.argsort(study.unit_codes, kind="stable")
     u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
-    step, out = step[order], np.zeros(study.n_units)
+    stay, step, out = stay[order], step[order], np.zeros(study.n_units)
     left, shift = np.arange(len(u)), 0
     while left.size:
         shift += 1
         left = left[left + shift < len(u)]
         left = left[u[left + shift] == u[left]]
         right = left + shift
-        d = case.weights.distance_at(v[left], v[right])
-        joint = (
-            between[g[left], g[right]] - spread[v[right], g[left]] - spread[v[left], g[right]] + d
-        )
-        out += np.bincount(u[left], 2 * step[left] * step[right] * joint, study.n_units)
+        joint = stay[left] * stay[right] * between[g[left], g[right]]
+        joint -= stay[left] * step[right] * spread[v[right], g[left]]
+        joint -= step[left] * stay[right] * spread[v[left], g[right]]
+        joint += step[left] * step[right] * case.weights.distance_at(v[left], v[right])
+        out += np.bincount(u[left], 2 * joint, study.n_units)
     return out
 
 

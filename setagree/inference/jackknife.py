@@ -13,11 +13,13 @@ from setagree.coefficients.chance import Floats
 from setagree.differences import rows_of_units
 from setagree.errors import DataError, check_choice
 from setagree.inference.draws import check_agreement
+from setagree.progress import track
 from setagree.results import Agreement
-from setagree.scoring import COEFFICIENTS, Bench
+from setagree.scoring import COEFFICIENTS, score_part
 from setagree.substudies import without_rater
 
 _ROWS_AT_ONCE = 2_000_000
+_LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,8 +102,8 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     """Return the coefficient without each unit, or without each rater.
 
     Over units this is a closed form: leaving out a unit with counts c changes n' D n by
-    -2 c' D n + c' D c. The distance stays that of the full study. Over raters the study without the
-    rater is scored anew.
+    -2 c' D n + c' D c. Over raters the study without the rater is scored. The distance stays that of
+    the full study either way: its d_max, its mid-ranks, its list of values.
 
     Parameters
     ----------
@@ -154,15 +156,14 @@ def without_rows(agreement: Agreement) -> Floats:
 
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:
-    study, distance = agreement.study, agreement.case.distance
-    if study is None or distance is None:
+    study = agreement.study
+    if study is None:
         raise DataError("to leave out raters it must be known who gave what; a tally does not.")
-    values = []
-    for g in range(study.n_raters):
+    values = np.full(study.n_raters, np.nan)
+    long = study.n_raters * study.n_ratings > _LONG_WORK
+    raters = track(range(study.n_raters), total=study.n_raters, what="raters", long=long)
+    for g in raters:
         part = without_rater(study, g)
-        if not part.n_ratings:
-            values.append(float("nan"))
-            continue
-        bench = Bench(part, categories=agreement.weights.values)
-        values.append(bench.score(agreement.coefficient, distance).estimate)
-    return pd.Series(values, index=pd.Index(study.raters, name="rater"), dtype=float)
+        if part.n_ratings:
+            values[g] = score_part(agreement, part).estimate
+    return pd.Series(values, index=pd.Index(study.raters, name="rater"))
