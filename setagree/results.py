@@ -169,8 +169,7 @@ class Agreement:
         OptionError
             The level is not between 0 and 1.
         """
-        if not 0 < level < 1:
-            raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        check_level(level)
         if np.isnan(self.standard_error):
             return float("nan"), float("nan")
         from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
@@ -323,6 +322,12 @@ class AgreementTable:
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = ["-" if np.isnan(x) else _four(x) for x in out[name].astype(float)]
         return out
+
+
+def check_level(level: object) -> None:
+    """Raise `OptionError` unless the level is a number that lies strictly between 0 and 1."""
+    if not isinstance(level, float | np.floating) or not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
 
 
 def _aligned(frame: pd.DataFrame) -> str:

@@ -17,6 +17,7 @@ from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.coefficients import leave_one_out
+from setagree.errors import OptionError
 from setagree.inference import inside_units, pairs, two_way
 from setagree.inference.shuffles import Shuffler, _arrangements
 
@@ -298,7 +299,7 @@ class TestRatersLeftOut:
         for g in range(5):
             rest = annotations(rated_rows([row[:g] + row[g + 1 :] for row in rows]))
             by_hand = sa.krippendorff_alpha(rest, distance=distance).estimate
-            assert values.iloc[g] == pytest.approx(by_hand, abs=1e-12)
+            assert values[f"r{g}"] == pytest.approx(by_hand, abs=1e-12)
 
     def test_ordinal_keeps_its_ranks(self):
         """Ordinal distances count the answers between two in the whole study.
@@ -337,3 +338,45 @@ class TestRatersLeftOut:
             coefficient(rest, distance="jaccard", categories=categories).estimate for rest in rests
         ]
         assert found.tolist() == pytest.approx(by_hand, abs=1e-12)
+
+
+class TestLevels:
+    """A confidence level is a number, and what is none is refused in a sentence."""
+
+    @pytest.mark.parametrize("level", ["0.95", None, 95, 1, np.array([0.9]), [0.9], float("nan")])
+    def test_refused(self, level):
+        """Text, nothing, a list, or a number outside of (0, 1), wherever a level is asked for."""
+        alpha = score(HARD, "krippendorff_alpha")
+        other = score(HARD, "fleiss_kappa")
+        ask = [
+            alpha.interval,
+            lambda level: alpha.to_frame(level=level),
+            sa.bootstrap(alpha, n_resamples=10, rng=1).interval,
+            lambda level: sa.compare(alpha, other, level=level),
+        ]
+        for one in ask:
+            with pytest.raises(OptionError, match=r"level=.* must lie between 0 and 1, such as"):
+                one(level)
+
+    @pytest.mark.parametrize("level", [0.9, np.float64(0.9)])
+    def test_taken(self, level):
+        """Floats of Python and of numpy are levels."""
+        alpha = score(HARD, "krippendorff_alpha")
+        assert alpha.interval(level) == alpha.interval(0.9)
+
+
+class TestNoVerdict:
+    """A benchmark without a verdict says why."""
+
+    def test_no_standard_error(self):
+        """mv-alpha is defined and has no standard error: that is why there is no verdict."""
+        mv = score(HARD, "mv_alpha", "nominal")
+        found = sa.benchmark(mv)
+        assert np.isfinite(mv.estimate)
+        assert found.verdict == "none, because mv_alpha has no standard error here"
+        assert "Verdict: none, because mv_alpha has no standard error here. " in str(found)
+
+    def test_undefined(self):
+        """What is nan stays undefined."""
+        found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
+        assert found.verdict == "undefined"

@@ -49,7 +49,8 @@ class Benchmark:
     levels : DataFrame
         From the best level down: level, from, to, membership, cumulative.
     verdict : str
-        The best level whose cumulative membership reaches .95; "undefined" for nan.
+        The best level whose cumulative membership reaches .95; "undefined" for nan. Where the
+        coefficient has no standard error there is none, which it says.
     """
 
     agreement: Agreement
@@ -111,8 +112,14 @@ def benchmark(
     name, lows = _levels(scale)
     levels = _memberships(agreement.estimate, agreement.standard_error, lows)
     enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
-    verdict = str(enough["level"].iloc[0]) if len(enough) else "undefined"
+    verdict = str(enough["level"].iloc[0]) if len(enough) else _no_verdict(agreement)
     return Benchmark(agreement, name, levels, verdict)
+
+
+def _no_verdict(agreement: Agreement) -> str:
+    if np.isnan(agreement.estimate):
+        return "undefined"
+    return f"none, because {agreement.coefficient} has no standard error here"
 
 
 def _levels(scale: str | Mapping[str, float]) -> tuple[str, dict[str, float]]:

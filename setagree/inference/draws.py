@@ -12,6 +12,7 @@ from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, OptionError, a_type
 from setagree.progress import track
 from setagree.results import Agreement, AgreementTable
+from setagree.results import check_level as check_level  # for the other modules of inference
 
 Rng: TypeAlias = int | np.random.Generator | None
 
@@ -26,12 +27,6 @@ def check_resamples(n_resamples: int) -> None:
     whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
     if not whole or n_resamples < 1:
         raise OptionError(f"n_resamples={n_resamples!r} must be a whole number of 1 or more.")
-
-
-def check_level(level: float) -> None:
-    """Raise `OptionError` unless the level lies strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
 
 
 def check_agreement(agreement: object) -> None:

@@ -102,8 +102,8 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     """Return the coefficient without each unit, or without each rater.
 
     Over units this is a closed form: leaving out a unit with counts c changes n' D n by
-    -2 c' D n + c' D c. Over raters the study without the rater is scored. The distance stays that of
-    the full study either way: its d_max, its mid-ranks, its list of values.
+    -2 c' D n + c' D c. Over raters the study without the rater is scored. Either way the distance
+    stays that of the full study: its d_max, its mid-ranks, its list of values.
 
     Parameters
     ----------
