@@ -17,7 +17,7 @@ from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.coefficients import leave_one_out
-from setagree.errors import OptionError
+from setagree.errors import DataError, OptionError, ResamplingWarning
 from setagree.inference import inside_units, pairs, two_way
 from setagree.inference.shuffles import Shuffler, _arrangements
 
@@ -380,3 +380,50 @@ class TestNoVerdict:
         """What is nan stays undefined."""
         found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
         assert found.verdict == "undefined"
+
+
+class TestTwoRaters:
+    """Resamples of raters where there are but two."""
+
+    ROWS = noisy_rows(7, units=20, raters=2)
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "cohen_kappa"])
+    def test_raters_alone_are_refused(self, name):
+        """Every defined resample would be the study: a standard error of 0 that means nothing."""
+        with pytest.raises(DataError, match=r"three or more of them, and there are 2: .*'units'"):
+            sa.bootstrap(score(self.ROWS, name), resample="raters", rng=1)
+
+    def test_both_spread_as_units_do(self):
+        """Each defined resample is one of units, both raters once; the warning says so."""
+        alpha = score(self.ROWS, "krippendorff_alpha")
+        drawn = []
+        counts = two_way._counts
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                two_way, "_counts", lambda *args: drawn.append(counts(*args)) or drawn[-1]
+            )
+            with pytest.warns(
+                ResamplingWarning, match="whether other raters would agree, two canno"
+            ):
+                result = sa.bootstrap(alpha, n_resamples=40, resample="both", rng=1)
+        expected = [
+            estimates(
+                [[row for row, n in zip(self.ROWS, m, strict=True) for _ in range(int(n))]],
+                "krippendorff_alpha",
+            )[0]
+            if (w == 1).all()
+            else np.nan
+            for w, m in zip(drawn[::2], drawn[1::2], strict=True)
+        ]
+        assert result.distribution.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert 0 < result.n_undefined < 40
+
+    def test_undefined_stays_undefined(self):
+        """Of one value alone nothing is refused: nan, as without resampling."""
+        alpha = score(text("a a / a a"), "krippendorff_alpha")
+        assert sa.bootstrap(alpha, n_resamples=5, resample="raters", rng=1).n_undefined == 5
+
+    def test_three_raters(self):
+        """Three vary: neither refused nor warned of."""
+        alpha = score(noisy_rows(7, units=20, raters=3), "krippendorff_alpha")
+        assert sa.bootstrap(alpha, n_resamples=50, resample="raters", rng=1).standard_error > 0

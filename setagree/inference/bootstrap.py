@@ -269,14 +269,15 @@ def bootstrap(
     Raises
     ------
     DataError
-        Raters are drawn from a tally, which does not know them.
+        Raters are drawn from a tally, which does not know them, or from two of them.
     OptionError
         An option is unknown.
 
     Warns
     -----
     ResamplingWarning
-        ``method="krippendorff"`` was asked for.
+        ``method="krippendorff"`` was asked for, or ``resample="both"`` of two raters, whose
+        resamples vary by their units alone.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
-from setagree.errors import DataError
+from setagree.errors import DataError, ResamplingWarning, warn
 from setagree.inference.inside_units import (
     CountedUnits,
     dense_distances,
@@ -38,6 +38,8 @@ def two_way_replicates(
     study = agreement.study
     if study is None:
         raise DataError("to draw raters it must be known who gave what; a tally does not.")
+    if study.n_raters < 3 and agreement.reason is None:
+        _check_two_raters(units=units)
     two_way = TwoWay(agreement, study)
     out = np.empty(n_resamples)
     long = n_resamples * study.n_ratings > _LONG_WORK
@@ -46,6 +48,22 @@ def two_way_replicates(
         m = _counts(study.n_units, generator) if units else np.ones(study.n_units)
         out[b] = two_way.estimate(m, w)
     return out
+
+
+def _check_two_raters(*, units: bool) -> None:
+    """Refuse to draw from two raters alone; say what the units show where they are drawn too."""
+    if not units:
+        raise DataError(
+            "to draw raters there must be three or more of them, and there are 2: a resample of "
+            "both is the study itself, one of the same rater twice has no pair to compare, and so "
+            "nothing would ever vary. Draw units: resample='units'."
+        )
+    warn(
+        "resample='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
+        "and so the spread is that of the units alone; whether other raters would agree, two "
+        "cannot show.",
+        ResamplingWarning,
+    )
 
 
 @dataclass(frozen=True, eq=False)
