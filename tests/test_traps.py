@@ -190,7 +190,8 @@ def test_collections_as_cells(cells):
 def test_dict_or_number_where_labels_were_asked_for(cell, what):
     """It is an error with its place and type, and for numbers with the way to read them."""
     words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", cell), (2, "x", cell))
-    assert words.startswith(f"Unit 1, rater 'y': {cell!r} is a {what}, not labels.")
+    article = "an" if what == "int" else "a"
+    assert words.startswith(f"Unit 1, rater 'y': {cell!r} is {article} {what}, not labels.")
     assert ("Use value=" in words) is (what != "dict")
     assert words.endswith("(1 more row fails.)")
 
