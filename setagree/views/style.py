@@ -1,0 +1,171 @@
+"""What the pictures share: colours, how things are worded, what is left out of large ones."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.labels import display_labels, is_missing
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Both are seen by every eye as two colours, and stand out from white and from near-black alike (4.2
+# to 1); in grey they are one, so that whatever differs in colour differs in form as well.
+BLUE = "#2f7fc1"
+ORANGE = "#c9590a"
+
+FAINT = 0.15
+"""How much of the ink a line that only guides the eye has."""
+
+SOFT = 0.72
+"""How much of the ink a text has that explains."""
+
+MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+NAME_SIZE, TITLE_SIZE = 8.5, 11.0
+"""Points of type."""
+
+LONGEST = 30
+"""How many columns of type a name may take in a picture."""
+
+_UNSEEN = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
+
+
+def short_text(value: object, *, limit: int = LONGEST) -> str:
+    """Return a label, unit, rater or group as the text of a picture: one line, cut, never markup.
+
+    Characters that steer (control characters, changes of direction) are not drawn, and a dollar
+    sign opens no formula.
+    """
+    text = display_labels(value) if isinstance(value, frozenset) else str(value)
+    # What is far beyond the cut needs no cleaning.
+    return cut(_one_line(text[: 20 * limit]), limit=limit).replace("$", r"\$")
+
+
+def cut(text: str, *, limit: int = LONGEST) -> str:
+    """Return the text, or its head and an ellipsis where it is wider than ``limit`` columns."""
+    widths = np.cumsum([_columns(character) for character in text])
+    if not len(widths) or widths[-1] <= limit:
+        return text
+    return text[: int(np.searchsorted(widths, limit - 1, side="right"))].rstrip(" \\") + "…"
+
+
+def _one_line(text: str) -> str:
+    kept = "".join(_drawable(character) for character in text)
+    return " ".join(kept.split()) or repr(text[:LONGEST])
+
+
+def _drawable(character: str) -> str:
+    if ord(character) in _UNSEEN:
+        return ""
+    match unicodedata.category(character):
+        case "Cc" | "Zl" | "Zp":
+            return " "
+        case "Cs" | "Cn":
+            return "\ufffd"
+    return character
+
+
+def _columns(character: str) -> int:
+    """Return how many columns a character takes: none, one, or two as in East Asian type."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def number(x: float, *, digits: int = 3, signed: bool = False) -> str:
+    """Return a number with a real minus sign; nan is a dash, and what rounds to 0 has no sign."""
+    if not np.isfinite(x):
+        return DASH if np.isnan(x) else ("∞" if x > 0 else f"{MINUS}∞")
+    text = f"{x:+.{digits}f}" if signed else f"{x:.{digits}f}"
+    if not text.strip("+-0."):
+        text = text.lstrip("+-")
+    return text.replace("-", MINUS)
+
+
+def percent(x: float) -> str:
+    """Return a share in per cent: whole from ten on, with a decimal below."""
+    if np.isnan(x):
+        return DASH
+    if 0 < x < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * x:.1f} %" if 0 < x < 0.0995 else f"{100 * x:.0f} %"
+
+
+def level_text(level: float) -> str:
+    """Return a level as ``95 %`` or ``99.9 %``, never rounded."""
+    return f"{100 * level:.10g} %"
+
+
+def whole(x: float) -> str:
+    """Return a count with thousands apart; a count that is not whole with two decimals."""
+    if np.isnan(x):
+        return DASH
+    return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.2f}"
+
+
+def p_text(p: float) -> str:
+    """Return ``p = 0.012``, or ``p < 0.0001``."""
+    if np.isnan(p):
+        return "p undefined"
+    return f"p = {p:.2g}" if p >= 1e-4 else "p < 0.0001"
+
+
+def wrapped(lines: Iterable[str], *, width: int) -> str:
+    """Return the lines that are not empty, each broken where it gets wider than ``width``."""
+    return "\n".join(textwrap.fill(line, width) for line in lines if line)
+
+
+def measured(frame: pd.DataFrame) -> str:
+    """Return ``krippendorff_alpha [masi]`` of a frame that says what was computed, else nothing."""
+    if not len(frame) or not {"coefficient", "distance"} <= set(frame.columns):
+        return ""
+    return f"{short_text(frame['coefficient'].iloc[0])} [{short_text(frame['distance'].iloc[0])}]"
+
+
+def floats(frame: pd.DataFrame, name: str) -> Floats:
+    """Return a column as doubles, whatever pandas made of its gaps; nan where it is absent."""
+    if name not in frame.columns:
+        return np.full(len(frame), np.nan)
+    return np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
+
+
+def texts(frame: pd.DataFrame, name: str) -> list[str]:
+    """Return a column of names as short texts."""
+    return [short_text(value) for value in frame[name]]
+
+
+def reasons(frame: pd.DataFrame) -> list[str]:
+    """Return why each row is undefined; an empty text where it says nothing."""
+    if "reason" not in frame.columns:
+        return [""] * len(frame)
+    return ["" if is_missing(why) else str(why) for why in frame["reason"]]
+
+
+def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
+    """Return where the ``limit`` largest stand, in the order they came in; nan is last."""
+    ranked = np.argsort(-np.nan_to_num(weight, nan=-np.inf), kind="stable")
+    return np.sort(ranked[:limit])
+
+
+def thin(frame: pd.DataFrame, weight: Floats, *, limit: int, what: str) -> tuple[pd.DataFrame, str]:
+    """Return at most ``limit`` rows of a frame, and the sentence that says which.
+
+    The rows keep their order; ``what`` ends "the 40 ...", as in "with the largest share".
+    """
+    if len(frame) <= limit:
+        return frame, ""
+    kept = frame.iloc[largest(weight, limit)]
+    return kept, f"The {limit:,} {what}, of {len(frame):,}."
+
+
+def rescaled(x: Any, top: float) -> Floats:
+    """Return x / top where that says something, else zeros."""
+    values = np.asarray(x, dtype=np.float64)
+    return values / top if np.isfinite(top) and top > 0 else np.zeros_like(values)

@@ -1,0 +1,164 @@
+"""Frames such as diagnosis returns, written by hand, for the tests of the pictures.
+
+The numbers are drawn at random where a test compares the picture with the frame, and said where a
+test compares it with something that can be worked out by hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$x$ costs $5",
+    "\\$",
+    "100% _sure_ ^{",
+    "x" * 10_000,
+    "שלום עולם",
+    "مرحبا بالعالم",
+    "😀 \U0001fae0",
+    "日本語のとても長い答え",
+    "a\nb\tc",
+    "\x00\x07bell",
+    "\u202eturned",
+    'style="fill: #010203" id="x" href="#y"',
+    "]]>",
+    "-->",
+]
+
+MEASURED = {"coefficient": "krippendorff_alpha", "distance": "masi"}
+
+
+def names(n: int, word: str, *, hostile: bool = False) -> list[str]:
+    """Return n names, hostile ones first where they are asked for."""
+    first = HOSTILE[:n] if hostile else []
+    return [*first, *(f"{word} {i}" for i in range(len(first), n))]
+
+
+def label_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
+    """Return a frame such as `by_label` returns, unsorted; with four rows one is undefined."""
+    rng = np.random.default_rng(seed)
+    alpha, half = rng.uniform(-0.1, 0.9, n), rng.uniform(0.02, 0.3, n)
+    frame = pd.DataFrame(
+        {
+            "label": names(n, "label", hostile=hostile),
+            "alpha": alpha,
+            "low": alpha - half,
+            "high": np.minimum(alpha + half, 1),
+            "ac1": rng.uniform(0.5, 1, n),
+            "prevalence": rng.beta(1, 8, n),
+            "share_of_disagreement": rng.dirichlet(np.ones(n)) if n else [],
+            "reason": [None] * n,
+        }
+    )
+    if n >= 4:
+        frame.loc[3, ["alpha", "low", "high"]] = np.nan
+        frame.loc[3, "reason"] = "only one value was used"
+    return frame
+
+
+def confusion_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
+    """Return a frame such as `confusions` returns: all pairs of n labels, and each left out."""
+    rng = np.random.default_rng(seed)
+    labels = names(n, "label", hostile=hostile)
+    both = [(a, b, "instead") for i, a in enumerate(labels) for b in labels[:i]]
+    rows = [*both, *((a, None, "left out") for a in labels)]
+    frame = pd.DataFrame(rows, columns=["label", "other", "kind"])
+    return frame.assign(
+        pairs=rng.integers(0, 99, len(rows)).astype(float), lift=rng.lognormal(0, 1, len(rows))
+    )
+
+
+def rater_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
+    """Return a frame such as `by_rater` returns: largest change first."""
+    rng = np.random.default_rng(seed)
+    change = np.sort(rng.normal(0, 0.03, n))[::-1]
+    return pd.DataFrame(
+        {
+            "rater": names(n, "rater", hostile=hostile),
+            "n_ratings": rng.integers(1, 2000, n),
+            "mean_distance": rng.uniform(0.2, 0.8, n),
+            "change": change,
+            "change_low": change - 0.02,
+            "change_high": change + 0.02,
+            **MEASURED,
+        }
+    )
+
+
+def pair_frame(n: int, *, hostile: bool = False) -> pd.DataFrame:
+    """Return a frame such as `by_pair` returns.
+
+    Raters of even and of odd places agree among themselves (0.8), and less across (0.1).
+    """
+    raters = names(n, "rater", hostile=hostile)
+    rows = [
+        (raters[i], raters[j], 10 + i + j, 0.8 if (i - j) % 2 == 0 else 0.1)
+        for i in range(n)
+        for j in range(i + 1, n)
+    ]
+    frame = pd.DataFrame(rows, columns=["rater_a", "rater_b", "n_shared", "estimate"])
+    return frame.assign(**MEASURED)
+
+
+def unit_frame(n: int, *, hostile: bool = False) -> pd.DataFrame:
+    """Return a frame such as `by_unit` returns: disagreements 1, (n - 1) / n, ..., 1 / n."""
+    disagreement = np.arange(n, 0, -1) / max(n, 1)
+    return pd.DataFrame(
+        {
+            "unit": names(n, "unit", hostile=hostile),
+            "disagreement": disagreement,
+            "share_of_disagreement": disagreement / max(disagreement.sum(), 1),
+            **MEASURED,
+        }
+    )
+
+
+def group_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
+    """Return a frame such as `by_group` returns."""
+    labels = label_frame(n, hostile=hostile, seed=seed)
+    return pd.DataFrame(
+        {
+            "group": labels["label"],
+            "n_units": np.random.default_rng(seed).permutation(n) + 2,
+            "estimate": labels["alpha"],
+            "low": labels["low"],
+            "high": labels["high"],
+            "homogeneity_p_value": [0.0123] * n,
+            "reason": labels["reason"],
+            **MEASURED,
+        }
+    )
+
+
+def time_frame(start: object, end: object) -> pd.DataFrame:
+    """Return a frame such as `over_time` returns; of five windows or more the third is a gap."""
+    n = len(start)
+    estimate = np.linspace(0.3, 0.7, n)
+    estimate[2:3] = np.nan if n >= 5 else estimate[2:3]
+    return pd.DataFrame(
+        {
+            "start": start,
+            "end": end,
+            "n_units": np.arange(n) + 1,
+            "estimate": estimate,
+            "low": estimate - 0.1,
+            "high": estimate + 0.1,
+            **MEASURED,
+        }
+    )
+
+
+def forest_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
+    """Return a frame such as `AgreementTable.to_frame` returns, with a distance a row."""
+    labels = label_frame(n, hostile=hostile, seed=seed)
+    return pd.DataFrame(
+        {
+            "coefficient": ["krippendorff_alpha"] * n,
+            "distance": labels["label"],
+            "estimate": labels["alpha"],
+            "low": labels["low"],
+            "high": labels["high"],
+        }
+    )
