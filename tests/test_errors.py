@@ -189,3 +189,11 @@ class TestChoice:
         """What is no text is refused in the same words."""
         with pytest.raises(errors.OptionError, match=r"case=.* is unknown; use 'keep', 'lower'\."):
             errors.check_choice("case", value, ("keep", "lower"))
+
+
+@pytest.mark.parametrize(
+    ("value", "named"), [(1, "an int"), ({}, "a dict"), (ValueError(), "a ValueError")]
+)
+def test_a_type_has_its_article(value, named):
+    """The type of a value is named with the article that it takes."""
+    assert errors.a_type(value) == named
