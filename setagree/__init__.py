@@ -28,6 +28,7 @@ from setagree.tally import Tally
 from setagree.weights import Weights
 
 if TYPE_CHECKING:
+    from setagree import plots
     from setagree.diagnosis.by_group import by_group, over_time
     from setagree.diagnosis.by_label import by_label
     from setagree.diagnosis.by_pair import by_pair, pair_matrix
@@ -84,6 +85,7 @@ __all__ = [
     "percent_agreement",
     "permutation_test",
     "plan",
+    "plots",
     "scott_pi",
     "simulate",
     "weights",
@@ -101,6 +103,8 @@ _LATER = {name: wing for wing, names in _WINGS.items() for name in names.split()
 
 
 def __getattr__(name: str) -> object:
+    if name == "plots":
+        return importlib.import_module("setagree.plots")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LATER[name]), name)
