@@ -14,7 +14,7 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, listing
 from setagree.labels import Blank, Case, Label, LabelSyntax
-from setagree.results import AgreementTable
+from setagree.results import AgreementTable, check_level
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table
@@ -106,8 +106,7 @@ def agreement(
         "codebook": codebook,
         "duplicates": duplicates,
     }
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+    check_level(level)
     names = [coefficients] if isinstance(coefficients, str) else list(dict.fromkeys(coefficients))
     asked = _distances(distances)
     for name in names:

@@ -10,8 +10,8 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError
-from setagree.results import Agreement
+from setagree.errors import DataError
+from setagree.results import Agreement, check_level
 from setagree.scoring import Bench, Study
 from setagree.tally import Tally
 
@@ -33,12 +33,6 @@ def distance_of(whole: Agreement) -> Distance:
     if whole.case.distance is None:
         raise TypeError("this agreement does not know its distance")
     return whole.case.distance
-
-
-def check_level(level: float) -> None:
-    """Raise `OptionError` unless the level lies strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
 
 
 def known_raters(study: object, what: str) -> Annotations:

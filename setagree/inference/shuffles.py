@@ -161,8 +161,14 @@ class Shuffler:
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
-        chance = self._chance_of(V[:1] if self._keeps_chance else V)
-        return np.broadcast_to(chance, len(V)).copy()
+        if self._keeps_chance:
+            return np.repeat(self._kept_chance, len(V))
+        return self._chance_of(V)
+
+    @cached_property
+    def _kept_chance(self) -> Floats:
+        """The chance disagreement / d_max that all reshuffles share, of shape (1,)."""
+        return self._chance_of(self.value[None, :])
 
     @cached_property
     def _keeps_chance(self) -> bool:
