@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.views.methods import methods_text
+    from setagree.views.report import report
 
 __version__ = "0.1.0"
 
@@ -78,6 +80,7 @@ __all__ = [
     "gwet_ac",
     "jackknife",
     "krippendorff_alpha",
+    "methods_text",
     "mv_alpha",
     "over_time",
     "pair_matrix",
@@ -86,6 +89,7 @@ __all__ = [
     "permutation_test",
     "plan",
     "plots",
+    "report",
     "scott_pi",
     "simulate",
     "weights",
@@ -98,6 +102,8 @@ _WINGS = {
         "by_group by_label by_pair by_rater by_unit confusions over_time pair_matrix what_if"
     ),
     "setagree.inference": "benchmark bootstrap compare jackknife permutation_test plan",
+    "setagree.views.methods": "methods_text",
+    "setagree.views.report": "report",
 }
 _LATER = {name: wing for wing, names in _WINGS.items() for name in names.split()}
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import setagree as sa
-from setagree import cli_inference
+from setagree import cli_inference, cli_views
 from setagree import cli_options as options
 from setagree.cli_inference import bootstrap_interval, table_of
 from setagree.cli_options import Asked, Delivery, Reading, Resampling
@@ -88,6 +88,12 @@ app.command("compare", help=cli_inference.COMPARE_HELP, short_help=cli_inference
 )
 app.command("plan", help=cli_inference.PLAN_HELP, short_help=cli_inference.PLAN_LINE)(
     cli_inference.plan
+)
+app.command("diagnose", help=cli_views.DIAGNOSE_HELP, short_help=cli_views.DIAGNOSE_LINE)(
+    cli_views.diagnose
+)
+app.command("report", help=cli_views.REPORT_HELP, short_help=cli_views.REPORT_LINE)(
+    cli_views.report
 )
 
 

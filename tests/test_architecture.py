@@ -246,6 +246,7 @@ NO_EXAMPLE = {
     "SetagreeWarning": "given, not called",
     "UndefinedAgreementWarning": "given, not called",
     "distances": "a module",
+    "plots": "a module",
 }
 
 

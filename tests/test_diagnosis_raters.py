@@ -273,6 +273,11 @@ class TestByUnit:
         assert frame["answers"].tolist() == ["a, b: ann, cem | {}: ben"]
         assert frame["unit"].tolist() == [1]
 
+    def test_text_that_is_no_text(self):
+        """Half a surrogate pair in a label is shown like any other."""
+        study = sa.Annotations.from_triples([("x", 1, {"half\ud800"}), ("y", 1, {"b"})])
+        assert "half\ud800" in sa.by_unit(study)["answers"].iloc[0]
+
     def test_tallies(self):
         """A tally gives the same numbers, with counts in the place of names."""
         table = pd.DataFrame({"a": [2, 2, 1], "a, b": [0, 1, 1]}, index=["u", "v", "w"])
@@ -498,6 +503,17 @@ class TestWhatIf:
         two = sa.what_if(sa.simulate(20, 2, rng=1))
         assert "drop rater" not in set(two["change"])
 
+    def test_numbers(self):
+        """Of numbers and categories, raters can be dropped."""
+        study = sa.Annotations.from_triples(
+            [(g, u, (u * 7 + 3 * g) % 5) for u in range(8) for g in range(3)], kind="value"
+        )
+        frame = sa.what_if(study, distance="interval")
+        assert frame["change"].tolist() == ["as it is"] + ["drop rater"] * 3
+        part = rebuilt(study, lambda r, u, v: r != 2)
+        alpha = sa.krippendorff_alpha(part, distance="interval")
+        assert frame.set_index("what").loc["2", "estimate"] == pytest.approx(alpha.estimate)
+
     def test_what_is_refused(self):
         """Labels and raters that do not occur, scalars and misread groups are sentences."""
         study = self.study()
@@ -513,7 +529,7 @@ class TestWhatIf:
             sa.what_if(study, drop_raters=["r9"])
         numbers = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
         with pytest.raises(sa.SetagreeError, match="values are scalars"):
-            sa.what_if(numbers)
+            sa.what_if(numbers, drop_labels=["1"])
         alone = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
         with pytest.raises(sa.SetagreeError, match="nothing would be left"):
             sa.what_if(alone, drop_raters=["x"])

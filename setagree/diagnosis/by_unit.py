@@ -91,7 +91,9 @@ def by_unit(
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
     frame["unit"] = units[worst]
     frame["change"] = frame["estimate_without"] - whole.estimate
-    frame["answers"] = _answers(study, _patterns(tally), worst)
+    # Any text may stand there, also what a backend for strings refuses.
+    answers = _answers(study, _patterns(tally), worst)
+    frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
     return frame[list(COLUMNS)]
 

@@ -52,7 +52,7 @@ def what_if(
     Parameters
     ----------
     study : Annotations
-        Label sets.
+        Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
         Each group becomes one label.
     drop_labels : sequence of labels
@@ -80,7 +80,7 @@ def what_if(
     Raises
     ------
     DataError
-        The values are not label sets, or a label or rater does not occur.
+        Labels of numbers or categories are to be changed, or a label or rater does not occur.
 
     Notes
     -----
@@ -99,8 +99,8 @@ def what_if(
     2       merge  anger + fear     0.314      -0.006    0.634
     """
     study = known_raters(study, "what_if")
-    if study.kind != "labels":
-        raise DataError("what_if changes labels; these values are scalars.")
+    if study.kind != "labels" and (merge or drop_labels or parents):
+        raise DataError("only label sets can be changed; these values are scalars.")
     whole = score_whole(study, coefficient, distance, level)
     if merge is None and drop_labels is None and drop_raters is None and parents is None:
         merge, drop_labels, drop_raters = _to_try(study)
@@ -164,10 +164,12 @@ def _to_try(
     study: Annotations,
 ) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
     """Return what to merge and drop where nothing was asked for."""
+    raters = list(study.raters) if study.n_raters > 2 else []
+    if study.kind != "labels":
+        return [], [], raters
     found = confusions(study)
     instead = found[found["kind"] == "instead"].head(_PAIRS_TRIED)
     merge = list(zip(instead["label"], instead["other"], strict=True))
-    raters = list(study.raters) if study.n_raters > 2 else []
     return merge, list(study.labels), raters
 
 

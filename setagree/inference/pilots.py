@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
-from setagree.errors import DataError, SparseRatersWarning, counted, shorten, warn
+from setagree.differences import ROUNDING
+from setagree.errors import (
+    DataError,
+    SparseRatersWarning,
+    UndefinedAgreementWarning,
+    counted,
+    shorten,
+    warn,
+)
 from setagree.inference.jackknife import jackknife
 from setagree.progress import track
 from setagree.results import Agreement
-from setagree.scoring import Bench
+from setagree.scoring import score_part
 from setagree.substudies import of_ratings
 
 Variances: TypeAlias = dict[float | None, tuple[float, str]]
 """n SE² by number of raters, and what it rests on."""
+
+
+class Seen(NamedTuple):
+    """What some number of raters gave."""
+
+    variance: float
+    """n SE²."""
+    ratings: float
+    """Ratings of a unit that has two, on average: fewer than the raters where some are missing."""
+
 
 _SPARSE = 0.5
 """A rater with a smaller share of the busiest rater's ratings is no example of one more rater."""
@@ -31,6 +49,9 @@ _MOST = 0.8
 
 _THINNINGS = 20
 """Draws of ratings inside units; each averages over all units already."""
+
+_POINTS = 6
+"""Numbers of raters at most that are tried to see what more would bring."""
 
 _LONG_WORK = 2_000_000
 
@@ -114,7 +135,7 @@ def _ratings_a_unit(agreement: Agreement) -> float:
     """Return the mean number of ratings of units that have two; a whole number as such."""
     tally = agreement.tally
     m = tally.multiplicity * tally.pairable
-    mean = float(m @ tally.pattern_ratings) / float(m.sum())
+    mean = float(m @ tally.pattern_ratings) / float(m.sum()) if m.any() else float("nan")
     return int(mean) if mean.is_integer() else mean
 
 
@@ -129,16 +150,16 @@ def _by_choices(
     """Return n SE² of the pilot's raters, of fewer of them, and of more."""
     able = np.flatnonzero(regular)
     most, whole = len(able), bool(regular.all())
-    asked = {*raters, most} if max(raters) <= most else set(range(2, most + 1))
-    found = {}
+    asked = {*raters, most} | (_some_numbers(most) if max(raters) > most else set())
+    found, names = {}, {}
     for r in sorted(asked & set(range(2, most + 1))):
-        if whole and r == most:
-            found[r] = unit_variance(agreement)[0]
+        names[r] = "pilot" if whole and r == most else "raters left out"
+        if names[r] == "pilot":
+            found[r] = Seen(unit_variance(agreement)[0], _ratings_a_unit(agreement))
             continue
         chosen = _choices(able, r, n_resamples, generator)
         kept = (np.isin(study.rater_codes, some) for some in chosen)
-        found[r] = _mean_variance(agreement, study, kept, r, total=len(chosen))
-    names = dict.fromkeys(found, "raters left out") | ({most: "pilot"} if whole else {})
+        found[r] = _seen(agreement, study, kept, r, total=len(chosen))
     return _table(found, names, raters)
 
 
@@ -164,14 +185,14 @@ def _by_ratings(
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
     pairable = sizes[sizes >= 2]
     most = int(np.median(pairable))
-    asked = {*raters, most} if max(raters) <= most else set(range(2, most + 1))
+    asked = {*raters, most} | (_some_numbers(most) if max(raters) > most else set())
     found, names = {}, {}
     for r in sorted(asked & set(range(2, most + 1))):
         if (pairable == r).all():
-            found[r], names[r] = unit_variance(agreement)[0], "pilot"
+            found[r], names[r] = Seen(unit_variance(agreement)[0], r), "pilot"
             continue
         kept = (_thinned(study, sizes, r, generator) for _ in range(n_draws))
-        found[r] = _mean_variance(agreement, study, kept, r, total=n_draws)
+        found[r] = _seen(agreement, study, kept, r, total=n_draws)
         names[r] = "ratings left out"
     return _table(found, names, raters)
 
@@ -188,42 +209,56 @@ def _thinned(
     return kept
 
 
-def _mean_variance(
+def _seen(
     agreement: Agreement,
     study: Annotations,
     kept: Iterable[npt.NDArray[np.bool_]],
     r: int,
     *,
     total: int,
-) -> float:
-    """Return the mean of n SE² over parts of the study."""
+) -> Seen:
+    """Return the means over parts of the study; say where n SE² is undefined or 0."""
     long = total * study.n_ratings > _LONG_WORK
     drawn = track(kept, total=total, what=f"{r} raters", long=long)
-    found = np.array([*_variances(agreement, (of_ratings(study, some) for some in drawn))])
-    if np.isnan(found).all():
+    parts = (score_part(agreement, of_ratings(study, some)) for some in drawn)
+    pairs = [(unit_variance(part)[0], _ratings_a_unit(part)) for part in parts]
+    variances, ratings = np.array(pairs).T
+    if np.isnan(variances).all():
         raise DataError(
             f"{r} raters of the pilot have no standard error, so nothing follows from it."
         )
-    return float(np.nanmean(found))
+    _say_degenerate(variances, r)
+    return Seen(float(np.nanmean(variances)), float(np.nanmean(ratings)))
 
 
-def _variances(agreement: Agreement, parts: Iterable[Annotations]) -> Iterator[float]:
-    distance: Any = agreement.case.distance  # known wherever it is known who gave what
-    for part in parts:
-        bench = Bench(part, categories=agreement.weights.values)
-        yield unit_variance(bench.score(agreement.coefficient, distance))[0]
+def _say_degenerate(found: npt.NDArray[np.float64], r: int) -> None:
+    undefined = int(np.isnan(found).sum())
+    perfect = int((found <= ROUNDING**2).sum())
+    if not undefined + perfect:
+        return
+    said = [f"{undefined:,} have no standard error and are left out"] if undefined else []
+    said += [f"{perfect:,} have one of 0 and pull the mean down"] if perfect else []
+    warn(
+        f"of {counted(len(found), 'choice')} of {r} raters of the pilot, {', and '.join(said)}: "
+        f"the pilot is too small to say much of {r} raters.",
+        UndefinedAgreementWarning,
+    )
 
 
-def _table(
-    found: Mapping[int, float], names: Mapping[int, str], raters: Sequence[int]
-) -> Variances:
+def _table(found: Mapping[int, Seen], names: Mapping[int, str], raters: Sequence[int]) -> Variances:
     """Return what is wanted: what was found, made monotone, or what it is extended to."""
-    falling = _never_rising(found)
     most = max(found)
+    if not found[most].variance > 0:
+        raise DataError(
+            f"{most} raters of the pilot have no standard error above 0, so nothing follows from "
+            "it."
+        )
+    falling = _never_rising({r: seen.variance for r, seen in found.items()})
+    each = found[most].ratings / most
     return {
         r: (falling[r], names[r])
         if r <= most
-        else (min(extended(found, r), falling[most]), "extended")
+        else (extended([*found.values()], each * r), "extended")
         for r in raters
     }
 
@@ -239,13 +274,22 @@ def _never_rising(found: Mapping[int, float]) -> dict[int, float]:
     return out
 
 
-def extended(found: Mapping[int, float], r: int) -> float:
-    """Return A + B / (r - 1), fitted with A, B >= 0 by least squares to what is known."""
-    from scipy.optimize import nnls
+def extended(found: Sequence[Seen], ratings: float) -> float:
+    """Return A + B / (ratings - 1), which goes through what the most raters of the pilot gave.
 
+    B is fitted by least squares to what fewer gave, with A, B >= 0: more raters never make it
+    worse than the pilot, and no number of them makes it 0.
+    """
     if len(found) < 2:
         raise DataError("a pilot of two raters cannot tell what more raters would bring.")
-    known = np.array(sorted(found))
-    terms = np.column_stack([np.ones(len(known)), 1 / (known - 1)])
-    (start, slope), _ = nnls(terms, np.array([found[k] for k in known.tolist()]))
-    return float(start + slope / (r - 1))
+    pilot = max(found, key=lambda seen: seen.ratings)
+    farther = np.array([1 / (seen.ratings - 1) - 1 / (pilot.ratings - 1) for seen in found])
+    worse = np.array([seen.variance - pilot.variance for seen in found])
+    most = pilot.variance * (pilot.ratings - 1)
+    slope = float(np.clip(farther @ worse / (farther @ farther), 0, most))
+    return pilot.variance - slope * (1 / (pilot.ratings - 1) - 1 / (ratings - 1))
+
+
+def _some_numbers(most: int) -> set[int]:
+    """Return numbers of raters that a curve is fitted to: all where few, else some, 2 and most."""
+    return set(np.geomspace(2, most, _POINTS).round().astype(int).tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -81,10 +82,10 @@ def plan(
 
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
-    variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is fitted to what fewer
-    raters gave and extended: a rough guide, marked as such. More raters never need more units in a
-    plan, as one could leave some out: what fewer raters gave is raised to what more gave where
-    chance has it otherwise.
+    variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is extended from the pilot:
+    the curve goes through what the pilot has and is fitted to what fewer raters gave; a rough
+    guide, marked as such. More raters never need more units in a plan, as one could leave some out:
+    what fewer raters gave is raised to what more gave where chance has it otherwise.
 
     A number of raters is how many rate each unit. A rater with fewer than half the ratings of the
     busiest is no example of that: where `raters` are asked for, it is left out with a warning.
@@ -127,6 +128,8 @@ def plan(
     -----
     SparseRatersWarning
         `raters` were asked for, and some of the pilot's are left out.
+    UndefinedAgreementWarning
+        Some choices of fewer raters have no standard error, or one of 0; it counts them.
 
     Examples
     --------
@@ -161,13 +164,17 @@ def plan(
 def _check_wishes(
     half_width: float | None, units: Sequence[int] | None, raters: Sequence[int] | None
 ) -> None:
-    if half_width is not None and not 0 < half_width < 1:
+    if half_width is not None and not _is_share(half_width):
         raise OptionError(f"half_width={half_width!r} must lie between 0 and 1.")
     if half_width is not None and units is not None:
         raise OptionError("say half_width= (how many units?) or units= (what interval?), not both.")
     for name, wanted in (("units", units), ("raters", raters)):
         if wanted is not None and not _is_list_of_numbers(wanted):
             raise OptionError(f"{name}={wanted!r} must be a list of whole numbers of 2 or more.")
+
+
+def _is_share(wanted: object) -> bool:
+    return isinstance(wanted, float | np.floating | Real) and 0 < float(wanted) < 1
 
 
 def _is_list_of_numbers(wanted: object) -> bool:

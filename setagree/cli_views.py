@@ -1,0 +1,271 @@
+"""The commands for people who ask why: report and diagnose."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+
+import setagree as sa
+from setagree import cli_options as options
+from setagree.cli_inference import _count, _seed
+from setagree.cli_options import RESULTS, SURE, Asked, Delivery, Reading, Resampling, Text, option
+from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_reading import _codebook, _unescaped, names, read_study
+from setagree.errors import OptionError, SetagreeWarning, check_choice
+from setagree.sources import guess_columns, read_table, with_missing_ids
+from setagree.views.findings import Findings, gather
+from setagree.views.report import report as write_report
+from setagree.views.sections import Section, sections
+from setagree.views.sentences import headline, main_findings, verdict_sentence
+from setagree.views.tables import Column, Table, shown, span
+from setagree.views.words import Name, Sentence
+
+REPORT_LINE = "Write all there is to know about a file into one page."
+DIAGNOSE_LINE = "Say why agreement is low and what to fix."
+
+REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
+
+[not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]
+
+setagree report study.csv -o report.html --group batch --title "Round 2"
+setagree report study.csv -o report.md -d jaccard --seed 1
+"""
+
+DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
+
+[not dim]Which labels, raters and units cost the agreement. Also:[/]
+
+setagree diagnose study.csv --group batch --rows 10
+setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
+"""
+
+Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
+Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
+Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
+Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
+Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
+
+Reshuffles = Annotated[
+    int | None, option(SURE, "N", "How many (default: 999, of large files fewer).", "--resamples")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reshuffling(Resampling):
+    """How often answers are reshuffled, and from which seed."""
+
+    resamples: Reshuffles = None
+
+
+_TERMINAL = 80
+_NAME = 28
+"""Columns that a name may take in a table."""
+
+
+@options.grouped
+@sentences()
+def report(
+    file: options.File,
+    *,
+    reading: Reading,
+    group: Group = None,
+    asked: Asked,
+    level: options.Level = 0.95,
+    resampling: Reshuffling,
+    title: Title = None,
+    form: Page = None,
+    output: Target,
+) -> None:
+    """Write all there is to know about a file into one page."""
+    Deliverer(Delivery(form="table", output=output), [file])  # refuses what cannot be replaced
+    if form is not None:
+        check_choice("format", form, ("html", "markdown"))
+    seed, given = _seed(resampling.seed), _one_of_each(asked, level)
+    study = read_study(file, reading)
+    path = write_report(
+        study,
+        output,
+        **given,
+        groups=_groups(file, reading, group, given),
+        title=Path(file).stem if title is None else title,
+        format=form,  # type: ignore[arg-type]  # checked above
+        n_resamples=_count(resampling.resamples, 999),
+        blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
+        duplicates=reading.duplicates,  # type: ignore[arg-type]
+        rng=seed,
+    )
+    say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
+
+
+@options.grouped
+@sentences()
+def diagnose(
+    file: options.File,
+    *,
+    reading: Reading,
+    group: Group = None,
+    asked: Asked,
+    level: options.Level = 0.95,
+    resampling: Reshuffling,
+    rows: Rows = 5,
+    output: options.Output = None,
+) -> None:
+    """Say why agreement is low and what to fix."""
+    deliver = Deliverer(Delivery(form="table", output=output), [file])
+    if rows < 1:
+        raise OptionError(f"--rows {rows} must be 1 or more.")
+    seed, given = _seed(resampling.seed), _one_of_each(asked, level)
+    study = read_study(file, reading)
+    found = gather(
+        study,
+        **given,
+        groups=_groups(file, reading, group, given),
+        n_resamples=_count(resampling.resamples, 999),
+        rng=seed,
+    )
+    deliver(pd.DataFrame(), "\n".join(terminal_lines(found, rows)).rstrip())
+
+
+def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
+    """Return the coefficient and the distance that are to be explained."""
+    given: dict[str, Any] = {"level": level}
+    for name, listed in vars(asked).items():
+        chosen = names(listed)
+        if len(chosen) > 1:
+            raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
+        if chosen:
+            given[name] = chosen[0]
+    return given
+
+
+def _groups(
+    file: str, reading: Reading, column: str | None, given: dict[str, Any]
+) -> pd.DataFrame | None:
+    """Return the agreement of each group that a column of a long table names."""
+    if column is None:
+        return None
+    if reading.wide:
+        raise OptionError("--group makes sense only without --wide.")
+    sep = _unescaped(reading.sep)
+    delimiter = reading.delimiter and _unescaped(reading.delimiter)
+    frame = read_table(file, encoding=reading.encoding, sep=delimiter)
+    roles = {role: getattr(reading, role) for role in ("unit", "rater", "labels", "value")}
+    found = guess_columns([str(name) for name in frame if name != column], **roles)
+    roles = {role: getattr(found, role) for role in roles}
+    frame = with_missing_ids(frame, [found.unit, found.rater])
+    cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
+    cells["duplicates"] = reading.duplicates
+    cells["codebook"] = _codebook(reading.codebook, sep, reading.encoding)
+    with warnings.catch_warnings():
+        # All of them have been said when the study was read.
+        warnings.simplefilter("ignore", SetagreeWarning)
+        return sa.by_group(frame, column, **roles, **cells, **given)
+
+
+# ---- The terminal -------------------------------------------------------------------------------
+
+
+def terminal_lines(f: Findings, rows: int) -> Iterator[str]:
+    """Yield the findings as lines of at most 80 columns."""
+    yield from _wrapped(headline(f))
+    if f.main.reason is None:
+        yield from _wrapped((verdict_sentence(f),))
+    yield ""
+    for finding in main_findings(f):
+        yield from _wrapped((f"{finding.about}: ", *finding.sentence), bullet="- ")
+    for section in sections(f):
+        yield from _section_lines(section, rows)
+
+
+def _section_lines(section: Section, rows: int) -> Iterator[str]:
+    if section.table is None:
+        return
+    yield from ("", section.title.upper())
+    yield from _table_lines(section.table, len(section.table.rows) if _short(section) else rows)
+
+
+def _short(section: Section) -> bool:
+    """Say whether a table is shown in full: it is short, and no ranking."""
+    return section.id in {"data", "choices"}
+
+
+def _table_lines(table: Table, rows: int) -> Iterator[str]:
+    """Yield as many columns as fit, the first of them first, and the first rows."""
+    shown_rows = table.rows[:rows]
+    columns = [
+        [column.head, *(_cell(row[k], column) for row in shown_rows)]
+        for k, column in enumerate(table.columns)
+    ]
+    columns = [_cut_column(cells, each) for cells, each in zip(columns, table.columns, strict=True)]
+    widths = [max(map(_width, cells)) for cells in columns]
+    n = _fitting(widths)
+    numeric = [column.is_number for column in table.columns]
+    for cells in zip(*columns[:n], strict=True):
+        padded = (
+            " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
+            for cell, width, right in zip(cells, widths, numeric, strict=False)
+        )
+        yield "  ".join(padded).rstrip()
+    if rows < len(table.rows) or table.more:
+        yield f"(the first {len(shown_rows)}; --rows shows more)"
+
+
+def _fitting(widths: Sequence[int]) -> int:
+    """Return how many columns fit the terminal; the first always does."""
+    total, n = widths[0], 1
+    while n < len(widths) and total + 2 + widths[n] <= _TERMINAL:
+        total += 2 + widths[n]
+        n += 1
+    return n
+
+
+def _cell(value: Any, column: Column) -> str:
+    ends = span(value, column.kind)
+    return _text(shown(value, column.kind)) + (f" ({ends})" if ends else "")
+
+
+def _cut_column(cells: Sequence[str], column: Column) -> list[str]:
+    """Return the cells of a column of text, cut to its share of the terminal."""
+    if column.is_number:
+        return list(cells)
+    return [_cut(cell, _NAME if column.kind == "name" else 44) for cell in cells]
+
+
+def _text(sentence: Sentence) -> str:
+    """Return a sentence as text; what a user wrote is in no quotes, which a table needs not."""
+    return "".join(piece.short if isinstance(piece, Name) else piece for piece in sentence)
+
+
+def _wrapped(sentence: Sentence, *, bullet: str = "") -> list[str]:
+    return textwrap.wrap(
+        _text(sentence),
+        _TERMINAL,
+        initial_indent=bullet,
+        subsequent_indent=" " * len(bullet),
+        break_on_hyphens=False,
+    )
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes: wide signs take two, marks above others none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return the beginning of a text that fits so many columns."""
+    if _width(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    while _width(kept) > longest - 1:
+        kept = kept[:-1]
+    return f"{kept}…"

@@ -1,0 +1,77 @@
+"""The pictures of a report as SVG: small, without ids or addresses that reach outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from setagree.views.findings import Findings
+from setagree.views.pictures_base import cells_height, inline_svg, rows_height
+from setagree.views.pictures_inference import forest, null
+from setagree.views.pictures_labels import confusions, labels
+from setagree.views.pictures_raters import pairs, raters
+from setagree.views.pictures_units import groups, units
+from setagree.views.words import coefficient_name, distance_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 9.8
+"""Inches; the page is about as wide."""
+
+MOST_DRAWN = 24
+"""Rows of a picture: more do not help on a page that has the table below."""
+
+
+def figure(f: Findings, name: str, description: str) -> str:
+    """Return the picture of a section as an SVG element."""
+    draw, height = _drawing(f, name)
+    return inline_svg(draw, description=description, width=WIDTH, height=height)
+
+
+def _drawing(f: Findings, name: str) -> tuple[Callable[[Axes], object], float]:
+    """Return what draws a picture on axes, and how many inches high these should be."""
+    if name == "forest":
+        rows = _nearest(f)
+        return _on(forest, rows, level=f.level), rows_height(len(rows))
+    if name == "null":
+        return _on(null, f.null), 3.4
+    frame = f.frames[name]
+    n = min(len(frame), MOST_DRAWN)
+    if name == "confusions":
+        n = min(_n_labels(f), 20)
+        return _on(confusions, frame), 2.4 + n * min(0.45, 7 / n)
+    if name == "pairs":
+        return _on(pairs, frame), cells_height(f.study.n_raters)
+    if name == "units":
+        return _on(units, frame, limit=MOST_DRAWN), 3.6
+    lists: dict[str, Any] = {"labels": labels, "raters": raters, "groups": groups}
+    return _on(lists[name], frame, level=f.level, limit=MOST_DRAWN), rows_height(n)
+
+
+def _nearest(f: Findings) -> pd.DataFrame:
+    """Return the rows that differ from the headline in the distance or in the coefficient alone."""
+    frame = f.table.to_frame()
+    same = frame["coefficient"] == f.main.coefficient
+    others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
+    kept = frame[same | others]
+    return kept.assign(
+        coefficient=[
+            coefficient_name(c, [d])
+            for c, d in zip(kept["coefficient"], kept["distance"], strict=True)
+        ],
+        distance=[distance_name(d) for d in kept["distance"]],
+    )
+
+
+def _on(draw: Callable[..., Any], result: object, **options: Any) -> Callable[[Axes], object]:
+    """Return the drawing of a result, still without its axes."""
+    return lambda ax: partial(draw, result, **options)(ax=ax)
+
+
+def _n_labels(f: Findings) -> int:
+    frame = f.frames["confusions"]
+    return len(set(frame["label"]) | {other for other in frame["other"] if other is not None})

@@ -1,0 +1,329 @@
+"""The methods paragraph of a paper: what was measured, on what, how, and with which references."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from setagree.annotations import Annotations
+from setagree.assembly import Duplicates
+from setagree.distances import distance_names
+from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.inference.bootstrap import Bootstrap
+from setagree.inference.permutation import PermutationTest
+from setagree.labels import Blank
+from setagree.results import Agreement, AgreementTable
+from setagree.scoring import DEFAULT_DISTANCES, Study, score_one
+from setagree.tally import Tally
+from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited
+from setagree.views.words import (
+    coefficient_name,
+    distance_name,
+    number,
+    p_phrase,
+    share,
+)
+
+Measured: TypeAlias = Study | Agreement | AgreementTable
+
+_BLANKS = {
+    "missing": "blank cells were taken as missing",
+    "empty": "blank cells were taken as the empty set",
+    "error": "blank cells were not allowed",
+}
+_DUPLICATES = {
+    "error": "no rater rated a unit twice",
+    "first": "of repeated ratings by the same rater the first was kept",
+    "last": "of repeated ratings by the same rater the last was kept",
+    "union": "repeated ratings by the same rater were merged into the union of their labels",
+}
+_NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+_SIDES = {"greater": "one-sided", "less": "one-sided, for less", "two-sided": "two-sided"}
+_SCHEMES = {
+    "pooled": "over all raters and units",
+    "within_rater": "within each rater",
+    "table": "over all cells of the table of units by raters",
+}
+
+
+@dataclass
+class _Text:
+    """Sentences that grow, with the sources they cite."""
+
+    sentences: list[str] = field(default_factory=list)
+    sources: set[str] = field(default_factory=set)
+
+    def cite(self, *keys: str | None) -> str:
+        """Return the sources in brackets and remember them."""
+        known = [key for key in keys if key is not None]
+        self.sources.update(known)
+        return f" ({'; '.join(', '.join(key.rsplit(' ', 1)) for key in known)})" if known else ""
+
+    def say(self, *sentences: str) -> None:
+        """Add sentences."""
+        self.sentences.extend(sentence for sentence in sentences if sentence)
+
+
+def methods_text(
+    result: Measured,
+    *,
+    level: float | None = None,
+    blank: Blank | None = None,
+    duplicates: Duplicates | None = None,
+    bootstrap: Bootstrap | None = None,
+    test: PermutationTest | None = None,
+    seed: int | None = None,
+    references: bool = True,
+) -> str:
+    """Return a methods paragraph to paste into a paper.
+
+    It states the design, the counts, how missing and empty answers were treated, the distance, the
+    coefficient with its estimate, the interval method, the version, and the references of all that.
+
+    Parameters
+    ----------
+    result : Annotations, Tally, Agreement or AgreementTable
+        What was measured; of a study, alpha with the default distance is.
+    level : float, optional
+        The confidence level. Default: that of the table, else 0.95.
+    blank : {"missing", "empty", "error"}, optional
+        How blank cells were read, which a study does not remember.
+    duplicates : {"error", "first", "last", "union"}, optional
+        What was done where a rater rated a unit twice, which a study does not remember.
+    bootstrap : Bootstrap, optional
+        What `bootstrap` returned: then its percentile interval is reported, too.
+    test : PermutationTest, optional
+        What `permutation_test` returned: then its p-value is reported, too.
+    seed : int, optional
+        The seed of the two.
+    references : bool
+        Whether the list of references follows the paragraph.
+
+    Returns
+    -------
+    str
+        One paragraph; the references, if any, follow after a blank line, one a line.
+
+    Raises
+    ------
+    DataError
+        It is nothing of the above.
+    OptionError
+        A policy is unknown, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
+    >>> print(methods_text(alpha, references=False)[:63])
+    Three raters annotated 50 units, each answer being a set of lab
+    """
+    rows, level = _rows(result, level)
+    _check_policies(blank, duplicates)
+    one, text = rows[0], _Text()
+    text.say(_design(one), _policies(one, blank, duplicates))
+    text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
+    if bootstrap is not None:
+        text.say(_bootstrapped(bootstrap, level, seed, text))
+    if test is not None:
+        text.say(_tested(test, seed, text))
+    text.say(f"Computations were made with setagree {version()}.")
+    paragraph = " ".join(text.sentences)
+    return "\n\n".join([paragraph, "\n".join(cited(text.sources))] if references else [paragraph])
+
+
+def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], float]:
+    """Return the agreements to report, and the level of their intervals."""
+    if isinstance(result, AgreementTable):
+        rows, level = result.rows, result.level if level is None else level
+    elif isinstance(result, Agreement):
+        rows = (result,)
+    elif isinstance(result, Annotations | Tally):
+        rows = (score_one(result, "krippendorff_alpha", DEFAULT_DISTANCES[result.kind][0]),)
+    else:
+        raise DataError(
+            f"a {type(result).__name__} is nothing to report; pass a study, or what agreement, "
+            "krippendorff_alpha, ... returned."
+        )
+    level = 0.95 if level is None else level
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+    return rows, level
+
+
+def _check_policies(blank: str | None, duplicates: str | None) -> None:
+    if blank is not None:
+        check_choice("blank", blank, list(_BLANKS))
+    if duplicates is not None:
+        check_choice("duplicates", duplicates, list(_DUPLICATES))
+
+
+def _design(one: Agreement) -> str:
+    """Return who rated how many units with what."""
+    who = _spelled(one.n_raters, "rater") if one.n_raters is not None else "Several raters"
+    return f"{who} annotated {counted(one.n_units, 'unit')}, {_answers(one)}. {_layout(one.tally)}"
+
+
+def _answers(one: Agreement) -> str:
+    """Return what an answer is."""
+    n = one.tally.n_values
+    if one.tally.kind == "labels":
+        labels = set().union(*one.tally.values)
+        used = f"{counted(len(labels), 'label')}, {counted(n, 'distinct set')} in use"
+        return f"each answer being a set of labels ({used})"
+    what = "number" if one.tally.kind == "number" else "category"
+    return f"each answer being one {what} ({counted(n, 'distinct value')} in use)"
+
+
+def _layout(tally: Tally) -> str:
+    """Return how the ratings are spread over the units."""
+    per_unit, times = tally.pattern_ratings, tally.multiplicity
+    fewest, most = int(per_unit.min()), int(per_unit.max())
+    total = counted(tally.n_ratings, "rating")
+    if fewest == most == tally.n_raters:
+        return f"The design is complete: every rater rated every unit ({total})."
+    spread = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    mean = float(per_unit @ times / times.sum())
+    average = "" if fewest == most else f", {mean:.1f} on average"
+    lone = tally.n_units - tally.n_pairable_units
+    alone = f"; {counted(lone, 'unit')} with a single rating" if lone else ""
+    return (
+        "Not every rater rated every unit: the units have "
+        f"{spread} ratings each{average}, {total} in all{alone}."
+    )
+
+
+def _policies(one: Agreement, blank: str | None, duplicates: str | None) -> str:
+    """Return how missing, empty and repeated answers were treated."""
+    n_missing = 0 if one.study is None else one.study.n_missing
+    cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
+    parts = [f"missing ratings{cells} were left out and never counted as an answer"]
+    if blank is not None:
+        parts.append(_BLANKS[blank])
+    if one.tally.kind == "labels":
+        parts.append(_empty_sets(one.tally))
+    if duplicates is not None:
+        parts.append(_DUPLICATES[duplicates])
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _empty_sets(tally: Tally) -> str:
+    """Return how many ratings are the empty set, which is an answer."""
+    if frozenset() not in tally.values:
+        return "no rating is the empty set"
+    totals = tally.value_totals(tally.multiplicity)
+    n = int(totals[tally.values.index(frozenset())])
+    part = share(n / tally.n_ratings).replace("\u00a0", "")
+    return f"the empty set ({counted(n, 'rating')}, {part}) was an answer like any other"
+
+
+def _measures(rows: Sequence[Agreement], text: _Text) -> str:
+    """Return which coefficients with which distances."""
+    names = dict.fromkeys(
+        coefficient_name(row.coefficient, [row.distance])
+        + text.cite(COEFFICIENT_SOURCES.get(row.coefficient))
+        for row in rows
+    )
+    distances = dict.fromkeys(_distance(row.distance, text) for row in rows)
+    several = "distances" if len(distances) > 1 else "distance"
+    weighted = any(
+        row.coefficient not in {"krippendorff_alpha", "mv_alpha"} and row.distance != "nominal"
+        for row in rows
+    )
+    credit = ""
+    if weighted:
+        credit = (
+            " A pair of answers earns the credit 1 − d / d_max, where d_max is 1 or, for a "
+            f"distance without an upper limit, the largest one observed{text.cite('Gwet 2014')}."
+        )
+    measure = f"{_listed(names)} with the {several} {_listed(distances)}"
+    return f"Agreement was measured by {measure}.{credit}"
+
+
+def _distance(name: str, text: _Text) -> str:
+    """Return the name of a distance, its formula, and its source."""
+    shown = distance_name(name)
+    if name not in distance_names() or name not in DISTANCE_SOURCES:
+        return f"“{shown}” (defined by the authors)"
+    formula, source = DISTANCE_SOURCES[name]
+    return f"{shown} [{formula}]{text.cite(source)}"
+
+
+def _estimates(rows: Sequence[Agreement], level: float) -> str:
+    """Return the estimates with their intervals, observed and expected disagreement."""
+    found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
+    return f"Result: {found}."
+
+
+def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
+    name = coefficient_name(row.coefficient, [row.distance])
+    named = name if alone else f"{name} with {distance_name(row.distance)}"
+    if row.reason is not None:
+        return f"{named} is undefined, because {row.reason}"
+    low, high = row.interval(level)
+    ends = "" if np.isnan(low) else f", {level:.0%} interval {number(low)} to {number(high)}"
+    do, de = row.observed_disagreement, row.expected_disagreement
+    parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
+    return f"{named} = {number(row.estimate)}{ends}{parts}"
+
+
+def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
+    """Return where the intervals come from."""
+    defined = [row for row in rows if np.isfinite(row.standard_error)]
+    if not defined:
+        return ""
+    df = sorted({round(row.degrees_of_freedom) for row in defined})
+    return (
+        f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
+        f"{level:.0%} intervals are t intervals with {_listed(f'{n:,}' for n in df)} degrees of "
+        "freedom, cut at 1. They treat the units as a sample and the raters as fixed."
+    )
+
+
+def _bootstrapped(bootstrap: Bootstrap, level: float, seed: int | None, text: _Text) -> str:
+    low, high = bootstrap.interval(level)
+    what = {"both": "units and raters"}.get(bootstrap.resample, bootstrap.resample)
+    cite = text.cite("Efron & Tibshirani 1993")
+    return (
+        f"The {level:.0%} percentile interval of {len(bootstrap.distribution):,} bootstrap "
+        f"resamples of the {what} is {number(low)} to {number(high)}{cite}{_seeded(seed)}."
+    )
+
+
+def _tested(test: PermutationTest, seed: int | None, text: _Text) -> str:
+    often = f"all {len(test.distribution):,} arrangements of the answers"
+    if not test.exact:
+        often = f"{len(test.distribution):,} random reshuffles of the answers"
+    cite = "" if test.exact else text.cite("Phipson & Smyth 2010")
+    return (
+        f"A permutation test against chance compared the estimate with {often} "
+        f"{_SCHEMES[test.scheme]}: {p_phrase(test.p_value)}, {_SIDES[test.alternative]}{cite}"
+        f"{'' if test.exact else _seeded(seed)}."
+    )
+
+
+def _seeded(seed: int | None) -> str:
+    return "" if seed is None else f", seed {seed}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return ``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _spelled(n: int, noun: str) -> str:
+    """Return a number as a sentence begins with it."""
+    if n > len(_NUMBERS):
+        return counted(n, noun)
+    return f"{_NUMBERS[n - 1]} {noun}{'s' if n > 1 else ''}"
+
+
+def version() -> str:
+    """Return the version; imports go down only, and the package itself is above this room."""
+    return str(vars(sys.modules["setagree"])["__version__"])

@@ -1,0 +1,95 @@
+"""What coefficients and distances are called, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+REFERENCES = {
+    "Brennan & Prediger 1981": "Brennan, R. L., & Prediger, D. J. (1981). Coefficient kappa: Some "
+    "uses, misuses, and alternatives. Educational and Psychological Measurement, 41(3), 687–699.",
+    "Cicchetti & Allison 1971": "Cicchetti, D. V., & Allison, T. (1971). A new procedure for "
+    "assessing reliability of scoring EEG sleep recordings. American Journal of EEG Technology, "
+    "11(3), 101–110.",
+    "Cohen 1968": "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for "
+    "scaled disagreement or partial credit. Psychological Bulletin, 70(4), 213–220.",
+    "Conger 1980": "Conger, A. J. (1980). Integration and generalization of kappas for multiple "
+    "raters. Psychological Bulletin, 88(2), 322–328.",
+    "Dice 1945": "Dice, L. R. (1945). Measures of the amount of ecologic association between "
+    "species. Ecology, 26(3), 297–302.",
+    "Efron 1987": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the "
+    "American Statistical Association, 82(397), 171–185.",
+    "Efron & Tibshirani 1993": "Efron, B., & Tibshirani, R. J. (1993). An Introduction to the "
+    "Bootstrap. Chapman & Hall.",
+    "Fleiss 1971": "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. "
+    "Psychological Bulletin, 76(5), 378–382.",
+    "Fleiss & Cohen 1973": "Fleiss, J. L., & Cohen, J. (1973). The equivalence of weighted kappa "
+    "and the intraclass correlation coefficient as measures of reliability. Educational and "
+    "Psychological Measurement, 33(3), 613–619.",
+    "Gwet 2008": "Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the "
+    "presence of high agreement. British Journal of Mathematical and Statistical Psychology, "
+    "61(1), 29–48.",
+    "Gwet 2014": "Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.). Advanced "
+    "Analytics.",
+    "Jaccard 1912": "Jaccard, P. (1912). The distribution of the flora in the alpine zone. New "
+    "Phytologist, 11(2), 37–50.",
+    "Krippendorff 2011": "Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. "
+    "University of Pennsylvania, Annenberg School for Communication.",
+    "Krippendorff & Craggs 2016": "Krippendorff, K., & Craggs, R. (2016). The reliability of "
+    "multi-valued coding of data. Communication Methods and Measures, 10(4), 181–198.",
+    "Passonneau 2004": "Passonneau, R. J. (2004). Computing reliability for coreference "
+    "annotation. In Proceedings of LREC 2004.",
+    "Passonneau 2006": "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for "
+    "semantic and pragmatic annotation. In Proceedings of LREC 2006.",
+    "Phipson & Smyth 2010": "Phipson, B., & Smyth, G. K. (2010). Permutation p-values should never "
+    "be zero: Calculating exact p-values when permutations are randomly drawn. Statistical "
+    "Applications in Genetics and Molecular Biology, 9(1), Article 39.",
+    "Scott 1955": "Scott, W. A. (1955). Reliability of content analysis: The case of nominal scale "
+    "coding. Public Opinion Quarterly, 19(3), 321–325.",
+}
+
+COEFFICIENT_SOURCES = {
+    "krippendorff_alpha": "Krippendorff 2011",
+    "fleiss_kappa": "Fleiss 1971",
+    "conger_kappa": "Conger 1980",
+    "cohen_kappa": "Cohen 1968",
+    "scott_pi": "Scott 1955",
+    "gwet_ac": "Gwet 2008",
+    "brennan_prediger": "Brennan & Prediger 1981",
+    "mv_alpha": "Krippendorff & Craggs 2016",
+}
+
+_MASI = "1 − M·|A∩B| / |A∪B|, with M = 1 for equal sets, 2/3 nested, 1/3 overlapping, 0 disjoint"
+DISTANCE_SOURCES: dict[str, tuple[str, str | None]] = {
+    "nominal": ("0 for the same answer, else 1", None),
+    "masi": (_MASI, "Passonneau 2006"),
+    "masi_nltk": ("MASI with .67 and .33 in place of thirds", "Passonneau 2006"),
+    "masi_dkpro": ("(1 − Jaccard) times 0, 1/3, 2/3 or 1", "Passonneau 2006"),
+    "passonneau_2004": (
+        "0 for equal, 1/3 nested, 2/3 overlapping, 1 disjoint sets",
+        "Passonneau 2004",
+    ),
+    "jaccard": ("1 − |A∩B| / |A∪B|", "Jaccard 1912"),
+    "dice": ("1 − 2·|A∩B| / (|A| + |B|)", "Dice 1945"),
+    "overlap": ("1 − |A∩B| / min(|A|, |B|)", None),
+    "ochiai": ("1 − |A∩B| / √(|A|·|B|)", None),
+    "any_overlap": ("0 where the sets share a label, else 1", None),
+    "hamming": ("the number of labels that differ", None),
+    "interval": ("(x − y)²", "Krippendorff 2011"),
+    "quadratic": ("(x − y)²", "Fleiss & Cohen 1973"),
+    "linear": ("|x − y|", "Cicchetti & Allison 1971"),
+    "ordinal": ("the squared difference of mid-ranks", "Krippendorff 2011"),
+    "ratio": ("((x − y) / (x + y))²", "Krippendorff 2011"),
+    "bipolar": (
+        "(x − y)² / ((x + y − 2 min)(2 max − x − y))",
+        "Krippendorff 2011",
+    ),
+    "radical": ("√|x − y|", "Gwet 2014"),
+    "circular": ("sin²(π(x − y) / (max − min + 1))", "Krippendorff 2011"),
+    "ordinal_gwet": ("the pairs of ranks between", "Gwet 2014"),
+}
+"""What each built-in distance is in a formula, and who proposed it."""
+
+
+def cited(keys: Iterable[str]) -> list[str]:
+    """Return the full references of some keys, in alphabetical order, each once."""
+    return sorted({REFERENCES[key] for key in keys})

@@ -1,0 +1,288 @@
+"""The main findings in plain sentences: what costs the agreement, and what a change would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import counted
+from setagree.results import Agreement
+from setagree.views.findings import Findings, running_share
+from setagree.views.words import (
+    Name,
+    Sentence,
+    coefficient_name,
+    count,
+    distance_name,
+    enumeration,
+    interval,
+    number,
+    p_phrase,
+    share,
+    short_name,
+    signed,
+)
+
+_ENOUGH_UNITS = 10
+"""Units that a group must have to be named as the highest or lowest."""
+
+_SURE = 0.05
+"""The p-value below which a difference is called one."""
+
+_VERDICTS = {
+    "discard": "Too low to rely on",
+    "tentative": "Good for tentative conclusions",
+    "reliable": "Reliable",
+}
+
+_VERBS = {
+    "as it is": "as it is",
+    "merge": "merge ",
+    "drop label": "drop the label ",
+    "drop rater": "leave out the rater ",
+    "to parents": "replace labels by their parents",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence that matters, and the section that has its details."""
+
+    about: str
+    section: str
+    sentence: Sentence
+
+
+def main_findings(f: Findings) -> list[Finding]:
+    """Return what a person should know first, the costs before the choices."""
+    if f.main.reason is not None:
+        return [Finding("No estimate", "data", headline(f))]
+    makers = [
+        ("Labels", "labels", label_finding),
+        ("Confusion", "confusions", confusion_finding),
+        ("Raters", "raters", rater_finding),
+        ("Units", "units", unit_finding),
+        ("Groups", "groups", group_finding),
+        ("Change", "changes", change_finding),
+        ("Choice", "choices", choice_finding),
+        ("Chance", "chance", chance_finding),
+        ("Left out", "data", lone_finding),
+    ]
+    found = [Finding(about, section, make(f)) for about, section, make in makers]
+    return [finding for finding in found if finding.sentence]
+
+
+def headline(f: Findings) -> Sentence:
+    """Return the estimate with its interval, in one sentence."""
+    row = f.main
+    name = f"{coefficient_name(row.coefficient, [row.distance])} with {distance_phrase(row)}"
+    if row.reason is not None:
+        return (f"{name} is undefined, because {row.reason}.",)
+    low, high = row.interval(f.level)
+    sure = "" if np.isnan(low) else f" ({100 * f.level:g} % interval {interval(low, high)})"
+    return (f"{name} is {number(row.estimate)}{sure}.",)
+
+
+def distance_phrase(row: Agreement) -> str:
+    """Return ``the MASI distance``."""
+    return f"the {distance_name(row.distance)} distance"
+
+
+def verdict_sentence(f: Findings) -> str:
+    """Return what the benchmark scale says, and by which limits."""
+    word = _VERDICTS.get(f.verdict.verdict)
+    if word is None:
+        return "No verdict: there is no standard error to judge by."
+    limits = "reliable from .800, tentative conclusions from .667"
+    return f"{word}, by Krippendorff's limits ({limits}) and with the uncertainty taken in."
+
+
+def label_finding(f: Findings) -> Sentence:
+    """Say which labels hold half of the disagreement, three at most."""
+    labels = f.frame("labels")
+    if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
+        return ()
+    shares = labels["share_of_disagreement"].to_numpy(dtype=float)
+    n = min(int(np.searchsorted(np.cumsum(shares), 0.5)) + 1, 3)
+    few = ("one", "two", "three")[n - 1]
+    noun = "labels" if f.study.kind == "labels" else "categories"
+    part = share(shares[:n].sum())
+    said = f"{part} of the disagreement is about {few} of {len(labels):,} {noun}"
+    names = [Name.of(label) for label in labels["label"].iloc[:n]]
+    if n == 1:
+        return (f"{said}: ", *names, ".")
+    parts = [(name, f" ({share(part)})") for name, part in zip(names, shares, strict=False)]
+    return (f"{said}: ", *enumeration(parts), ".")
+
+
+def confusion_finding(f: Findings) -> Sentence:
+    """Say which two labels stand for one another most often, and which is left out most often."""
+    confusions = f.frame("confusions")
+    if confusions is None:
+        return ()
+    instead = _first_instead(confusions[confusions["kind"] == "instead"])
+    gone = _first_left_out(confusions[confusions["kind"] == "left out"])
+    return (*instead, " ", *gone) if instead and gone else instead or gone
+
+
+def _first_instead(confusions: pd.DataFrame) -> Sentence:
+    if not len(confusions):
+        return ()
+    top = confusions.iloc[0]
+    lift = f", {top['lift']:.1f} times what chance gives" if top["lift"] >= 1.05 else ""
+    often = f" instead ({share(top['share'])} of the pairs that differ{lift})."
+    one, other = Name.of(top["label"]), Name.of(top["other"])
+    return ("Where one rater says ", one, ", another most often says ", other, often)
+
+
+def _first_left_out(confusions: pd.DataFrame) -> Sentence:
+    if not len(confusions):
+        return ()
+    top = confusions.iloc[0]
+    return ("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])}).")
+
+
+def rater_finding(f: Findings) -> Sentence:
+    """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
+    raters = f.frame("raters")
+    if raters is None or len(raters) < 3 or not f.main.observed_disagreement > 0:
+        return ()
+    if raters["change"].isna().all():
+        return ()
+    top, word = raters.iloc[0], short_name(f.main.coefficient)
+    if not top["change_low"] > 0:
+        most = number(raters["change"].abs().max())
+        said = (
+            f"No single rater explains it: leaving out any one of the {len(raters):,} changes "
+            f"{word} by {most} at most, and surely raises it for none."
+        )
+        return (said,)
+    n = int((raters["change_low"] > 0).sum())
+    more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
+    gain = f"{signed(top['change'])}, {interval(top['change_low'], top['change_high'])}"
+    change = f", {word} would be {number(top['estimate_without'])} ({gain})"
+    return ("Without ", Name.of(top["rater"]), change, *_habit(top), f".{more}")
+
+
+def _habit(rater: pd.Series[Any]) -> Sentence:
+    """Return the habit of a rater that stands out most: set size, or a label."""
+    size, bias = rater["mean_set_size"], rater["set_size_bias"]
+    if pd.notna(bias) and abs(bias) >= 0.5:
+        others = "more" if bias > 0 else "fewer"
+        return (f"; gives {size:.1f} labels a unit, {abs(bias):.1f} {others} than the others",)
+    over = rater["overuse"]
+    if pd.notna(over) and over >= 0.1:
+        used = Name.of(rater["overused_label"])
+        return ("; uses ", used, f" in {share(over)} more of the units than the others")
+    return ()
+
+
+def unit_finding(f: Findings) -> Sentence:
+    """Say in how few units half of the disagreement lies."""
+    units = f.frame("units")
+    if units is None:
+        return ()
+    if not units["disagreement"].iloc[0] > 0:
+        return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
+    n = int(np.searchsorted(running_share(units), 0.5 - 1e-12)) + 1
+    agreed = int((units["disagreement"] == 0).sum())
+    perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
+    part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
+    said = f"Half of the disagreement lies in {part}{perfect}. To adjudicate first: "
+    return (said, Name.of(units["unit"].iloc[0]), ".")
+
+
+def group_finding(f: Findings) -> Sentence:
+    """Say whether the groups differ, and which are the ends."""
+    groups = f.frame("groups")
+    if groups is None:
+        return ()
+    known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
+    if len(known) < 2:
+        return ("Fewer than two groups can be scored.",)
+    p = float(known["homogeneity_p_value"].iloc[0])
+    if not p < _SURE:
+        how = "cannot be tested" if np.isnan(p) else "do not differ more than chance allows"
+        return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
+    large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
+    ends = large if len(large) > 1 else known
+    low, high = ends.iloc[0], ends.iloc[-1]
+    first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
+    between = f" to {number(high['estimate'])} in "
+    return (first, Name.of(low["group"]), between, Name.of(high["group"]), ".")
+
+
+def change_finding(f: Findings) -> Sentence:
+    """Say which of the changes of labels that were tried brings most; raters have their own."""
+    changes = f.frame("changes")
+    if changes is None:
+        return ()
+    tried = changes[~changes["change"].isin(["as it is", "drop rater"])]
+    if not len(tried):
+        return ()
+    word = short_name(f.main.coefficient)
+    surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
+    if not len(surely):
+        few = counted(len(tried), "change")
+        return (f"None of {few} of labels that were tried surely raises {word}.",)
+    best = surely.sort_values("difference", ascending=False, kind="stable").iloc[0]
+    gain = f"{number(best['estimate'])} instead of {number(f.main.estimate)}"
+    said = "Of the changes of labels that were tried, most is gained if you "
+    end = f": {word} {gain} ({signed(best['difference'])})."
+    return (said, *change_words(best["change"], best["what"]), end)
+
+
+def change_words(change: str, what: object) -> Sentence:
+    """Return a change as what to do."""
+    verb = _VERBS[change]
+    return (verb, Name.of(what)) if verb.endswith(" ") else (verb,)
+
+
+def choice_finding(f: Findings) -> Sentence:
+    """Say how far the number depends on the distance."""
+    same = [row for row in f.table if row.coefficient == f.main.coefficient and row.reason is None]
+    if len(same) < 2:
+        return ()
+    ends = [min(same, key=float), max(same, key=float)]
+    low, high = (f"{number(row.estimate)} with {distance_name(row.distance)}" for row in ends)
+    word = short_name(f.main.coefficient)
+    if number(ends[0].estimate) == number(ends[1].estimate):
+        return (f"The distance makes no difference: {word} is {number(f.main.estimate)} with all.",)
+    return (f"The distance is a choice: {word} is {low} and {high}{_nested(same)}.",)
+
+
+def _nested(same: Sequence[Agreement]) -> str:
+    """Return that raters differ in how many labels they give, where much of it is that."""
+    by_name = {row.distance: row.estimate for row in same}
+    gain = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan)
+    if not gain > 0.1:
+        return ""
+    return "; much of the disagreement is one set inside the other (labels left out or added)"
+
+
+def chance_finding(f: Findings) -> Sentence:
+    """Say whether chance gives as much."""
+    p = f.null.p_value
+    if np.isnan(p):
+        return ()
+    often = counted(len(f.null.distribution), "reshuffled study", "reshuffled studies")
+    stay = f"95 % of {often} stay below {number(f.null.quantile(0.95))} ({p_phrase(p)})"
+    # Nineteen reshuffles can give .05 and no less.
+    surely = p <= _SURE + 1e-12
+    said = "It is more than chance" if surely else "Chance alone may give as much"
+    return (f"{said}: {stay}.",)
+
+
+def lone_finding(f: Findings) -> Sentence:
+    """Say how many units have nobody to agree with."""
+    lone = f.main.n_units - f.main.n_pairable_units
+    if not lone:
+        return ()
+    part = share(lone / f.main.n_units)
+    have = "has" if lone == 1 else "have"
+    said = f"{counted(lone, 'unit')} ({part}) {have} a single rating and can show no agreement."
+    return (said,)
