@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.panels.alt_test import alt_test
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ __all__ = [
     "UndefinedAgreementWarning",
     "Weights",
     "agreement",
+    "alt_test",
     "benchmark",
     "bootstrap",
     "brennan_prediger",
@@ -75,10 +77,18 @@ __all__ = [
 ]
 
 # What a first look at the data does not need is imported when it is asked for.
-_LATER = dict.fromkeys(
-    ("benchmark", "bootstrap", "compare", "jackknife", "permutation_test", "plan"),
-    "setagree.inference",
-)
+_ROOMS = {
+    "setagree.inference": (
+        "benchmark",
+        "bootstrap",
+        "compare",
+        "jackknife",
+        "permutation_test",
+        "plan",
+    ),
+    "setagree.panels": ("alt_test",),
+}
+_LATER = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.weights.base import Weights
+from setagree.weights.pairs import sums_to_others
 
 FEW_VALUES = 128
 """Distinct values of a rater up to which their pairs are looked up one by one."""
@@ -30,25 +31,9 @@ def spread_within_raters(study: Annotations, weights: Weights) -> Floats:
     shares = counts / np.bincount(study.rater_codes, minlength=study.n_raters)[raters]
     few = np.bincount(raters, minlength=study.n_raters)[raters] <= FEW_VALUES
     out = np.zeros(len(distinct))
-    out[few] = _by_pairs(raters[few], values[few], shares[few], weights)
+    out[few] = sums_to_others(raters[few], values[few], shares[few], weights)
     out[~few] = _by_products(raters[~few], values[~few], shares[~few], weights)
     return out[entry]
-
-
-def _by_pairs(
-    raters: npt.NDArray[Any], values: npt.NDArray[Any], shares: Floats, weights: Weights
-) -> Floats:
-    out = np.zeros(len(values))
-    left = np.arange(len(values))
-    shift = 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(raters)]
-        left = left[raters[left + shift] == raters[left]]
-        d = weights.distance_at(values[left], values[left + shift])
-        out[left] += d * shares[left + shift]
-        out[left + shift] += d * shares[left]
-    return out
 
 
 def _by_products(
