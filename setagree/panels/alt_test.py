@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -24,19 +23,22 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.panels.members import Codes, Flags, case_of, check_study, flags, rater_codes
-from setagree.weights.base import Weights
+from setagree.panels.contest import ROUNDING, Contest
+from setagree.panels.members import (
+    Codes,
+    Flags,
+    case_of,
+    check_least,
+    check_share,
+    check_study,
+    flags,
+    rater_codes,
+)
 
 Ties: TypeAlias = Literal["published", "exact"]
 
 GUIDANCE = {"experts": 0.2, "skilled": 0.15, "crowd": 0.1}
 """What the authors advise for epsilon, by who the humans are."""
-
-_PARTS = 720_720
-"""A multiple of all numbers up to 16: similarities of small sets are multiples of 1 / this."""
-
-_ROUNDING = 1e-12
-"""What rounding may change in a mean of similarities."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +118,7 @@ class AltTest:
         """
         rates = []
         for epsilon in epsilons:
-            _check_share("epsilon", epsilon)
+            check_share("epsilon", epsilon)
             _, _, rejected = _decisions(self.humans, epsilon, self.q)
             rates.append(float(rejected.mean()) if len(rejected) else float("nan"))
         passes = [rate >= 0.5 for rate in rates]
@@ -281,18 +283,18 @@ def alt_test(
     >>> result.verdict
     'r5 may replace a human: it wins over 4 of 4 humans (winning rate 1.00, epsilon 0.1).'
     >>> alt_test(study, model=["r4", "r5"])
-    <AltTestTable of 2 models, the best 'r5' (0.8783)>
+    <AltTestTable of 2 models, the best 'r5' (0.9117)>
     """
     study = check_study(study)
-    _check_share("epsilon", epsilon)
-    _check_share("q", q)
-    _check_least("min_units", min_units, 2)
-    _check_least("min_humans", min_humans, 2)
+    check_share("epsilon", epsilon)
+    check_share("q", q)
+    check_least("min_units", min_units, 2)
+    check_least("min_humans", min_humans, 2)
     models = rater_codes(study, model if isinstance(model, list) else [model], "model")
     check_choice("ties", ties, ("published", "exact"))
     people = _humans(study, humans, models)
     case = case_of(study, distance)
-    tolerance = _ROUNDING if ties == "exact" else 0.0
+    tolerance = ROUNDING if ties == "exact" else 0.0
     contest = Contest(study, case.weights, people, min_humans, tolerance)
     tests = [_tested(contest, code, case.name, epsilon, q, min_units) for code in models]
     _warn_undefined(tests)
@@ -300,89 +302,6 @@ def alt_test(
         return tests[0]
     order = sorted(range(len(tests)), key=lambda k: _rank(tests[k]))
     return AltTestTable(tuple(tests[k] for k in order))
-
-
-@dataclass(frozen=True, eq=False)
-class Contest:
-    """What all models of a study are measured against.
-
-    Attributes
-    ----------
-    study : Annotations
-        Who gave what.
-    weights : Weights
-        The similarities.
-    people : ndarray of bool, shape (n_raters,)
-        Who is a human.
-    min_humans : int
-        Humans that a unit must have.
-    tolerance : float
-        Mean similarities that differ by no more are a tie.
-    """
-
-    study: Annotations
-    weights: Weights
-    people: Flags
-    min_humans: int
-    tolerance: float
-
-    @cached_property
-    def _answers(self) -> tuple[Codes, Codes, Codes]:
-        """Unit, rater and value of the humans' answers, in units with enough, sorted by both."""
-        study = self.study
-        human = self.people[study.rater_codes]
-        enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
-        rows = np.flatnonzero(human & enough[study.unit_codes])
-        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
-        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
-
-    @cached_property
-    def _starts(self) -> tuple[Codes, Codes]:
-        """Where the unit of each of these answers begins, and how many answers it has."""
-        units, _, _ = self._answers
-        sizes = np.bincount(units, minlength=self.study.n_units)
-        return (np.cumsum(sizes) - sizes)[units], sizes[units]
-
-    @cached_property
-    def _to_humans(self) -> Floats:
-        """S(j) of each of these answers."""
-        _, _, values = self._answers
-        return self._mean_similarity(values)
-
-    def _mean_similarity(self, answers: Codes) -> Floats:
-        """Return the mean similarity of an answer for each rating to the others of its unit.
-
-        Added up human by human, in their order, as the authors' program does.
-        """
-        _, _, values = self._answers
-        start, size = self._starts
-        rows, out = np.arange(len(values)), np.zeros(len(values))
-        for place in range(int(size.max(initial=0))):
-            left = rows[(place < size) & (start + place != rows)]
-            out[left] += _fractions(self.weights.at(answers[left], values[(start + place)[left]]))
-        return np.asarray(out / (size - 1))
-
-    def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
-        """Return unit and human of each comparison, and whether the model and the human win."""
-        study = self.study
-        own = study.rater_codes == model
-        answer = np.full(study.n_units, -1)
-        answer[study.unit_codes[own]] = study.value_codes[own]
-        units, humans, _ = self._answers
-        kept = answer[units] >= 0
-        # Where the model is silent any answer will do: those comparisons are not kept.
-        of_model = self._mean_similarity(np.maximum(answer[units], 0))
-        lead = (of_model - self._to_humans)[kept]
-        return units[kept], humans[kept], lead >= -self.tolerance, lead <= self.tolerance
-
-
-def _fractions(similarity: Floats) -> Floats:
-    """Return similarities with what rounding took from fractions of small numbers given back.
-
-    A distance comes as 1 - s: the third that is left of it is not the double nearest to 1/3.
-    """
-    nearest = np.rint(similarity * _PARTS) / _PARTS
-    return np.where(np.abs(nearest - similarity) <= _ROUNDING, nearest, similarity)
 
 
 def _tested(
@@ -480,13 +399,3 @@ def _warn_undefined(tests: Sequence[AltTest]) -> None:
             "lowers what is enough.",
             UndefinedAgreementWarning,
         )
-
-
-def _check_share(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise OptionError(f"{name}={value!r} must be 0 or more and below 1.")
-
-
-def _check_least(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")

@@ -109,3 +109,15 @@ def part_of(study: Annotations, rows: Flags) -> Annotations:
         value_codes=study.value_codes[rows],
         n_missing=0,
     )
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise `OptionError` unless a number is 0 or more and below 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise OptionError(f"{name}={value!r} must be 0 or more and below 1.")
+
+
+def check_least(name: str, value: int, least: int) -> None:
+    """Raise `OptionError` unless a number is whole and large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")
