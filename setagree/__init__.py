@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
     from setagree.panels.alt_test import alt_test
+    from setagree.panels.cross_replication import cross_replication
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "conger_kappa",
+    "cross_replication",
     "distance_matrix",
     "distances",
     "fleiss_kappa",
@@ -86,7 +88,7 @@ _ROOMS = {
         "permutation_test",
         "plan",
     ),
-    "setagree.panels": ("alt_test",),
+    "setagree.panels": ("alt_test", "cross_replication"),
 }
 _LATER = {name: room for room, names in _ROOMS.items() for name in names}
 

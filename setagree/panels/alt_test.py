@@ -37,9 +37,6 @@ from setagree.panels.members import (
 
 Ties: TypeAlias = Literal["published", "exact"]
 
-GUIDANCE = {"experts": 0.2, "skilled": 0.15, "crowd": 0.1}
-"""What the authors advise for epsilon, by who the humans are."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AltTest:
