@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
+    from setagree.panels.consensus import consensus
     from setagree.panels.cross_replication import cross_replication
 
 __version__ = "0.1.0"
@@ -60,6 +62,7 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "conger_kappa",
+    "consensus",
     "cross_replication",
     "distance_matrix",
     "distances",
@@ -73,6 +76,7 @@ __all__ = [
     "percent_agreement",
     "permutation_test",
     "plan",
+    "score_against_consensus",
     "scott_pi",
     "simulate",
     "weights",
@@ -88,7 +92,12 @@ _ROOMS = {
         "permutation_test",
         "plan",
     ),
-    "setagree.panels": ("alt_test", "cross_replication"),
+    "setagree.panels": (
+        "alt_test",
+        "consensus",
+        "cross_replication",
+        "score_against_consensus",
+    ),
 }
 _LATER = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -68,7 +68,7 @@ class TestExact:
         assert result.normalised == pytest.approx(result.estimate / alpha, abs=1e-14)
 
     def test_unanimous_identical_panels(self):
-        """Panels that agree inside and with each other: 1, also in every resample that has two units."""
+        """Panels that agree inside and with each other: 1, also where resampled."""
         rows = text("a a a a / b b b b / ab ab ab ab")
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=50, rng=1)
         assert (result.estimate, result.normalised, result.alphas) == (1, 1, (1, 1))

@@ -1,6 +1,18 @@
 """Raters against raters: humans and models, two panels, the agreed answer."""
 
+from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
 from setagree.panels.alt_test import AltTest, AltTestTable, alt_test
+from setagree.panels.consensus import Consensus, consensus
 from setagree.panels.cross_replication import CrossReplication, cross_replication
 
-__all__ = ["AltTest", "AltTestTable", "CrossReplication", "alt_test", "cross_replication"]
+__all__ = [
+    "AltTest",
+    "AltTestTable",
+    "Consensus",
+    "ConsensusScores",
+    "CrossReplication",
+    "alt_test",
+    "consensus",
+    "cross_replication",
+    "score_against_consensus",
+]
