@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.cross_replication import cross_replication
+    from setagree.panels.k_rater import k_rater_reliability
 
 __version__ = "0.1.0"
 
@@ -70,6 +71,7 @@ __all__ = [
     "format_labels",
     "gwet_ac",
     "jackknife",
+    "k_rater_reliability",
     "krippendorff_alpha",
     "mv_alpha",
     "parse_labels",
@@ -96,6 +98,7 @@ _ROOMS = {
         "alt_test",
         "consensus",
         "cross_replication",
+        "k_rater_reliability",
         "score_against_consensus",
     ),
 }
