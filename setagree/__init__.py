@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from setagree.panels.consensus import consensus
     from setagree.panels.cross_replication import cross_replication
     from setagree.panels.k_rater import k_rater_reliability
+    from setagree.panels.rater_map import rater_map
 
 __version__ = "0.1.0"
 
@@ -78,6 +79,7 @@ __all__ = [
     "percent_agreement",
     "permutation_test",
     "plan",
+    "rater_map",
     "score_against_consensus",
     "scott_pi",
     "simulate",
@@ -99,6 +101,7 @@ _ROOMS = {
         "consensus",
         "cross_replication",
         "k_rater_reliability",
+        "rater_map",
         "score_against_consensus",
     ),
 }

@@ -5,6 +5,7 @@ from setagree.panels.alt_test import AltTest, AltTestTable, alt_test
 from setagree.panels.consensus import Consensus, consensus
 from setagree.panels.cross_replication import CrossReplication, cross_replication
 from setagree.panels.k_rater import KRaterReliability, k_rater_reliability
+from setagree.panels.rater_map import RaterMap, rater_map
 
 __all__ = [
     "AltTest",
@@ -13,9 +14,11 @@ __all__ = [
     "ConsensusScores",
     "CrossReplication",
     "KRaterReliability",
+    "RaterMap",
     "alt_test",
     "consensus",
     "cross_replication",
     "k_rater_reliability",
+    "rater_map",
     "score_against_consensus",
 ]
