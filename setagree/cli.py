@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import setagree as sa
-from setagree import cli_inference
+from setagree import cli_inference, cli_panels
 from setagree import cli_options as options
 from setagree.cli_inference import bootstrap_interval, table_of
 from setagree.cli_options import Asked, Delivery, Reading, Resampling
@@ -88,6 +88,11 @@ app.command("compare", help=cli_inference.COMPARE_HELP, short_help=cli_inference
 )
 app.command("plan", help=cli_inference.PLAN_HELP, short_help=cli_inference.PLAN_LINE)(
     cli_inference.plan
+)
+
+app.command("panel", help=cli_panels.PANEL_HELP, short_help=cli_panels.PANEL_LINE)(cli_panels.panel)
+app.command("consensus", help=cli_panels.CONSENSUS_HELP, short_help=cli_panels.CONSENSUS_LINE)(
+    cli_panels.agree
 )
 
 
