@@ -92,6 +92,10 @@ Without = Annotated[Texts, option(AGREED, "NAME", "A rater who does not count.",
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
+ForSpreadsheet = Annotated[
+    bool,
+    option(RESULTS, "", "Put ' before text that a spreadsheet would run.", "--for-spreadsheet"),
+]
 MedoidDistance = Annotated[
     Text, option(AGREED, "NAME", "Of the medoid. List: setagree distances.", "--distance", "-d")
 ]

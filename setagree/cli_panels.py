@@ -84,6 +84,7 @@ def agree(
     distance: options.MedoidDistance = None,
     without: options.Without = None,
     adjudicate_below: options.AdjudicateBelow = 0.0,
+    for_spreadsheet: options.ForSpreadsheet = False,
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
@@ -96,12 +97,19 @@ def agree(
     frame = found.to_frame()
     if study.kind == "labels":
         frame["labels"] = [_cell(labels, reading.sep) for labels in frame["labels"]]
+    if for_spreadsheet:
+        frame = frame.map(_harmless)
     deliver(frame, tables.agreed(study, found, frame))
 
 
 def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
     return None if labels is None else format_labels(labels, sep=sep) or "[]"
+
+
+def _harmless(cell: Any) -> Any:
+    """Return text that a spreadsheet takes as text, not as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in set("=+-@\t\r") else cell
 
 
 def _raters(study: sa.Annotations, given: Sequence[str] | None) -> list[str]:

@@ -73,6 +73,10 @@ class ResamplingWarning(SetagreeWarning):
     """A resampling method is known to give too narrow intervals."""
 
 
+class ConvergenceWarning(SetagreeWarning):
+    """An iteration was stopped before its numbers stood still."""
+
+
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 

@@ -254,6 +254,7 @@ class TestSeveral:
         triples = [(g, i, "a") for i in range(40) for g in (1, "1", ("x", 2), "m")]
         study = sa.Annotations.from_triples(triples)
         assert alt_test(study, model=("x", 2)).humans.index.tolist() == [1, "1", "m"]
+        assert alt_test(study, model=np.int64(1)).humans.index.tolist() == ["1", ("x", 2), "m"]
         assert alt_test(study, model=1).humans.index.tolist() == ["1", ("x", 2), "m"]
 
 

@@ -1,5 +1,6 @@
 """The agreed answer, and how raters do against it: hand counts, published tables, scikit-learn."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -7,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_support import one_line
+from inference_support import noisy_rows, one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels import consensus, score_against_consensus
+from setagree.errors import ConvergenceWarning, DataError, OptionError, UndefinedAgreementWarning
+from setagree.panels import consensus, decisions, score_against_consensus
 from setagree.panels.consensus import METHODS
 from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.decisions import code_sets
@@ -117,9 +118,7 @@ class TestDawidSkene:
 
     def test_labels_one_by_one(self):
         """Each label is fitted apart, on yes and no; the confidence is the product over labels."""
-        study = annotations(
-            random_rows(np.random.default_rng(1), sets_of("abc"), units=30, raters=4)
-        )
+        study = annotations(noisy_rows(1, units=30, raters=4))
         found = consensus(study, method="dawid_skene")
         flags = study.to_indicators()
         log, sets = np.zeros(30), [set() for _ in range(30)]
@@ -151,6 +150,16 @@ class TestDawidSkene:
         assert found.answers.tolist() == T.argmax(axis=1).tolist()
         np.testing.assert_allclose(found.confidence, T.max(axis=1), rtol=1e-9)
         assert found.error_rates is None
+
+    def test_stopped_early(self, monkeypatch):
+        """What still moves at the end is said, for labels and for values."""
+        fits = functools.partial(dawid_skene, tolerance=0.0, max_iterations=1)
+        monkeypatch.setattr(decisions, "dawid_skene", fits)
+        rows = text("a ab b / ab b b / a a ab")
+        with pytest.warns(ConvergenceWarning, match="rates of 2 labels still moved"):
+            consensus(annotations(rows), method="dawid_skene")
+        with pytest.warns(ConvergenceWarning, match="of the values still moved"):
+            consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
 
     def test_too_many_values(self):
         """Error rates between any two of many values are refused."""
@@ -264,7 +273,10 @@ class TestAllMethods:
     )
     def test_nothing_is_invented(self, rows, method, ties):
         """No unit gets a label that none of its raters gave; measures lie in [0, 1] or are nan."""
-        found = consensus(annotations(rows), method=method, ties=ties)
+        with warnings.catch_warnings():
+            # A handful of units may leave the error rates of Dawid and Skene undecided for long.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = consensus(annotations(rows), method=method, ties=ties)
         for name, answer, support in zip(found.units, found.answers, found.support, strict=True):
             row = [x for x in rows[int(name[1:])] if x is not None]
             assert answer is None or answer <= frozenset().union(*row)

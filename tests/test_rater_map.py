@@ -175,6 +175,14 @@ class TestVerdict:
         result = rater_map(annotations(rows), rng=1)
         assert "No camps, but raters who stand apart: 'r5'" in result.verdict
 
+    @pytest.mark.parametrize("skill", [[0.9] * 3 + [0.3] * 3, [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]])
+    def test_careless_raters_are_no_camp(self, skill):
+        """Raters who guess cannot be exchanged with careful ones, but have no view in common."""
+        result = rater_map(sa.simulate(300, 6, skill=skill, rng=2), rng=1)
+        assert result.p_value <= 0.05
+        assert result.verdict.startswith("No camps, but raters who stand apart")
+        assert "'r6'" in result.verdict or "'r1'" in result.verdict
+
     def test_all_alike(self):
         """Raters who never differ: one cluster, no sign of camps."""
         result = rater_map(annotations(text("a a a a / b b b b")), rng=1, n_resamples=9)

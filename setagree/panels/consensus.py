@@ -14,7 +14,14 @@ from setagree.annotations import Annotations
 from setagree.coding import as_objects
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    check_choice,
+    counted,
+    warn,
+)
 from setagree.panels import decisions
 from setagree.panels.decisions import Ballot, Decision, Ties
 from setagree.panels.members import (
@@ -254,6 +261,11 @@ def consensus(
     DataError
         The method does not fit the values, or a rater is unknown.
 
+    Warns
+    -----
+    ConvergenceWarning
+        The algorithm of Dawid and Skene was stopped before its numbers stood still.
+
     References
     ----------
     Dawid and Skene (1979), Applied Statistics 28, 20-28.
@@ -284,6 +296,7 @@ def consensus(
         members = flags(study.n_raters, rater_codes(study, raters))
         study = part_of(study, members[study.rater_codes])
     decision = rule.decide(study)
+    _warn_unconverged(decision, study)
     support = _support(study, decision)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     doubts = _doubts(decision, support, ratings, adjudicate_below)
@@ -299,6 +312,16 @@ def consensus(
         doubts,
         _rates(study, decision),
     )
+
+
+def _warn_unconverged(decision: Decision, study: Annotations) -> None:
+    if decision.n_unconverged:
+        of = "the values" if study.kind != "labels" else counted(decision.n_unconverged, "label")
+        warn(
+            f"method='dawid_skene': the error rates of {of} still moved after 1,000 iterations; "
+            "the probabilities are not final.",
+            ConvergenceWarning,
+        )
 
 
 def _support(study: Annotations, decision: Decision) -> Floats:

@@ -110,7 +110,7 @@ def k_rater_reliability(
     distance: DistanceLike | None = None,
     ties: Ties = "smaller",
     raters: Sequence[object] | None = None,
-    n_splits: int = 200,
+    n_splits: int = 100,
     rng: Rng = None,
 ) -> KRaterReliability:
     """Return the reliability of the answer that k raters agree on.
@@ -225,7 +225,8 @@ def _with_ratings(study: Annotations, least: int) -> Annotations:
     if not rows.any():
         raise DataError(
             f"k={least // 2} needs units with {least} ratings, for two panels without a rater in "
-            f"common; the largest unit has {ratings.max()}: k can be {ratings.max() // 2} at most."
+            f"common; the largest unit has {ratings.max()}, which allows "
+            f"k={ratings.max() // 2} at most."
         )
     return part_of(study, rows)
 

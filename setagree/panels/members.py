@@ -61,13 +61,19 @@ def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
     DataError
         The study has no rater of that name.
     """
-    for code, rater in enumerate(study.raters.tolist()):
-        if type(rater) is type(name) and rater == name:
+    wanted = _plain(name)
+    for code, rater in enumerate(map(_plain, study.raters.tolist())):
+        if type(rater) is type(wanted) and rater == wanted:
             return code
     alike = [rater for rater in study.raters.tolist() if str(rater) == str(name)]
     known = alike or study.raters.tolist()
     hint = did_you_mean(name, known) or f" The raters are {listing(known)}."
     raise DataError(f"{role} {shorten(name)} gave no answer in this study.{hint}")
+
+
+def _plain(name: object) -> object:
+    """Return a number of numpy as one of Python."""
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def rater_codes(study: Annotations, names: Iterable[object], role: str = "rater") -> list[int]:
