@@ -48,6 +48,9 @@ class TestVector:
         assert result.expected_disagreement == pytest.approx(1 / 2, abs=1e-15)
         assert result.estimate == pytest.approx(2 / 11, abs=1e-15)
         assert (result.n_units, result.n_ratings) == (5, (12, 10))
+        assert result.alphas[1] < 0
+        assert np.isnan(result.normalised)
+        assert result.normalised_reason == "panel Y agrees with itself no better than chance"
         assert one_line(result)
 
 
@@ -73,6 +76,7 @@ class TestExact:
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=50, rng=1)
         assert (result.estimate, result.normalised, result.alphas) == (1, 1, (1, 1))
         assert result.interval() == (1, 1)
+        assert result.normalised_reason is None
         assert np.isnan(result.distribution).any()  # one unit drawn three times
 
     def test_copies_of_one_rater(self):
@@ -87,6 +91,7 @@ class TestExact:
         assert copies.estimate == pytest.approx(alone.estimate, abs=1e-14)
         assert copies.alphas[0] == 1
         assert np.isnan(alone.alphas[0])
+        assert alone.normalised_reason == "panel X has no alpha of its own on these units"
 
     def test_random_raters_score_nothing(self):
         """Copies of one rater against random raters: the mean over 200 studies is 0.
@@ -213,6 +218,7 @@ class TestResult:
             result = cross_replication(annotations(text(rows)), panels=PANELS, n_resamples=5)
         assert np.isnan(result.estimate)
         assert why in result.reason
+        assert result.normalised_reason == result.reason
         assert np.isnan(result.interval()).all()
         assert one_line(result)
 

@@ -14,7 +14,7 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
-from setagree.panels.consensus import Method, Rule
+from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.decisions import Decision, Ties
 from setagree.panels.members import (
     Codes,
@@ -108,6 +108,8 @@ def score_against_consensus(
     -----
     UndefinedAgreementWarning
         A rater has no unit with a consensus of others.
+    ConvergenceWarning
+        As in `consensus`.
 
     Examples
     --------
@@ -132,6 +134,7 @@ def score_against_consensus(
     results = [judge.score(g) for g in scored]
     index = pd.Index(study.raters[scored], name="rater", dtype=object, tupleize_cols=False)
     table = pd.DataFrame([row for row, _ in results], index=index)
+    warn_unconverged(int(table.pop("n_unconverged").max()))
     empty = table.index[table["n_units"] == 0].tolist()
     if empty:
         warn(
@@ -159,24 +162,28 @@ class _Judge:
         others = self.members.copy()
         others[rater] = False
         rows = others[study.rater_codes] & (answer[study.unit_codes] >= 0)
-        left, right, values = self._pairs(answer, rows)
+        left, right, values, unconverged = self._pairs(answer, rows)
         compared = _Compared.of(left, right, values)
         row = compared.scores()
         counts = {"n_units": len(left), "n_left_out": len(own) - len(left)}
+        counts["n_unconverged"] = unconverged
         return {**counts, **row}, compared.by_label(study.raters[rater])
 
-    def _pairs(self, answer: Codes, rows: Flags) -> tuple[Codes, Codes, tuple[Any, ...]]:
-        """Return the rater's value and the consensus of the units that have both."""
-        study = self.study
+    def _pairs(self, answer: Codes, rows: Flags) -> tuple[Codes, Codes, tuple[Any, ...], int]:
+        """Return the rater's value and the consensus of the units that have both.
+
+        With the values, and how many labels the consensus did not settle.
+        """
+        study, none = self.study, np.zeros(0, dtype=np.int64)
         if not rows.any():
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), study.values
+            return none, none, study.values, 0
         units = np.unique(study.unit_codes[rows])
         decision: Decision = self.rule.decide(part_of(study, rows))
         codes = {value: code for code, value in enumerate(study.values)}
         agreed = np.array([codes.setdefault(v, len(codes)) for v in decision.values] + [-1])
         right = agreed[decision.codes]
         kept = right >= 0
-        return answer[units][kept], right[kept], tuple(codes)
+        return answer[units][kept], right[kept], tuple(codes), decision.n_unconverged
 
 
 @dataclass(frozen=True, eq=False)

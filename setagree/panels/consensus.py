@@ -296,7 +296,7 @@ def consensus(
         members = flags(study.n_raters, rater_codes(study, raters))
         study = part_of(study, members[study.rater_codes])
     decision = rule.decide(study)
-    _warn_unconverged(decision, study)
+    warn_unconverged(decision.n_unconverged)
     support = _support(study, decision)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     doubts = _doubts(decision, support, ratings, adjudicate_below)
@@ -314,12 +314,12 @@ def consensus(
     )
 
 
-def _warn_unconverged(decision: Decision, study: Annotations) -> None:
-    if decision.n_unconverged:
-        of = "the values" if study.kind != "labels" else counted(decision.n_unconverged, "label")
+def warn_unconverged(n: int) -> None:
+    """Say that error rates of so many labels (one stands for all scalars) are not final."""
+    if n:
         warn(
-            f"method='dawid_skene': the error rates of {of} still moved after 1,000 iterations; "
-            "the probabilities are not final.",
+            f"method='dawid_skene': error rates of {counted(n, 'label')} still moved after 1,000 "
+            "iterations; the probabilities are not final.",
             ConvergenceWarning,
         )
 

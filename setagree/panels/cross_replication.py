@@ -51,7 +51,7 @@ class CrossReplication:
     distribution, normalised_distribution : ndarray of shape (n_resamples,)
         The same from resampled units; nan where undefined.
     reason : str or None
-        Why the estimate is nan.
+        Why the estimate is nan; for the other number see `normalised_reason`.
     """
 
     panels: tuple[Any, Any]
@@ -66,6 +66,18 @@ class CrossReplication:
     distribution: Floats
     normalised_distribution: Floats
     reason: str | None
+
+    @property
+    def normalised_reason(self) -> str | None:
+        """Why the normalised kappa_x is nan, or None."""
+        if self.reason is not None:
+            return self.reason
+        for name, alpha in zip(self.panels, self.alphas, strict=True):
+            if np.isnan(alpha):
+                return f"panel {name} has no alpha of its own on these units"
+            if alpha <= 0:
+                return f"panel {name} agrees with itself no better than chance"
+        return None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of kappa_x over resampled units."""

@@ -86,7 +86,9 @@ class RaterMap:
     def verdict(self) -> str:
         """Two camps or noise, in words."""
         if np.isnan(self.silhouette):
-            return "No verdict: fewer than four raters can form no camps."
+            few = (self.table["cluster"] > 0).sum() < 4
+            why = "fewer than four raters can form no camps" if few else "one cluster was asked for"
+            return f"No verdict: {why}."
         if np.isnan(self.p_value):
             return "No verdict: n_resamples=0 leaves out the comparison with chance."
         if self.p_value > 0.05:
