@@ -91,7 +91,7 @@ class Responses:
 
 
 def dawid_skene(
-    responses: Responses, *, tolerance: float = 1e-6, max_iterations: int = 1000
+    responses: Responses, *, tolerance: float = 1e-5, max_iterations: int = 1000
 ) -> Fit:
     """Return the fit that EM reaches from the shares of the answers.
 
