@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.panels.against_consensus import score_against_consensus
+    from setagree.panels.alt_test import alt_test
+    from setagree.panels.consensus import consensus
+    from setagree.panels.cross_replication import cross_replication
+    from setagree.panels.k_rater import k_rater_reliability
+    from setagree.panels.rater_map import rater_map
     from setagree.views.methods import methods_text
     from setagree.views.report import report
 
@@ -61,6 +67,7 @@ __all__ = [
     "UndefinedAgreementWarning",
     "Weights",
     "agreement",
+    "alt_test",
     "benchmark",
     "bootstrap",
     "brennan_prediger",
@@ -73,12 +80,15 @@ __all__ = [
     "compare",
     "confusions",
     "conger_kappa",
+    "consensus",
+    "cross_replication",
     "distance_matrix",
     "distances",
     "fleiss_kappa",
     "format_labels",
     "gwet_ac",
     "jackknife",
+    "k_rater_reliability",
     "krippendorff_alpha",
     "methods_text",
     "mv_alpha",
@@ -89,7 +99,9 @@ __all__ = [
     "permutation_test",
     "plan",
     "plots",
+    "rater_map",
     "report",
+    "score_against_consensus",
     "scott_pi",
     "simulate",
     "weights",
@@ -102,6 +114,9 @@ _WINGS = {
         "by_group by_label by_pair by_rater by_unit confusions over_time pair_matrix what_if"
     ),
     "setagree.inference": "benchmark bootstrap compare jackknife permutation_test plan",
+    "setagree.panels": (
+        "alt_test consensus cross_replication k_rater_reliability rater_map score_against_consensus"
+    ),
     "setagree.views.methods": "methods_text",
     "setagree.views.report": "report",
 }

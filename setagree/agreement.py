@@ -12,9 +12,10 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
+from setagree.draws import check_level
 from setagree.errors import DataError, OptionError, a_type, listing
 from setagree.labels import Blank, Case, Label, LabelSyntax
-from setagree.results import AgreementTable, check_level
+from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import setagree as sa
-from setagree import cli_inference, cli_views
+from setagree import cli_inference, cli_panels, cli_views
 from setagree import cli_options as options
 from setagree.cli_inference import bootstrap_interval, table_of
 from setagree.cli_options import Asked, Delivery, Reading, Resampling
@@ -94,6 +94,11 @@ app.command("diagnose", help=cli_views.DIAGNOSE_HELP, short_help=cli_views.DIAGN
 )
 app.command("report", help=cli_views.REPORT_HELP, short_help=cli_views.REPORT_LINE)(
     cli_views.report
+)
+
+app.command("panel", help=cli_panels.PANEL_HELP, short_help=cli_panels.PANEL_LINE)(cli_panels.panel)
+app.command("consensus", help=cli_panels.CONSENSUS_HELP, short_help=cli_panels.CONSENSUS_LINE)(
+    cli_panels.agree
 )
 
 

@@ -14,6 +14,8 @@ import typer
 COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
 ANSWERS = "How the file is read"
 SURE = "How sure"
+PANEL = "Humans and models"
+AGREED = "How answers become one"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
@@ -67,6 +69,38 @@ HalfWidth = Annotated[
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what so many give.", "--units")]
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
+]
+Models = Annotated[
+    list[str], option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+]
+Humans = Annotated[
+    Texts, option(PANEL, "NAME", "Who are the humans (default: all others).", "--humans")
+]
+Epsilon = Annotated[
+    float, option(PANEL, "SHARE", "0.1 crowd (default), 0.15 skilled, 0.2 experts.")
+]
+Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05).", "--q")]
+MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
+OneDistance = Annotated[
+    Text, option(PANEL, "NAME", "List: setagree distances.", "--distance", "-d")
+]
+AgreedBy = Annotated[
+    Text, option(AGREED, "NAME", "label_majority (default), medoid, dawid_skene, unanimous.")
+]
+Threshold = Annotated[
+    float | None, option(AGREED, "SHARE", "Of raters, for a label to be in (default: 0.5).")
+]
+TieRule = Annotated[str, option(AGREED, "RULE", "smaller (default), larger or missing.")]
+Without = Annotated[Texts, option(AGREED, "NAME", "A rater who does not count.", "--without")]
+AdjudicateBelow = Annotated[
+    float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
+]
+ForSpreadsheet = Annotated[
+    bool,
+    option(RESULTS, "", "Put ' before text that a spreadsheet would run.", "--for-spreadsheet"),
+]
+MedoidDistance = Annotated[
+    Text, option(AGREED, "NAME", "Of the medoid. List: setagree distances.", "--distance", "-d")
 ]
 Level = Annotated[float, option(SURE, "SHARE", "Of the interval (default: 0.95).")]
 Resamples = Annotated[int | None, option(SURE, "N", "How many resamples (default: 2000).")]

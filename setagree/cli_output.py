@@ -181,7 +181,8 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
 _PYTHON_OPTION = re.compile(
     r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|duplicates|encoding"
     r"|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
-    r"|method|half_width)= ?"
+    r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
+    r"|adjudicate_below)= ?"
 )
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from setagree.inference.planning import Plan
 
 _TERMINAL = 80
-_LEFT = {"coefficient", "distance", "file", "basis", "pair"}
+_LEFT = {
+    *("coefficient", "distance", "file", "basis", "pair"),
+    *("model", "human", "unit", "agreed", "why"),
+}
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,10 @@ class SparseRatersWarning(SetagreeWarning):
     """Raters who rated few units were left out of a plan."""
 
 
+class ConvergenceWarning(SetagreeWarning):
+    """An iteration was stopped before its numbers stood still."""
+
+
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Estimate, standard_error
-from setagree.errors import OptionError, counted, did_you_mean
+from setagree.draws import check_level
+from setagree.errors import counted, did_you_mean
 from setagree.tally import Tally
 from setagree.weights.base import Weights
 
@@ -322,12 +323,6 @@ class AgreementTable:
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = ["-" if np.isnan(x) else _four(x) for x in out[name].astype(float)]
         return out
-
-
-def check_level(level: object) -> None:
-    """Raise `OptionError` unless the level is a number that lies strictly between 0 and 1."""
-    if not isinstance(level, float | np.floating) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
 
 
 def _aligned(frame: pd.DataFrame) -> str:

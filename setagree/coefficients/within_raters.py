@@ -10,6 +10,7 @@ import numpy.typing as npt
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.weights.base import Weights
+from setagree.weights.pairs import sums_to_others
 
 FEW_VALUES = 128
 """Distinct values of a rater up to which their pairs are looked up one by one."""
@@ -39,25 +40,9 @@ def spread_within_groups(
     shares = counts / np.bincount(groups, minlength=n_groups)[owners]
     few = np.bincount(owners, minlength=n_groups)[owners] <= FEW_VALUES
     out = np.zeros(len(distinct))
-    out[few] = _by_pairs(owners[few], own_values[few], shares[few], weights)
+    out[few] = sums_to_others(owners[few], own_values[few], shares[few], weights)
     out[~few] = _by_products(owners[~few], own_values[~few], shares[~few], weights)
     return out[entry]
-
-
-def _by_pairs(
-    raters: npt.NDArray[Any], values: npt.NDArray[Any], shares: Floats, weights: Weights
-) -> Floats:
-    out = np.zeros(len(values))
-    left = np.arange(len(values))
-    shift = 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(raters)]
-        left = left[raters[left + shift] == raters[left]]
-        d = weights.distance_at(values[left], values[left + shift])
-        out[left] += d * shares[left + shift]
-        out[left + shift] += d * shares[left]
-    return out
 
 
 def _by_products(

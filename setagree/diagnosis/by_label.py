@@ -12,7 +12,7 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
-from setagree.results import check_level
+from setagree.draws import check_level
 from setagree.scoring import Bench, Study
 from setagree.tally import Tally
 

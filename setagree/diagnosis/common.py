@@ -10,8 +10,9 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
+from setagree.draws import check_level
 from setagree.errors import DataError
-from setagree.results import Agreement, check_level
+from setagree.results import Agreement
 from setagree.scoring import Bench, Study
 from setagree.tally import Tally
 

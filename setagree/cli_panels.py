@@ -1,0 +1,149 @@
+"""The commands that set raters against raters: panel and consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+import setagree as sa
+from setagree import cli_options as options
+from setagree import cli_panel_tables as tables
+from setagree.cli_options import Delivery, Reading
+from setagree.cli_output import Deliverer, sentences
+from setagree.cli_reading import read_study
+from setagree.errors import DataError, OptionError, did_you_mean, listing
+from setagree.labels import format_labels
+
+if TYPE_CHECKING:
+    from setagree.panels import AltTestTable
+
+PANEL_LINE = "Test whether a model may replace a human."
+CONSENSUS_LINE = "Find the agreed answer of each unit."
+
+PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
+
+[not dim]May a model replace a human? The alternative annotator test (MASI). Also:[/]
+
+setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
+setagree panel study.csv --model gpt --humans ann,ben,cem
+"""
+
+CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
+
+[not dim]One answer a unit, its support, and which units to look at again. Also:[/]
+
+setagree consensus study.csv --method dawid_skene --adjudicate-below 0.9
+setagree consensus study.csv --threshold 0.6 --ties larger --without gpt
+"""
+
+
+@options.grouped
+@sentences()
+def panel(
+    file: options.File,
+    *,
+    reading: Reading,
+    model: options.Models,
+    humans: options.Humans = None,
+    distance: options.OneDistance = None,
+    epsilon: options.Epsilon = 0.1,
+    q: options.Q = 0.05,
+    min_units: options.MinUnits = 30,
+    delivery: Delivery,
+) -> None:
+    """Test whether a model may replace a human."""
+    deliver = Deliverer(delivery, [file])
+    study = read_study(file, reading)
+    models = _raters(study, model)
+    people = _raters(study, humans) or _others(study, models)
+    table = sa.alt_test(
+        study,
+        model=models,
+        humans=people,
+        distance=distance,
+        epsilon=epsilon,
+        q=q,
+        min_units=min_units,
+    )
+    ranked = [row.model for row in table]
+    scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
+    deliver(_panel_frame(table, scores), tables.panels(study, list(table), scores))
+
+
+@options.grouped
+@sentences()
+def agree(
+    file: options.File,
+    *,
+    reading: Reading,
+    method: options.AgreedBy = None,
+    threshold: options.Threshold = None,
+    ties: options.TieRule = "smaller",
+    distance: options.MedoidDistance = None,
+    without: options.Without = None,
+    adjudicate_below: options.AdjudicateBelow = 0.0,
+    for_spreadsheet: options.ForSpreadsheet = False,
+    delivery: Delivery,
+) -> None:
+    """Find the agreed answer of each unit."""
+    deliver = Deliverer(delivery, [file])
+    study = read_study(file, reading)
+    given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
+    given |= {"distance": distance, "adjudicate_below": adjudicate_below}
+    raters = _others(study, _raters(study, without)) if without else None
+    found = sa.consensus(study, raters=raters, **given)
+    frame = found.to_frame()
+    if study.kind == "labels":
+        frame["labels"] = [_cell(labels, reading.sep) for labels in frame["labels"]]
+    if for_spreadsheet:
+        frame = frame.map(_harmless)
+    deliver(frame, tables.agreed(study, found, frame))
+
+
+def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
+    """Return the text that is read as this label set again; a blank cell has no answer."""
+    return None if labels is None else format_labels(labels, sep=sep) or "[]"
+
+
+def _harmless(cell: Any) -> Any:
+    """Return text that a spreadsheet takes as text, not as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in set("=+-@\t\r") else cell
+
+
+def _raters(study: sa.Annotations, given: Sequence[str] | None) -> list[str]:
+    """Return the raters that are named, one a time or with commas between them."""
+    known = set(study.raters.tolist())
+    named = []
+    for text in given or ():
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        named += [part for part in parts if part]
+    return named
+
+
+def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
+    """Return all raters but those named, who must exist."""
+    known = study.raters.tolist()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], known) or f" The raters are {listing(known)}."
+        raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
+    rest = [rater for rater in known if rater not in names]
+    if not rest:
+        raise OptionError("every rater is named, so that nobody is left.")
+    return rest
+
+
+def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each model and human; what is of the model stands in each of its rows."""
+    parts = []
+    for row in table:
+        part = row.to_frame().reset_index()
+        part.insert(0, "model", row.model)
+        part.insert(1, "distance", row.distance)
+        part.insert(2, "epsilon", row.epsilon)
+        own = {"winning_rate": row.winning_rate, "passes": row.passes}
+        own["average_advantage_probability"] = row.average_advantage_probability
+        parts.append(part.assign(**own, **scores.loc[row.model].to_dict()))
+    return pd.concat(parts, ignore_index=True)

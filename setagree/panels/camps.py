@@ -1,0 +1,107 @@
+"""Points from distances, and the camps that they form: classical scaling, linkage, silhouettes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import Floats
+
+Labels = npt.NDArray[np.integer[Any]]
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A way to part points into clusters.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n,)
+        The cluster of each point, from 1 on, in the order of their first points.
+    silhouettes : ndarray of shape (n,)
+        How much nearer each point is to its own cluster than to the next one, in [-1, 1].
+    """
+
+    labels: Labels
+    silhouettes: Floats
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.labels.max())
+
+    @property
+    def silhouette(self) -> float:
+        """The mean over the points."""
+        return float(self.silhouettes.mean())
+
+
+def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
+    """Return points whose distances come near to D, and the share of its spread that they hold.
+
+    B = -J D² J / 2 with J = I - 1/n; the points are the first eigenvectors of B times the roots of
+    their eigenvalues (Torgerson 1952), the share is that of the positive eigenvalues. The largest
+    coordinate of an axis is positive.
+    """
+    n = len(D)
+    squares = D**2
+    means = squares.mean(axis=0)
+    B = -0.5 * (squares - means - means[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(B)
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    points = np.zeros((n, n_axes))
+    used = min(n, n_axes)
+    points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
+    peaks = points[np.abs(points).argmax(axis=0), np.arange(n_axes)]
+    total = float(values.sum())
+    share = float(values[:used].sum()) / total if total > _ROUNDING else 1.0
+    return points * np.where(peaks < 0, -1.0, 1.0), share
+
+
+def linkage_of(D: Floats) -> Floats:
+    """Return the average linkage of a square of distances, as scipy has it."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    return np.asarray(linkage(squareform(D, checks=False), "average"))
+
+
+def cut(tree: Floats, D: Floats, n_clusters: int) -> Partition:
+    """Return the partition of a tree into so many clusters (fewer where points coincide)."""
+    from scipy.cluster.hierarchy import fcluster
+
+    found = fcluster(tree, n_clusters, "maxclust")
+    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))
+    labels = place[codes] + 1
+    return Partition(labels, silhouettes(D, labels))
+
+
+def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
+    """Return the partition into 2, 3, ... clusters with the largest mean silhouette."""
+    cuts = [cut(tree, D, k) for k in range(2, most + 1)]
+    return max(cuts, key=lambda partition: partition.silhouette)
+
+
+def silhouettes(D: Floats, labels: Labels) -> Floats:
+    """Return (b - a) / max(a, b) of each point, 0 where it is alone or nothing differs.
+
+    a is the mean distance to the other points of its cluster, b the least mean distance to the
+    points of another cluster (Rousseeuw 1987).
+    """
+    n, k = len(D), int(labels.max())
+    members = np.zeros((n, k))
+    members[np.arange(n), labels - 1] = 1
+    sizes = members.sum(axis=0)
+    sums = D @ members
+    own = members.astype(bool)
+    a = sums[own] / np.maximum(sizes[labels - 1] - 1, 1)
+    b = np.where(own, np.inf, sums / sizes).min(axis=1)
+    largest = np.maximum(a, b)
+    defined = (sizes[labels - 1] > 1) & np.isfinite(b) & (largest > 0)
+    return np.asarray(np.divide(b - a, largest, out=np.zeros(n), where=defined))

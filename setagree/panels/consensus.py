@@ -1,0 +1,368 @@
+"""The agreed answer: one for each unit, with what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coding import as_objects
+from setagree.coefficients.chance import Floats
+from setagree.distances.registry import DistanceLike
+from setagree.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    check_choice,
+    counted,
+    warn,
+)
+from setagree.panels import decisions
+from setagree.panels.decisions import Ballot, Decision, Ties
+from setagree.panels.members import (
+    Codes,
+    Flags,
+    case_of,
+    check_share,
+    check_study,
+    flags,
+    part_of,
+    rater_codes,
+)
+
+Method: TypeAlias = Literal["label_majority", "medoid", "dawid_skene", "unanimous"]
+
+METHODS = ("label_majority", "medoid", "dawid_skene", "unanimous")
+
+WHY = (
+    "tie",
+    "one rating",
+    "no answer",
+    "empty though nobody said so",
+    "low confidence",
+)
+"""Why a unit should be looked at again, in the order of the bits of `Consensus.doubts`."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consensus:
+    """One answer for each unit.
+
+    Attributes
+    ----------
+    method : str
+        How it was found.
+    kind : {"labels", "number", "category"}
+        What the answers are.
+    units : ndarray of object, shape (n_units,)
+        The units with a rating.
+    values : tuple
+        The distinct answers.
+    codes : ndarray of int, shape (n_units,)
+        Positions in `values`; -1 where there is no answer.
+    support : ndarray of shape (n_units,)
+        The share of the unit's raters who gave exactly this answer; nan where there is none.
+    confidence : ndarray of shape (n_units,)
+        What the method says of itself, in [0, 1]; nan where there is no answer.
+    n_ratings : ndarray of int, shape (n_units,)
+        How many raters the unit has.
+    doubts : ndarray of int, shape (n_units,)
+        Why the unit should be looked at again, as bits; 0 for no reason. See `to_frame`.
+    error_rates : DataFrame or None
+        Of ``"dawid_skene"`` on labels, by rater and label: `sensitivity`, how often the rater gives
+        the label where it is true, and `specificity`, how often not where it is not.
+    """
+
+    method: str
+    kind: str
+    units: npt.NDArray[np.object_]
+    values: tuple[Any, ...]
+    codes: Codes
+    support: Floats
+    confidence: Floats
+    n_ratings: Codes
+    doubts: Codes
+    error_rates: pd.DataFrame | None = None
+
+    @property
+    def adjudicate(self) -> Flags:
+        """Which units should be looked at again."""
+        return np.asarray(self.doubts > 0)
+
+    @property
+    def answers(self) -> pd.Series[Any]:
+        """The answer of each unit; None where there is none."""
+        index = pd.Index(self.units, name="unit", dtype=object, tupleize_cols=False)
+        # The last of the list is what -1 points at.
+        cells = as_objects([*self.values, None])[self.codes]
+        return pd.Series(cells, index=index, name=self._answer, dtype=object)
+
+    @property
+    def _answer(self) -> str:
+        return "labels" if self.kind == "labels" else "value"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a unit.
+
+        The columns are the unit, its `labels` (a frozenset; or `value`; None where there is no
+        answer), support, confidence, n_ratings, whether to adjudicate, and why.
+        """
+        texts = [
+            "; ".join(why for bit, why in enumerate(WHY) if doubt >> bit & 1)
+            for doubt in range(2 ** len(WHY))
+        ]
+        return pd.DataFrame(
+            {
+                "unit": self.units,
+                self._answer: self.answers.to_numpy(),
+                "support": self.support,
+                "confidence": self.confidence,
+                "n_ratings": self.n_ratings,
+                "adjudicate": self.adjudicate,
+                "why": as_objects(texts)[self.doubts],
+            }
+        )
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __repr__(self) -> str:
+        missing = int((self.codes < 0).sum())
+        without = f", {missing:,} without an answer" if missing else ""
+        return (
+            f"<Consensus by {self.method} of {counted(len(self), 'unit')}: "
+            f"{counted(len(np.unique(self.codes[self.codes >= 0])), 'distinct answer')}, "
+            f"{int(self.adjudicate.sum()):,} to adjudicate{without}>"
+        )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How answers become one, checked.
+
+    Attributes
+    ----------
+    method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
+        None for the default of the kind of answers.
+    threshold : float, optional
+        The share or probability from which a label is in.
+    ties : {"smaller", "larger", "missing"}
+        What to do where the answers leave it open.
+    distance : DistanceLike, optional
+        Of the medoid.
+    """
+
+    method: Method | None = None
+    threshold: float | None = None
+    ties: Ties = "smaller"
+    distance: DistanceLike | None = None
+
+    def __post_init__(self) -> None:
+        if self.method is not None:
+            check_choice("method", self.method, METHODS)
+        check_choice("ties", self.ties, ("smaller", "larger", "missing"))
+        if self.threshold is not None:
+            _check_threshold(self.threshold)
+
+    def named(self, study: Annotations) -> Method:
+        """Return the method for a study, checked to fit its answers and the other options."""
+        labels = study.kind == "labels"
+        method: Method = self.method or ("label_majority" if labels else "medoid")
+        if method == "label_majority" and not labels:
+            raise DataError(
+                "method='label_majority' counts labels; these values are scalars. Use 'medoid', "
+                "which with the nominal distance is the most frequent value."
+            )
+        by_label = labels and method in {"label_majority", "dawid_skene"}
+        if self.threshold is not None and not by_label:
+            raise OptionError(f"threshold= means nothing to method={method!r} here; drop it.")
+        if self.distance is not None and method != "medoid":
+            raise OptionError(f"distance= is for method='medoid'; {method!r} uses none.")
+        return method
+
+    def decide(self, study: Annotations) -> Decision:
+        """Return one answer for each unit of a study."""
+        method, ballot = self.named(study), Ballot(study)
+        threshold = 0.5 if self.threshold is None else self.threshold
+        match method:
+            case "label_majority":
+                return decisions.label_majority(ballot, threshold, self.ties)
+            case "medoid":
+                weights = case_of(study, self.distance).weights
+                return decisions.medoid(ballot, weights, self.ties)
+            case "unanimous":
+                return decisions.unanimous(ballot)
+        if study.kind == "labels":
+            return decisions.label_dawid_skene(ballot, threshold, self.ties)
+        return decisions.value_dawid_skene(ballot, self.ties)
+
+
+def consensus(
+    study: Annotations,
+    *,
+    method: Method | None = None,
+    threshold: float | None = None,
+    ties: Ties = "smaller",
+    distance: DistanceLike | None = None,
+    raters: Sequence[object] | None = None,
+    adjudicate_below: float = 0.0,
+) -> Consensus:
+    """Return one answer for each unit, with its support, and which units to look at again.
+
+    No method ever gives a label to a unit that none of its raters gave to it. The methods:
+
+    ``"label_majority"`` (default for label sets): each label that at least the threshold of the
+    unit's raters gave. Assumes that labels can be decided one by one; the set as a whole may be one
+    that nobody gave. Confidence: the smallest share of raters behind any of the decisions.
+
+    ``"medoid"`` (default for scalars): of the unit's answers the one with the smallest mean
+    distance to all of them. Confidence: 1 - that distance / d_max.
+
+    ``"dawid_skene"``: each label apart (scalars: all values at once) by the EM algorithm, which
+    learns how often each rater misses and invents it. Assumes that raters err independently of each
+    other, each at the same rate on all units; it needs raters with many units. Confidence: the
+    probability of the answer, labels taken as independent. Costs labels x ratings x iterations.
+
+    ``"unanimous"``: the answer where all raters gave the same, else none.
+
+    Parameters
+    ----------
+    study : Annotations
+        Who gave what.
+    method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
+        How answers become one.
+    threshold : float, optional
+        The share of raters (or the probability) from which a label is in; default one half, where a
+        label that exactly half of the raters gave is a tie.
+    ties : {"smaller", "larger", "missing"}
+        A tied label is left out, taken in, or leaves the unit without an answer. Of tied whole
+        answers the first or the last in reading order is taken: label sets by the number of their
+        labels, numbers by size. Units with ties are always flagged.
+    distance : name, callable, Distance or labelled matrix, optional
+        Of the medoid. Default: MASI for label sets, nominal for scalars.
+    raters : sequence of raters, optional
+        Whose answers count. Default: everybody's.
+    adjudicate_below : float
+        Units with less confidence are flagged too.
+
+    Returns
+    -------
+    Consensus
+
+    Raises
+    ------
+    OptionError
+        An option is unknown or does not fit the method.
+    DataError
+        The method does not fit the values, or a rater is unknown.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The algorithm of Dawid and Skene was stopped before its numbers stood still.
+
+    References
+    ----------
+    Dawid and Skene (1979), Applied Statistics 28, 20-28.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", "u1", "joy, fear"), ("bob", "u1", "joy"), ("cem", "u1", "joy"),
+    ...     ("ann", "u2", "joy"), ("bob", "u2", "fear"), ("cem", "u2", "anger"),
+    ...     ("ann", "u3", set()), ("bob", "u3", set()),
+    ... ])
+    >>> agreed = consensus(study)
+    >>> agreed
+    <Consensus by label_majority of 3 units: 2 distinct answers, 1 to adjudicate>
+    >>> agreed.to_frame()[["unit", "support", "confidence", "adjudicate"]].round(2)
+      unit  support  confidence  adjudicate
+    0   u1     0.67        0.67       False
+    1   u2     0.00        0.67        True
+    2   u3     1.00        1.00       False
+    >>> agreed.answers["u1"], agreed.to_frame()["why"][1]
+    (frozenset({'joy'}), 'empty though nobody said so')
+    """
+    study = check_study(study)
+    rule = Rule(method, threshold, ties, distance)
+    rule.named(study)
+    check_share("adjudicate_below", adjudicate_below)
+    if raters is not None:
+        members = flags(study.n_raters, rater_codes(study, raters))
+        study = part_of(study, members[study.rater_codes])
+    decision = rule.decide(study)
+    warn_unconverged(decision.n_unconverged)
+    support = _support(study, decision)
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    doubts = _doubts(decision, support, ratings, adjudicate_below)
+    return Consensus(
+        rule.named(study),
+        study.kind,
+        study.units,
+        decision.values,
+        decision.codes,
+        support,
+        decision.confidence,
+        ratings,
+        doubts,
+        _rates(study, decision),
+    )
+
+
+def warn_unconverged(n: int) -> None:
+    """Say that error rates of so many labels (one stands for all scalars) are not final."""
+    if n:
+        warn(
+            f"method='dawid_skene': error rates of {counted(n, 'label')} still moved after 1,000 "
+            "iterations; the probabilities are not final.",
+            ConvergenceWarning,
+        )
+
+
+def _support(study: Annotations, decision: Decision) -> Floats:
+    """Return the share of the raters of each unit who gave exactly its answer."""
+    known = {value: code for code, value in enumerate(study.values)}
+    as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
+    same = study.value_codes == as_given[decision.codes][study.unit_codes]
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    share = np.bincount(study.unit_codes, same, study.n_units) / ratings
+    return np.where(decision.codes < 0, np.nan, share)
+
+
+def _doubts(decision: Decision, support: Floats, ratings: Codes, adjudicate_below: float) -> Codes:
+    empty = np.array([value == frozenset() for value in decision.values] + [False])
+    bits = (
+        decision.tied,
+        ratings == 1,
+        decision.codes < 0,
+        empty[decision.codes] & (support == 0),
+        decision.confidence < adjudicate_below,
+    )
+    return np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))
+
+
+def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
+    """Return the error rates with names."""
+    if decision.rates is None:
+        return None
+    labels = Ballot(study).geometry.labels
+    raters, places = decision.rates[:, :2].astype(np.int64).T
+    return pd.DataFrame(
+        {
+            "rater": study.raters[raters],
+            "label": as_objects(labels)[places] if labels else as_objects([]),
+            "sensitivity": decision.rates[:, 2],
+            "specificity": decision.rates[:, 3],
+        }
+    )
+
+
+def _check_threshold(threshold: float) -> None:
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not 0 < threshold <= 1:
+        raise OptionError(f"threshold={threshold!r} must be above 0 and at most 1.")

@@ -1,0 +1,102 @@
+"""Model against human, unit by unit: who is nearer to the other humans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.panels.members import Codes, Flags
+from setagree.weights.base import Weights
+
+_PARTS = 720_720
+"""A multiple of all numbers up to 16: similarities of small sets are multiples of 1 / this."""
+
+ROUNDING = 1e-12
+"""What rounding may change in a mean of similarities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """What all models of a study are measured against.
+
+    Attributes
+    ----------
+    study : Annotations
+        Who gave what.
+    weights : Weights
+        The similarities.
+    people : ndarray of bool, shape (n_raters,)
+        Who is a human.
+    min_humans : int
+        Humans that a unit must have.
+    tolerance : float
+        Mean similarities that differ by no more are a tie.
+    """
+
+    study: Annotations
+    weights: Weights
+    people: Flags
+    min_humans: int
+    tolerance: float
+
+    @cached_property
+    def _answers(self) -> tuple[Codes, Codes, Codes]:
+        """Unit, rater and value of the humans' answers, in units with enough, sorted by both."""
+        study = self.study
+        human = self.people[study.rater_codes]
+        enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
+        rows = np.flatnonzero(human & enough[study.unit_codes])
+        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
+        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
+
+    @cached_property
+    def _starts(self) -> tuple[Codes, Codes]:
+        """Where the unit of each of these answers begins, and how many answers it has."""
+        units, _, _ = self._answers
+        sizes = np.bincount(units, minlength=self.study.n_units)
+        return (np.cumsum(sizes) - sizes)[units], sizes[units]
+
+    @cached_property
+    def _to_humans(self) -> Floats:
+        """S(j) of each of these answers."""
+        _, _, values = self._answers
+        return self._mean_similarity(values)
+
+    def _mean_similarity(self, answers: Codes) -> Floats:
+        """Return the mean similarity of an answer for each rating to the others of its unit.
+
+        Added up human by human, in their order, as the authors' program does.
+        """
+        _, _, values = self._answers
+        start, size = self._starts
+        rows, out = np.arange(len(values)), np.zeros(len(values))
+        for place in range(int(size.max(initial=0))):
+            left = rows[(place < size) & (start + place != rows)]
+            out[left] += _fractions(self.weights.at(answers[left], values[(start + place)[left]]))
+        return np.asarray(out / (size - 1))
+
+    def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
+        """Return unit and human of each comparison, and whether the model and the human win."""
+        study = self.study
+        own = study.rater_codes == model
+        answer = np.full(study.n_units, -1)
+        answer[study.unit_codes[own]] = study.value_codes[own]
+        units, humans, _ = self._answers
+        kept = answer[units] >= 0
+        # Where the model is silent any answer will do: those comparisons are not kept.
+        of_model = self._mean_similarity(np.maximum(answer[units], 0))
+        lead = (of_model - self._to_humans)[kept]
+        return units[kept], humans[kept], lead >= -self.tolerance, lead <= self.tolerance
+
+
+def _fractions(similarity: Floats) -> Floats:
+    """Return similarities with what rounding took from fractions of small numbers given back.
+
+    A distance comes as 1 - s: the third that is left of it is not the double nearest to 1/3.
+    """
+    nearest = np.rint(similarity * _PARTS) / _PARTS
+    return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)

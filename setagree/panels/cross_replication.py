@@ -1,0 +1,274 @@
+"""Two panels against each other: cross-replication reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coefficients.chance import Floats
+from setagree.distances.registry import DistanceLike
+from setagree.draws import (
+    Rng,
+    as_generator,
+    check_level,
+    check_resamples,
+    draw_units,
+    row_weights,
+)
+from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, warn
+from setagree.panels.joint import Joint
+from setagree.panels.members import Flags, case_of, check_study, flags, rater_codes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossReplication:
+    """How far two panels replicate each other, beyond chance.
+
+    Attributes
+    ----------
+    panels : tuple of two names
+        Who was compared.
+    distance : str
+        How answers are compared.
+    estimate : float
+        kappa_x = 1 - d_o / d_e; nan where it is undefined, see `reason`.
+    normalised : float
+        kappa_x / sqrt(alpha_X alpha_Y), what it would be if each panel agreed with itself; it can
+        be above 1. nan where an alpha is undefined or not above 0.
+    alphas : tuple of two floats
+        Krippendorff's alpha inside each panel, on the same units.
+    observed_disagreement, expected_disagreement : float
+        d_o and d_e, in the units of the distance.
+    n_units : int
+        Units that both panels rated.
+    n_ratings : tuple of two ints
+        The answers of each panel to these units.
+    distribution, normalised_distribution : ndarray of shape (n_resamples,)
+        The same from resampled units; nan where undefined.
+    reason : str or None
+        Why the estimate is nan; for the other number see `normalised_reason`.
+    """
+
+    panels: tuple[Any, Any]
+    distance: str
+    estimate: float
+    normalised: float
+    alphas: tuple[float, float]
+    observed_disagreement: float
+    expected_disagreement: float
+    n_units: int
+    n_ratings: tuple[int, int]
+    distribution: Floats
+    normalised_distribution: Floats
+    reason: str | None
+
+    @property
+    def normalised_reason(self) -> str | None:
+        """Why the normalised kappa_x is nan, or None."""
+        if self.reason is not None:
+            return self.reason
+        for name, alpha in zip(self.panels, self.alphas, strict=True):
+            if np.isnan(alpha):
+                return f"panel {name} has no alpha of its own on these units"
+            if alpha <= 0:
+                return f"panel {name} agrees with itself no better than chance"
+        return None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the percentile interval of kappa_x over resampled units."""
+        return _percentiles(self.distribution, level)
+
+    def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the percentile interval of the normalised kappa_x."""
+        return _percentiles(self.normalised_distribution, level)
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row: the estimates, their parts and their intervals."""
+        low, high = self.interval(level)
+        normalised_low, normalised_high = self.normalised_interval(level)
+        row = {
+            "first": self.panels[0],
+            "second": self.panels[1],
+            "distance": self.distance,
+            "estimate": self.estimate,
+            "low": low,
+            "high": high,
+            "normalised": self.normalised,
+            "normalised_low": normalised_low,
+            "normalised_high": normalised_high,
+            "first_alpha": self.alphas[0],
+            "second_alpha": self.alphas[1],
+            "observed_disagreement": self.observed_disagreement,
+            "expected_disagreement": self.expected_disagreement,
+            "n_units": self.n_units,
+            "first_ratings": self.n_ratings[0],
+            "second_ratings": self.n_ratings[1],
+        }
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
+        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
+        return (
+            f"<CrossReplication of {self.panels[0]} and {self.panels[1]} [{self.distance}]: "
+            f"{value}{sure}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}>"
+        )
+
+
+def cross_replication(
+    study: Annotations,
+    *,
+    panels: Mapping[Any, Sequence[object]],
+    distance: DistanceLike | None = None,
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> CrossReplication:
+    """Return the cross-replication reliability of two panels of raters.
+
+    Unit i with R_i answers x of one panel and S_i answers y of the other has the mean distance
+    d_i = sum d(x, y) / (R_i S_i). d_o is the mean of d_i, units weighted by R_i + S_i; d_e is the
+    mean distance of all x to all y. kappa_x = 1 - d_o / d_e is 1 where every answer of one panel is
+    that of the other, 0 where the panels meet as chance has it. Units need an answer of both
+    panels. It assumes that the raters inside a panel can be exchanged; the interval redraws units.
+
+    Parameters
+    ----------
+    study : Annotations
+        The answers of both panels.
+    panels : mapping from two names to lists of raters
+        ``{"experts": ["ann", "bob"], "crowd": [...]}``. One panel alone stands against all others.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: MASI for label sets, nominal for scalars.
+    n_resamples : int
+        How often units are redrawn for the interval.
+    rng : int or numpy Generator, optional
+        The seed; the same seed gives the same interval.
+
+    Returns
+    -------
+    CrossReplication
+
+    Raises
+    ------
+    OptionError
+        There are not two panels, or a rater is in both.
+    DataError
+        A rater is unknown, or no unit was rated by both panels.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        One unit, or one value only: the estimate is nan.
+
+    References
+    ----------
+    Wong, Paritosh and Aroyo (2021), "Cross-replication reliability: an empirical approach to
+    interpreting inter-rater reliability".
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.6, 0.6, 0.6], rng=1)
+    >>> panels = {"experts": ["r1", "r2"], "crowd": ["r3", "r4", "r5"]}
+    >>> result = cross_replication(study, panels=panels, n_resamples=200, rng=1)
+    >>> round(result.estimate, 4), round(result.normalised, 4)
+    (0.4034, 0.9937)
+    """
+    study = check_study(study)
+    check_resamples(n_resamples)
+    generator = as_generator(rng)
+    names, x, y = _two_panels(study, panels)
+    compared = case_of(study, distance)
+    joint = Joint.of(study, compared.weights, x, y)
+    once = joint.multiplicity[None, :]
+    observed, expected = joint.disagreements(once)
+    values, normalised, alphas = _scores(joint, once)
+    reason = _reason(joint, float(expected[0]))
+    if reason is not None:
+        warn(
+            f"cross-replication [{compared.name}]: undefined (nan), because {reason}.",
+            UndefinedAgreementWarning,
+        )
+    drawn = _resampled(joint, n_resamples, generator)
+    return CrossReplication(
+        names,
+        compared.name,
+        float(values[0]),
+        float(normalised[0]),
+        (float(alphas[0][0]), float(alphas[1][0])),
+        float(observed[0]),
+        float(expected[0]),
+        len(joint.unit_patterns),
+        (_total(once, joint.x.ratings), _total(once, joint.y.ratings)),
+        *drawn,
+        reason,
+    )
+
+
+def _scores(joint: Joint, M: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
+    """Return kappa_x, normalised kappa_x and both alphas for each row of pattern weights."""
+    kappas = joint.kappas(M)
+    alphas = (joint.x.alphas(joint.weights, M), joint.y.alphas(joint.weights, M))
+    product = np.where((alphas[0] > 0) & (alphas[1] > 0), alphas[0] * alphas[1], np.nan)
+    return kappas, np.asarray(kappas / np.sqrt(product)), alphas
+
+
+def _resampled(
+    joint: Joint, n_resamples: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    n_units, n_patterns = len(joint.unit_patterns), len(joint.between)
+    parts: list[tuple[Floats, Floats]] = []
+    for draws in draw_units(n_units, n_resamples, generator, width=joint.weights.n_values):
+        M = row_weights(draws, joint.unit_patterns, n_patterns)
+        kappas, normalised, _ = _scores(joint, M)
+        parts.append((kappas, normalised))
+    kappas, normalised = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return kappas, normalised
+
+
+def _reason(joint: Joint, expected: float) -> str | None:
+    if len(joint.unit_patterns) == 1:
+        return "there is only one unit with both panels"
+    return None if expected > 0 else "chance leaves no disagreement to correct for"
+
+
+def _total(once: Floats, ratings: Floats) -> int:
+    return round(float((once @ ratings)[0]))
+
+
+def _percentiles(distribution: Floats, level: float) -> tuple[float, float]:
+    check_level(level)
+    defined = distribution[np.isfinite(distribution)]
+    if len(defined) < 2:
+        return float("nan"), float("nan")
+    low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
+    return float(low), float(high)
+
+
+def _two_panels(
+    study: Annotations, panels: Mapping[Any, Sequence[object]]
+) -> tuple[tuple[Any, Any], Flags, Flags]:
+    """Return the names of two panels and who is in them."""
+    if not isinstance(panels, Mapping) or not 1 <= len(panels) <= 2:
+        raise OptionError(
+            "panels= maps two names to lists of raters, such as {'experts': ['ann'], 'crowd': "
+            "['bob', 'cem']}; one name alone stands against everybody else."
+        )
+    names = [*panels]
+    members = [
+        flags(study.n_raters, rater_codes(study, panels[name], f"rater of {name}"))
+        for name in names
+    ]
+    if len(names) == 1:
+        names, members = [*names, "others"], [*members, ~members[0]]
+    x, y = members
+    if (x & y).any():
+        both = listing(study.raters[x & y].tolist())
+        raise OptionError(f"{both} cannot be in both panels.")
+    return (names[0], names[1]), x, y

@@ -1,0 +1,284 @@
+"""The reliability of the answer that k raters agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coding import as_objects
+from setagree.coefficients.chance import Floats
+from setagree.coefficients.replicates import alpha_replicates
+from setagree.distances import Distance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.draws import Rng, as_generator, check_level, check_resamples, row_weights
+from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
+from setagree.panels.consensus import Rule
+from setagree.panels.decisions import Ties
+from setagree.panels.members import check_least, check_study, flags, part_of, rater_codes
+from setagree.progress import track
+from setagree.scoring import DEFAULT_DISTANCES, Bench
+
+Aggregation: TypeAlias = Literal["label_majority", "medoid"]
+
+_LONG_WORK = 20_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KRaterReliability:
+    """How far the agreed answers of two panels of k raters agree, beyond chance.
+
+    Attributes
+    ----------
+    k : int
+        Raters behind an agreed answer.
+    method, distance : str
+        How answers become one, and how the agreed answers are compared.
+    estimate : float
+        The mean of alpha over random splits; nan where it is undefined, see `reason`.
+    single : float
+        Krippendorff's alpha of the single answers on the same units.
+    spearman_brown : float
+        k alpha / (1 + (k - 1) alpha) of `single`: what averages of numbers would have. For sets no
+        more than a rough guide.
+    n_units : int
+        Units with 2 k ratings or more.
+    splits : ndarray of shape (n_splits,)
+        alpha of each split; nan where undefined.
+    distribution : ndarray of shape (n_splits,)
+        The same with the units redrawn.
+    reason : str or None
+        Why the estimate is nan.
+    """
+
+    k: int
+    method: str
+    distance: str
+    estimate: float
+    single: float
+    spearman_brown: float
+    n_units: int
+    splits: Floats
+    distribution: Floats
+    reason: str | None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the percentile interval over redrawn units; the luck of the split is in it."""
+        check_level(level)
+        defined = self.distribution[np.isfinite(self.distribution)]
+        if len(defined) < 2:
+            return float("nan"), float("nan")
+        low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
+        return float(low), float(high)
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row."""
+        low, high = self.interval(level)
+        row = {
+            "k": self.k,
+            "method": self.method,
+            "distance": self.distance,
+            "estimate": self.estimate,
+            "low": low,
+            "high": high,
+            "single": self.single,
+            "spearman_brown": self.spearman_brown,
+            "n_units": self.n_units,
+            "n_splits": len(self.splits),
+        }
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
+        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
+        return (
+            f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {value}{sure}, "
+            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}>"
+        )
+
+
+def k_rater_reliability(
+    study: Annotations,
+    *,
+    k: int,
+    method: Aggregation | None = None,
+    distance: DistanceLike | None = None,
+    ties: Ties = "smaller",
+    raters: Sequence[object] | None = None,
+    n_splits: int = 100,
+    rng: Rng = None,
+) -> KRaterReliability:
+    """Return the reliability of the answer that k raters agree on.
+
+    From each unit with 2 k ratings or more two panels of k different raters are drawn at random;
+    each agrees on an answer as in `consensus`, and Krippendorff's alpha compares the two answers.
+    The estimate is the mean over many such splits. It is the right number to report where the
+    agreed answer is what is used, as alpha is where single answers are. It assumes that the raters
+    of a unit can be exchanged. No panel is larger than half of the raters, so that no rater is on
+    both sides.
+
+    Parameters
+    ----------
+    study : Annotations
+        Who gave what.
+    k : int
+        Raters in a panel.
+    method : {"label_majority", "medoid"}, optional
+        How a panel agrees. Default: the majority of each label; for scalars the medoid.
+    distance : name, callable, Distance or labelled matrix, optional
+        How agreed answers are compared (and of the medoid). Default: MASI for label sets, nominal
+        for scalars.
+    ties : {"smaller", "larger", "missing"}
+        As in `consensus`; with ``"missing"`` a unit without an answer of both panels drops out.
+    raters : sequence of raters, optional
+        Whose answers count. Default: everybody's.
+    n_splits : int
+        How many splits.
+    rng : int or numpy Generator, optional
+        The seed.
+
+    Returns
+    -------
+    KRaterReliability
+
+    Raises
+    ------
+    DataError
+        No unit has 2 k ratings, or a rater is unknown.
+    OptionError
+        An option is unknown.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        Every split leaves alpha undefined.
+
+    References
+    ----------
+    Wong and Paritosh (2022), "k-rater reliability: the correct unit of reliability for aggregated
+    human annotations".
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.simulate(200, 6, skill=0.6, rng=1)
+    >>> three = k_rater_reliability(study, k=3, n_splits=50, rng=1)
+    >>> round(three.single, 3), round(three.estimate, 3)
+    (0.232, 0.532)
+    """
+    study = check_study(study)
+    check_least("k", k, 1)
+    check_resamples(n_splits)
+    generator = as_generator(rng)
+    if method is not None:
+        check_choice("method", method, ("label_majority", "medoid"))
+    if raters is not None:
+        study = part_of(study, flags(study.n_raters, rater_codes(study, raters))[study.rater_codes])
+    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
+    by_medoid = method == "medoid" or (method is None and study.kind != "labels")
+    rule = Rule(method, None, ties, found if by_medoid else None)
+    named = rule.named(study)
+    enough = _with_ratings(study, 2 * k)
+    long = n_splits * enough.n_ratings > _LONG_WORK
+    pairs = [
+        _split_alphas(enough, k, rule, found, generator)
+        for _ in track(range(n_splits), total=n_splits, what="splits", long=long)
+    ]
+    splits, distribution = np.array(pairs).T
+    defined = splits[np.isfinite(splits)]
+    reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
+    single = Bench(enough).score("krippendorff_alpha", found).estimate
+    if reason is not None:
+        warn(f"k-rater reliability: undefined (nan), because {reason}.", UndefinedAgreementWarning)
+    return KRaterReliability(
+        k,
+        named,
+        found.name,
+        float(defined.mean()) if len(defined) else float("nan"),
+        single,
+        spearman_brown(single, k),
+        enough.n_units,
+        splits,
+        distribution,
+        reason,
+    )
+
+
+def spearman_brown(reliability: float, k: int) -> float:
+    """Return k a / (1 + (k - 1) a), the reliability of the mean of k parallel measurements.
+
+    Spearman (1910), Brown (1910); nan where the denominator is not above 0.
+    """
+    below = 1 + (k - 1) * reliability
+    return k * reliability / below if below > 0 else float("nan")
+
+
+def _with_ratings(study: Annotations, least: int) -> Annotations:
+    """Return the study of the units with enough ratings."""
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    rows = (ratings >= least)[study.unit_codes]
+    if not rows.any():
+        raise DataError(
+            f"k={least // 2} needs units with {least} ratings, for two panels without a rater in "
+            f"common; the largest unit has {ratings.max()}, which allows "
+            f"k={ratings.max() // 2} at most."
+        )
+    return part_of(study, rows)
+
+
+def _split_alphas(
+    study: Annotations, k: int, rule: Rule, distance: Distance, generator: np.random.Generator
+) -> tuple[float, float]:
+    """Return alpha between the agreed answers of one split, and again with the units redrawn."""
+    order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    place = np.empty(study.n_ratings, dtype=np.int64)
+    place[order] = np.arange(study.n_ratings)
+    place -= (np.cumsum(ratings) - ratings)[study.unit_codes]
+    draws = generator.integers(study.n_units, size=(1, study.n_units))
+    agreed = _agreed(study, rule, (place < k, (place >= k) & (place < 2 * k)))
+    if agreed is None:
+        return float("nan"), float("nan")
+    two, kept = agreed
+    bench = Bench(two)
+    case = bench.case(distance)
+    patterns = np.full(study.n_units, case.tally.n_patterns)
+    patterns[kept] = case.tally.unit_patterns
+    # Units without an answer of both go to a pattern of their own, which is then left out.
+    M = row_weights(draws, patterns, case.tally.n_patterns + 1)[:, :-1]
+    alpha = bench.score("krippendorff_alpha", distance).estimate
+    return alpha, float(alpha_replicates(case)(M)[0])
+
+
+def _agreed(
+    study: Annotations, rule: Rule, panels: tuple[np.ndarray, np.ndarray]
+) -> tuple[Annotations, np.ndarray] | None:
+    """Return the agreed answers of two panels as a study of two raters, and which units it has."""
+    values: dict[object, int] = {}
+    sides = []
+    for rows in panels:
+        decision = rule.decide(part_of(study, rows))
+        codes = [values.setdefault(value, len(values)) for value in decision.values]
+        sides.append(np.array([*codes, -1])[decision.codes])
+    kept = np.flatnonzero((sides[0] >= 0) & (sides[1] >= 0))
+    if not kept.size:
+        return None
+    used, value_codes = np.unique(np.stack(sides)[:, kept], return_inverse=True)
+    every = list(values)
+    n = len(kept)
+    two = replace(
+        study,
+        units=study.units[kept],
+        raters=as_objects(["first", "second"]),
+        values=tuple(every[code] for code in used),
+        unit_codes=np.tile(np.arange(n, dtype=np.int32), 2),
+        rater_codes=np.repeat(np.arange(2, dtype=np.int32), n),
+        value_codes=value_codes.ravel().astype(np.int32),
+        n_missing=0,
+    )
+    return two, kept

@@ -1,0 +1,243 @@
+"""The commands that set raters against raters: panel and consensus."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from typer.testing import CliRunner
+
+from setagree import cli
+
+# Three humans and two models on 40 units. "near" agrees with all; "far" never does.
+ANSWERS = {"ann": "ab", "ben": "ab", "cem": "ab", "near": "ab", "far": "ba"}
+# u1: a 3/3, b 2/3. u2: {} twice, a once. u3: a tie. u4: one rater. u5: scattered. u6: quoted.
+STUDY = '''unit,rater,labels
+u1,ann,"a, b"
+u1,ben,"a, b"
+u1,cem,a
+u2,ann,
+u2,ben,
+u2,cem,a
+u3,ann,a
+u3,ben,"a, b"
+u4,ann,a
+u5,ann,a
+u5,ben,b
+u5,cem,c
+u6,ann,"""x, y"""
+u6,ben,"""x, y"""
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with a study of humans and models, and a small one."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"u{i},{rater},{word[i % 2]}" for i in range(40) for rater, word in ANSWERS.items()]
+    Path("models.csv").write_text("\n".join(["unit,rater,labels", *rows]), encoding="utf-8")
+    Path("small.csv").write_text(STUDY, encoding="utf-8")
+    Path("scores.csv").write_text("unit,a,b,c\n1,1,1,5\n2,4,4,4\n", encoding="utf-8")
+    return tmp_path
+
+
+def invoke(*words):
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.app, list(map(str, words)))
+
+
+def ok(*words):
+    """Run the command, which must succeed, and return what it printed on stdout."""
+    result = invoke(*words)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def rows(*words):
+    """Run the command for JSON and return its rows."""
+    return json.loads(ok(*words, "--format", "json"), parse_constant=pytest.fail)
+
+
+def refusal(*words):
+    """Run the command, which must end with 2 and one sentence, and return the sentence."""
+    result = invoke(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("Error: ") == 1
+    return result.stderr.splitlines()[-1]
+
+
+class TestPanel:
+    """setagree panel."""
+
+    def test_equals_the_library(self):
+        """A row for each model and human, ranked, with the numbers of the library."""
+        found = rows("panel", "models.csv", "-m", "far", "-m", "near")
+        study = sa.Annotations.from_long(pd.read_csv("models.csv"))
+        table = sa.alt_test(study, model=["far", "near"])
+        assert [row["model"] for row in found] == ["near"] * 3 + ["far"] * 3
+        assert [row["human"] for row in found[:3]] == ["ann", "ben", "cem"]
+        for row in found:
+            test = table[row["model"]]
+            assert row["winning_rate"] == test.winning_rate
+            assert row["passes"] == test.passes
+            human = test.humans.loc[row["human"]]
+            assert row["p_adjusted"] == human["p_adjusted"]
+            assert row["advantage"] == human["advantage"]
+            assert row["exact"] == (row["model"] == "near")
+
+    def test_the_table(self):
+        """Verdict, average, other values of epsilon, and the consensus of the humans."""
+        text = " ".join(ok("panel", "models.csv", "--model", "near,far").split())
+        assert "near may replace a human: it wins over 3 of 3 humans" in text
+        assert "far may not replace a human: it wins over 0 of 3 humans" in text
+        assert "Winning rate 1.00 at 0.1, 1.00 at 0.15, 1.00 at 0.2" in text
+        assert "Against the humans' consensus:" in text
+        assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
+
+    def test_options(self):
+        """Epsilon, distance and the humans are those that were asked for."""
+        words = ["--epsilon", "0.2", "-d", "jaccard", "--humans", "ann,ben", "--humans", "far"]
+        found = rows("panel", "models.csv", "--model", "near", *words)
+        assert [row["human"] for row in found] == ["ann", "ben", "far"]
+        assert {(row["epsilon"], row["distance"]) for row in found} == {(0.2, "jaccard")}
+
+    def test_a_name_with_a_comma(self):
+        """A rater whose name has a comma is found by the whole name."""
+        text = Path("models.csv").read_text(encoding="utf-8").replace("near", '"gpt, mini"')
+        Path("comma.csv").write_text(text, encoding="utf-8")
+        assert rows("panel", "comma.csv", "--model", "gpt, mini")[0]["model"] == "gpt, mini"
+
+    def test_too_few_units(self):
+        """Where nobody shares enough units it is said, and the table has no rows."""
+        result = invoke("panel", "models.csv", "--model", "near", "--min-units", "50")
+        assert result.exit_code == 0
+        assert "Warning: alt-test of 'near': undefined (nan)" in result.stderr
+        text = " ".join(result.stdout.split())
+        assert "No verdict" in text
+        assert "Too few shared units: 'ann', 'ben', 'cem', 'far'." in text
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["--model", "nears"], "rater 'nears' gave no answer in this study. Did you mean"),
+            (["--model", "near", "--humans", "ann,ben"], "three humans or more; here 2 humans"),
+            (["--model", "near", "--epsilon", "2"], "--epsilon 2.0 must be 0 or more"),
+            (["--model", "near", "-d", "masy"], "Did you mean 'masi'"),
+            (["--model", "ann,ben,cem,near,far"], "nobody is left"),
+        ],
+    )
+    def test_refusals(self, words, sentence):
+        """Each mistake is one sentence and exit code 2."""
+        assert sentence in refusal("panel", "models.csv", *words)
+
+    def test_a_model_is_needed(self):
+        """Without --model the command ends with 2."""
+        assert invoke("panel", "models.csv").exit_code == 2
+
+
+class TestConsensus:
+    """setagree consensus."""
+
+    def test_gold_is_read_again(self):
+        """The file holds the answers so that they are read back: [] empty, blank none."""
+        assert ok("consensus", "small.csv", "--blank", "empty", "-o", "gold.csv") == ""
+        frame = pd.read_csv("gold.csv", dtype=str, keep_default_na=False)
+        assert list(frame) == [
+            "unit",
+            "labels",
+            "support",
+            "confidence",
+            "n_ratings",
+            "adjudicate",
+            "why",
+        ]
+        read = [sa.parse_labels(cell) for cell in frame["labels"]]
+        assert read == [
+            {"a", "b"},
+            frozenset(),
+            {"a"},
+            {"a"},
+            frozenset(),
+            {"x, y"},
+        ]
+        assert frame["why"].tolist() == [
+            "",
+            "",
+            "tie",
+            "one rating",
+            "empty though nobody said so",
+            "",
+        ]
+
+    def test_no_answer(self):
+        """A unit without an answer is a blank cell, null in JSON."""
+        words = ["consensus", "small.csv", "--blank", "empty", "--method", "unanimous"]
+        assert [row["labels"] for row in rows(*words)] == [None, None, None, "a", None, '"x, y"']
+        cells = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
+        assert cells[0]["labels"] == ""
+
+    def test_the_table(self):
+        """What to look at again comes first, with the reason."""
+        text = ok("consensus", "small.csv", "--blank", "empty")
+        lines = text.splitlines()
+        assert lines[0] == "6 units, 3 raters, 14 ratings"
+        assert [line.split()[0] for line in lines[3:9]] == ["u3", "u4", "u5", "u1", "u2", "u6"]
+        assert "3 of 6 units to look at again" in " ".join(text.split())
+
+    def test_long_tables_are_cut(self):
+        """People see 20 units and how many more there are; programs see all."""
+        text = " ".join(ok("consensus", "models.csv").split())
+        assert "20 more units: write them with -o gold.csv." in text
+        assert len(rows("consensus", "models.csv")) == 40
+
+    def test_options(self):
+        """Threshold, ties and who does not count are those that were asked for."""
+        blank = ["--blank", "empty"]
+        assert rows("consensus", "small.csv", *blank, "--ties", "larger")[2]["labels"] == "a, b"
+        assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
+        assert rows("consensus", "small.csv", *blank, "--without", "ann,ben")[0]["labels"] == "a"
+        low = rows("consensus", "small.csv", *blank, "--adjudicate-below", "0.7")[0]
+        assert low["why"] == "low confidence"
+
+    def test_numbers(self):
+        """Single values agree on their medoid."""
+        found = rows("consensus", "scores.csv", "--wide", "--kind", "value", "-d", "linear")
+        assert [row["value"] for row in found] == [1, 4]
+        assert "medoid" in ok("consensus", "scores.csv", "--wide", "--kind", "value")
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["--method", "majority"], "--method 'majority' is unknown"),
+            (["--threshold", "2"], "--threshold 2.0 must be above 0"),
+            (["--without", "bob"], "rater 'bob' gave no answer"),
+            (["--without", "ann,ben,cem"], "nobody is left"),
+            (["-d", "masi"], "'label_majority' uses none"),
+            (["-o", "small.csv"], "is the input; it is never changed"),
+        ],
+    )
+    def test_refusals(self, words, sentence):
+        """Each mistake is one sentence and exit code 2."""
+        assert sentence in refusal("consensus", "small.csv", "--blank", "empty", *words)
+
+    def test_hostile_names(self):
+        """Control characters and long names are shown on one short line."""
+        name = "u\x1b[31m" + "x" * 100
+        Path("odd.csv").write_text(f"unit,rater,labels\n{name},a,b\n{name},c,b\n", encoding="utf-8")
+        line = ok("consensus", "odd.csv").splitlines()[3]
+        assert "\x1b" not in line
+        assert len(line) < 80
+
+    def test_for_a_spreadsheet(self):
+        """On request text that begins like a formula is quoted; else it stays as it is."""
+        Path("sum.csv").write_text("unit,rater,labels\n=1+1,a,@x\n=1+1,b,@x\n", encoding="utf-8")
+        assert rows("consensus", "sum.csv")[0]["labels"] == "@x"
+        found = rows("consensus", "sum.csv", "--for-spreadsheet")[0]
+        assert (found["unit"], found["labels"], found["n_ratings"]) == ("'=1+1", "'@x", 2)
