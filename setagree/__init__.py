@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.neighbours import panel_scorer
+    from setagree.sources.reading import formats, read
 
 __version__ = "0.1.0"
 
@@ -61,24 +63,31 @@ __all__ = [
     "distances",
     "fleiss_kappa",
     "format_labels",
+    "formats",
     "gwet_ac",
     "jackknife",
     "krippendorff_alpha",
     "mv_alpha",
+    "panel_scorer",
     "parse_labels",
     "percent_agreement",
     "permutation_test",
     "plan",
+    "read",
     "scott_pi",
     "simulate",
     "weights",
 ]
 
 # What a first look at the data does not need is imported when it is asked for.
-_LATER = dict.fromkeys(
-    ("benchmark", "bootstrap", "compare", "jackknife", "permutation_test", "plan"),
-    "setagree.inference",
-)
+_LATER = {
+    **dict.fromkeys(
+        ("benchmark", "bootstrap", "compare", "jackknife", "permutation_test", "plan"),
+        "setagree.inference",
+    ),
+    **dict.fromkeys(("formats", "read"), "setagree.sources.reading"),
+    "panel_scorer": "setagree.neighbours",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -16,13 +16,19 @@ from setagree.cli_output import say
 from setagree.errors import FileError, OptionError, SetagreeError
 from setagree.labels import Label
 from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
+from setagree.sources.exports import Format
+from setagree.sources.reading import find_format, seen_format
 
 Note: TypeAlias = Callable[[str], None]
 
 
 def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
-    """Return the study of a file; note which columns were guessed."""
-    sep = _unescaped(reading.sep)
+    """Return the study of a file; note which columns were guessed, or which format was seen."""
+    found = _export_format(file, reading)
+    if found is not None:
+        return _export(file, found, reading, note)
+    _check_table(reading)
+    sep = "," if reading.sep is None else _unescaped(reading.sep)
     cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
     cells["duplicates"] = reading.duplicates
     cells["codebook"] = _codebook(reading.codebook, sep, reading.encoding)
@@ -35,6 +41,60 @@ def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotatio
         return _long(frame, {"unit": reading.unit, **long_only}, cells, note)
     with _spelled(reading):
         return _wide(frame, {"unit": reading.unit, **wide_only}, cells, note)
+
+
+_TABLE_ONLY = ("unit", "rater", "labels", "value", "wide", "raters", "kind", "delimiter")
+_EXPORT_ONLY = ("question", "roster")
+
+
+def _export_format(file: str, reading: Reading) -> Format | None:
+    """Return the format of a tool's export: the one named, or seen; None for a table.
+
+    Where a column is named, the file is a table and nothing is looked for.
+    """
+    of_table = [name for name in _TABLE_ONLY if getattr(reading, name)]
+    if reading.source == "table":
+        return None
+    if reading.source is not None:
+        for name in of_table:
+            option = reading.raters_option if name == "raters" else name
+            raise OptionError(f"--{option} is for tables; it makes no sense with --from.")
+        with _named_from():
+            return find_format(Path(file), name=reading.source, encoding=reading.encoding)
+    if of_table:
+        return None
+    with _named_from():
+        return seen_format(Path(file), encoding=reading.encoding)
+
+
+def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annotations:
+    sep = None if reading.sep is None else _unescaped(reading.sep)
+    if reading.source is None:
+        note(f"Read as {found.title} (--from {found.name})")
+    given: dict[str, Any] = {name: getattr(reading, name) for name in _EXPORT_ONLY}
+    given |= {name: getattr(reading, name) for name in ("blank", "case", "duplicates", "encoding")}
+    given["codebook"] = _codebook(reading.codebook, sep or ",", reading.encoding)
+    with _named_from():
+        return sa.read(file, format=found.name, sep=sep, **given)
+
+
+@contextmanager
+def _named_from() -> Iterator[None]:
+    """Let errors call the option of the format what it is called here."""
+    try:
+        yield
+    except SetagreeError as error:
+        spelled = str(error).replace("format=", "--from ").replace("setagree.formats()", _LISTS)
+        raise type(error)(spelled) from error
+
+
+_LISTS = "'setagree formats'"
+
+
+def _check_table(reading: Reading) -> None:
+    for name in _EXPORT_ONLY:
+        if getattr(reading, name):
+            raise OptionError(f"--{name} is for the export of a tool; see {_LISTS} and --from.")
 
 
 def names(given: Sequence[str] | None) -> list[str]:

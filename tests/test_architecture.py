@@ -31,6 +31,7 @@ FLOORS = [
     {"labels"},
     {"doubts"},
     {"coding"},
+    {"frames", "tables"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},
@@ -39,7 +40,7 @@ FLOORS = [
     {"results"},
     {"scoring"},
     {"scores", "agreement"},
-    {"inference", "diagnosis", "panels"},
+    {"inference", "diagnosis", "panels", "neighbours"},
     {"views", "plots", "report"},
     {"setagree"},  # the names of the package itself
     {"cli"},
