@@ -42,12 +42,14 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.neighbours import panel_scorer
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.cross_replication import cross_replication
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.rater_map import rater_map
+    from setagree.sources.reading import formats, read
     from setagree.views.methods import methods_text
     from setagree.views.report import report
 
@@ -86,6 +88,7 @@ __all__ = [
     "distances",
     "fleiss_kappa",
     "format_labels",
+    "formats",
     "gwet_ac",
     "jackknife",
     "k_rater_reliability",
@@ -94,12 +97,14 @@ __all__ = [
     "mv_alpha",
     "over_time",
     "pair_matrix",
+    "panel_scorer",
     "parse_labels",
     "percent_agreement",
     "permutation_test",
     "plan",
     "plots",
     "rater_map",
+    "read",
     "report",
     "score_against_consensus",
     "scott_pi",
@@ -114,9 +119,11 @@ _WINGS = {
         "by_group by_label by_pair by_rater by_unit confusions over_time pair_matrix what_if"
     ),
     "setagree.inference": "benchmark bootstrap compare jackknife permutation_test plan",
+    "setagree.neighbours": "panel_scorer",
     "setagree.panels": (
         "alt_test consensus cross_replication k_rater_reliability rater_map score_against_consensus"
     ),
+    "setagree.sources.reading": "formats read",
     "setagree.views.methods": "methods_text",
     "setagree.views.report": "report",
 }

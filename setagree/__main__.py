@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_INSTALL = 'The setagree command needs typer and rich: pip install "setagree[cli]"\n'
+_INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
 
 
 def main() -> int:
@@ -12,7 +12,7 @@ def main() -> int:
     try:
         from setagree.cli import run
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in {"typer", "rich"}:
+        if str(error.name).partition(".")[0] != "typer":
             raise
         sys.stderr.write(_INSTALL)
         return 2

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
-
-import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.draws import check_level
-from setagree.errors import DataError, OptionError, a_type, listing
+from setagree.errors import OptionError, listing
+from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, LabelSyntax
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
@@ -22,7 +22,7 @@ from setagree.sources.files import read_table
 from setagree.tally import Tally
 from setagree.weights import Weights
 
-Data: TypeAlias = Study | pd.DataFrame | str | PathLike[str]
+Data: TypeAlias = "Study | Frame | str | PathLike[str]"
 
 _READING = {"sep": ",", "case": "keep", "duplicates": "error"}
 """How a table is read unless the call says otherwise."""
@@ -33,7 +33,7 @@ def agreement(
     *,
     unit: str | None = None,
     rater: str | None = None,
-    labels: str | None = None,
+    labels: str | list[str] | None = None,
     value: str | None = None,
     coefficients: str | Sequence[str] = ("krippendorff_alpha", "fleiss_kappa"),
     distances: DistanceLike | Sequence[DistanceLike] | None = None,
@@ -51,11 +51,13 @@ def agreement(
     Parameters
     ----------
     data : DataFrame, Annotations, Tally, or path
-        A long table (one row for each unit and rater), a study that is already built, or the path
-        or glob of such tables as CSV or TSV.
+        A long table (one row for each unit and rater) of pandas, Polars, Arrow, DuckDB or any
+        library that narwhals knows, a study that is already built, or the path or glob of files
+        with such tables. A path where a tool's export is recognised is read as by `read`.
     unit, rater, labels, value : str, optional
-        Columns of a long table, as in `Annotations.from_long`. Those not named are looked for
-        under their usual names (``unit``, ``rater``, ``labels`` and what goes for them).
+        Columns of a long table, as in `Annotations.from_long`; `labels` may be the list of columns
+        of flags. Those not named are looked for under their usual names (``unit``, ``rater``,
+        ``labels`` and what goes for them).
     coefficients : str or sequence of str
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -99,7 +101,7 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.4286
     """
-    columns = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    columns: dict[str, Any] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     reading: dict[str, Any] = {
         "sep": sep,
         "blank": blank,
@@ -164,22 +166,43 @@ def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Dist
     return found
 
 
-def _study(
-    data: Data, columns: dict[str, str | None], reading: dict[str, Any], encoding: str
-) -> Study:
+def _study(data: Data, columns: dict[str, Any], reading: dict[str, Any], encoding: str) -> Study:
     if isinstance(data, Annotations | Tally):
         given = [name for name, option in {**columns, **reading}.items() if option is not None]
-        named = [f"{n}=" for n in given if n not in _READING or reading[n] != _READING[n]]
-        if named:
-            raise OptionError(f"the study is already built; drop {', '.join(named)}.")
+        useless = [f"{n}=" for n in given if n not in _READING or reading[n] != _READING[n]]
+        if useless:
+            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         return data
     if isinstance(data, str | PathLike):
+        named = any(column is not None for column in columns.values())
+        export = None if named else _export(data, reading, encoding)
+        if export is not None:
+            return export
         data = read_table(data, encoding=encoding)
-    if not isinstance(data, pd.DataFrame):
-        raise DataError(
-            f"{a_type(data)} is no table; pass a DataFrame, Annotations, Tally or path."
-        )
-    found = guess_columns(list(data.columns), **columns)
-    return Annotations.from_long(
-        data, unit=found.unit, rater=found.rater, labels=found.labels, value=found.value, **reading
-    )
+    frame = open_frame(data, also=", Annotations, Tally or path")
+    found = _found_columns(column_names(frame), columns)
+    return Annotations.from_long(frame, **found, **reading)
+
+
+def _export(
+    path: str | PathLike[str], reading: dict[str, Any], encoding: str
+) -> Annotations | None:
+    """Return the study in the export of an annotation tool, or None where the file is a table."""
+    from setagree.sources.reading import read, seen_format  # loads the readers of all formats
+
+    found = seen_format(Path(path), encoding=encoding)
+    if found is None:
+        return None
+    sep = None if reading["sep"] == _READING["sep"] else reading["sep"]
+    return read(path, format=found.name, encoding=encoding, **{**reading, "sep": sep})
+
+
+def _found_columns(names: list[Any], columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns by role, those that are not named by their usual names."""
+    flags = columns["labels"]
+    if not isinstance(flags, list):
+        found = guess_columns(names, **columns)
+        return {role: getattr(found, role) for role in columns}
+    rest = [name for name in names if name not in flags]
+    found = guess_columns([*rest, *flags[:1]], **{**columns, "labels": next(iter(flags), None)})
+    return {**{role: getattr(found, role) for role in columns}, "labels": flags}

@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree import layouts
+from setagree import layouts, tables
 from setagree.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax
-from setagree.coding import Codes, Kind, Value, as_objects, used_labels
-from setagree.errors import DataError, OptionError, counted
+from setagree.coding import Codes, Kind, Value, used_labels
+from setagree.errors import OptionError, counted
+from setagree.frames import Frame
 from setagree.labels import Blank, Case, Label, LabelSyntax, sorted_labels
-
-_DENSE_LIMIT = 100_000_000
-"""Cells beyond which a dense table is refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,11 +84,11 @@ class Annotations:
     @classmethod
     def from_long(
         cls,
-        data: pd.DataFrame,
+        data: Frame,
         *,
         unit: str = "unit",
         rater: str = "rater",
-        labels: str | None = None,
+        labels: str | list[str] | None = None,
         value: str | None = None,
         sep: str = ",",
         blank: Blank | None = None,
@@ -103,12 +101,14 @@ class Annotations:
         Parameters
         ----------
         data : DataFrame
-            One annotation a row; further columns are left alone.
+            One annotation a row; further columns are left alone. A frame of pandas, or of any
+            library that narwhals knows: Polars (lazy ones too), Arrow, DuckDB, Modin, ...
         unit, rater : str
             The columns that identify the unit and the rater.
         labels, value : str, optional
             The column of the answers: `labels` for label sets, `value` for one scalar each (a
-            number where every cell is one, else a category). Default: ``labels="labels"``.
+            number where every cell is one, else a category). Default: ``labels="labels"``. Where
+            each label has a column of flags (0 and 1), `labels` is the list of these columns.
         sep, case, codebook
             How label cells are read; see `parse_labels`.
         blank : {"missing", "empty", "error"}, optional
@@ -148,7 +148,7 @@ class Annotations:
     @classmethod
     def from_wide(
         cls,
-        data: pd.DataFrame,
+        data: Frame,
         *,
         unit: str | None = None,
         raters: Sequence[str] | None = None,
@@ -166,7 +166,8 @@ class Annotations:
         data : DataFrame
             The answers; a missing cell is no annotation.
         unit : str, optional
-            The column that identifies the unit. Default: the index.
+            The column that identifies the unit. Default: the index; a frame without one numbers
+            its rows.
         raters : sequence of str, optional
             The columns of the raters. Default: all columns but `unit`.
         kind : {"labels", "value"}
@@ -319,14 +320,17 @@ class Annotations:
         >>> again
         <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
         """
-        answer = "labels" if self.kind == "labels" else "value"
-        return pd.DataFrame(
-            {
-                "unit": self.units[self.unit_codes],
-                "rater": self.raters[self.rater_codes],
-                answer: pd.Series(as_objects(self.values)[self.value_codes]).infer_objects(),
-            }
-        )
+        return tables.long_table(self)
+
+    def to_triples(self) -> list[tuple[Any, Any, Value]]:
+        """Return one (rater, unit, answer) for each annotation, NLTK's order.
+
+        Examples
+        --------
+        >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
+        [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
+        """
+        return tables.triples(self)
 
     def to_wide(self) -> pd.DataFrame:
         """Return one row a unit and one column a rater; None where there is no annotation.
@@ -336,14 +340,7 @@ class Annotations:
         DataError
             The table would have more than 100 million cells.
         """
-        _refuse_large(self.n_units, self.n_raters)
-        cells = np.full((self.n_units, self.n_raters), None, dtype=object)
-        cells[self.unit_codes, self.rater_codes] = as_objects(self.values)[self.value_codes]
-        return pd.DataFrame(
-            cells,
-            index=pd.Index(self.units, name="unit"),
-            columns=pd.Index(self.raters, name="rater"),
-        ).infer_objects()
+        return tables.wide_table(self)
 
     def to_indicators(self) -> pd.DataFrame:
         """Return flags: one row an annotation (index: unit, rater), one column a label.
@@ -356,42 +353,8 @@ class Annotations:
         DataError
             The values are scalars, or the table would have more than 100 million cells.
         """
-        if self.kind != "labels":
-            raise DataError("only label sets have indicators; these values are scalars.")
-        _refuse_large(self.n_ratings, len(self.labels))
-        column = {label: position for position, label in enumerate(self.labels)}
-        flags = np.zeros((self.n_values, len(self.labels)), dtype=bool)
-        for code, label_set in enumerate(self.values):
-            flags[code, [column[label] for label in label_set]] = True
-        index = pd.MultiIndex.from_arrays(
-            [self.units[self.unit_codes], self.raters[self.rater_codes]], names=["unit", "rater"]
-        )
-        return pd.DataFrame(flags[self.value_codes], index=index, columns=list(self.labels))
+        return tables.flag_table(self)
 
     def summary(self) -> pd.Series[Any]:
         """Return what was counted: units, raters, ratings, values, missing and empty answers."""
-        ratings_of_unit = np.bincount(self.unit_codes, minlength=self.n_units)
-        counts: dict[str, Any] = {
-            "n_units": self.n_units,
-            "n_pairable_units": int((ratings_of_unit >= 2).sum()),
-            "n_raters": self.n_raters,
-            "n_ratings": self.n_ratings,
-            "n_missing": self.n_missing,
-            "n_values": self.n_values,
-            "ratings_per_unit": self.n_ratings / self.n_units,
-        }
-        if self.kind == "labels":
-            sizes = np.array([len(value) for value in self.values])[self.value_codes]
-            counts |= {
-                "n_labels": len(self.labels),
-                "labels_per_rating": float(sizes.mean()),
-                "share_empty": float((sizes == 0).mean()),
-            }
-        return pd.Series(counts, dtype=object)
-
-
-def _refuse_large(rows: int, columns: int) -> None:
-    if rows * columns > _DENSE_LIMIT:
-        raise DataError(
-            f"a table of {rows:,} x {columns:,} cells is over {_DENSE_LIMIT:,}; use to_long()."
-        )
+        return tables.summary(self)

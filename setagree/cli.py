@@ -9,23 +9,21 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 import setagree as sa
-from setagree import cli_inference, cli_panels, cli_views
+from setagree import cli_inference, cli_panels, cli_sources, cli_views
 from setagree import cli_options as options
 from setagree.cli_inference import bootstrap_interval, table_of
 from setagree.cli_options import Asked, Delivery, Reading, Resampling
 from setagree.cli_output import Deliverer, hang_up, say, sentences
 from setagree.cli_reading import read_study
+from setagree.cli_show import has_rich, marked, print_list
 from setagree.distances import distance_names, get_distance
 from setagree.scoring import COEFFICIENTS
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="rich" if has_rich() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -43,7 +41,7 @@ setagree score 'round-*.csv' --value stars -c cohen_kappa -d nominal,linear
 """
 
 
-@app.callback(help=HELP, invoke_without_command=True)
+@app.callback(help=marked(HELP), invoke_without_command=True)
 def start(
     context: typer.Context,
     *,
@@ -56,7 +54,7 @@ def start(
         sys.stdout.write(context.get_help())
 
 
-@app.command(help=SCORE_HELP, short_help="Score how far the raters of a file agree.")
+@app.command(help=marked(SCORE_HELP), short_help="Score how far the raters of a file agree.")
 @options.grouped
 @sentences()
 def score(
@@ -80,26 +78,31 @@ def score(
         deliver(*bootstrap.fill(table))
 
 
-app.command("test", help=cli_inference.TEST_HELP, short_help=cli_inference.TEST_LINE)(
+app.command("test", help=marked(cli_inference.TEST_HELP), short_help=cli_inference.TEST_LINE)(
     cli_inference.permute
 )
-app.command("compare", help=cli_inference.COMPARE_HELP, short_help=cli_inference.COMPARE_LINE)(
-    cli_inference.compare
-)
-app.command("plan", help=cli_inference.PLAN_HELP, short_help=cli_inference.PLAN_LINE)(
+app.command(
+    "compare", help=marked(cli_inference.COMPARE_HELP), short_help=cli_inference.COMPARE_LINE
+)(cli_inference.compare)
+app.command("plan", help=marked(cli_inference.PLAN_HELP), short_help=cli_inference.PLAN_LINE)(
     cli_inference.plan
 )
-app.command("diagnose", help=cli_views.DIAGNOSE_HELP, short_help=cli_views.DIAGNOSE_LINE)(
+app.command("diagnose", help=marked(cli_views.DIAGNOSE_HELP), short_help=cli_views.DIAGNOSE_LINE)(
     cli_views.diagnose
 )
-app.command("report", help=cli_views.REPORT_HELP, short_help=cli_views.REPORT_LINE)(
+app.command("report", help=marked(cli_views.REPORT_HELP), short_help=cli_views.REPORT_LINE)(
     cli_views.report
 )
-
-app.command("panel", help=cli_panels.PANEL_HELP, short_help=cli_panels.PANEL_LINE)(cli_panels.panel)
-app.command("consensus", help=cli_panels.CONSENSUS_HELP, short_help=cli_panels.CONSENSUS_LINE)(
-    cli_panels.agree
+app.command("panel", help=marked(cli_panels.PANEL_HELP), short_help=cli_panels.PANEL_LINE)(
+    cli_panels.panel
 )
+app.command(
+    "consensus", help=marked(cli_panels.CONSENSUS_HELP), short_help=cli_panels.CONSENSUS_LINE
+)(cli_panels.agree)
+app.command("convert", help=marked(cli_sources.CONVERT_HELP), short_help=cli_sources.CONVERT_LINE)(
+    cli_sources.convert
+)
+app.command("formats", help=cli_sources.FORMATS_LINE)(cli_sources.list_formats)
 
 
 @app.command("distances")
@@ -128,16 +131,15 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        say(f"Error: {error.format_message().rstrip('.')}. See 'setagree --help'.")
+        sentence = error.format_message().rstrip(".")
+        say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See 'setagree --help'.")
         return 2
     return code or 0
 
 
 def _print_list(docs: Mapping[str, str | None]) -> None:
     """Print names with the first line of what is written about them."""
-    grid = Table.grid(padding=(0, 2))
-    for name, doc in docs.items():
-        grid.add_row(
-            name, (doc or "").partition("\n")[0].removeprefix("Return ").replace("\\|", "|")
-        )
-    Console(markup=False, highlight=False).print(grid)
+    firsts = {name: (doc or "").partition("\n")[0] for name, doc in docs.items()}
+    print_list(
+        [(n, text.removeprefix("Return ").replace("\\|", "|")) for n, text in firsts.items()]
+    )

@@ -72,9 +72,9 @@ def permute(
     deliver = Deliverer(delivery, [file])
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
-    seed = _seed(resampling.seed)
+    seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
-    given["n_resamples"] = _count(resampling.resamples, 9999)
+    given["n_resamples"] = resamples_or(resampling.resamples, 9999)
     table = table_of(read_study(file, reading), asked, coefficients=ALPHA)
     frames = [sa.permutation_test(row, **given).to_frame() for row in table]
     frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
@@ -103,7 +103,7 @@ def compare(
     given: dict[str, Any] = {"design": design, "method": method, "level": level}
     if method == "bootstrap":
         given["n_resamples"] = _enough(resampling.resamples)
-        given["rng"] = _seed(resampling.seed)
+        given["rng"] = seed_or_drawn(resampling.seed)
     scored = []
     for file in files:
         with about(file if len(files) > 1 else None) as note, _in_every(files):
@@ -135,7 +135,7 @@ def plan(
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
-    drawn = _seed(seed)
+    drawn = seed_or_drawn(seed)
     table = table_of(read_study(file, reading), asked, coefficients=ALPHA, level=level)
     plans = [sa.plan(row, level=level, rng=drawn, **wishes) for row in table]
     parts = []
@@ -198,7 +198,7 @@ def bootstrap_interval(
     return BootstrapInterval(
         cast(Literal["percentile", "basic", "BCa"], named),
         _enough(resampling.resamples),
-        _seed(resampling.seed),
+        seed_or_drawn(resampling.seed),
     )
 
 
@@ -270,7 +270,8 @@ def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None
             raise OptionError(f"--{name} makes sense only with {where}.")
 
 
-def _count(resamples: int | None, default: int) -> int:
+def resamples_or(resamples: int | None, default: int) -> int:
+    """Return how many resamples are asked for, or the default."""
     return default if resamples is None else resamples
 
 
@@ -281,10 +282,10 @@ def _enough(resamples: int | None) -> int:
             f"Warning: {counted(resamples, 'resample')} are few for an interval, which will differ "
             "much from seed to seed; 1,000 or more are usual."
         )
-    return _count(resamples, 2000)
+    return resamples_or(resamples, 2000)
 
 
-def _seed(given: int | None) -> int:
+def seed_or_drawn(given: int | None) -> int:
     """Return the seed that is given, or one that is drawn so that it can be printed."""
     if given is None:
         return secrets.randbits(32)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
 import typer
+
+from setagree.cli_config import load_config
+from setagree.distances import distance_names
+from setagree.scoring import COEFFICIENTS
 
 COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
 ANSWERS = "How the file is read"
@@ -19,17 +23,41 @@ AGREED = "How answers become one"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
-def option(panel: str, metavar: str, text: str, *names: str) -> Any:
-    """Return an option of a panel of the help; its name is that of the parameter, if not given."""
+def option(
+    panel: str,
+    metavar: str,
+    text: str,
+    *names: str,
+    known: Callable[[], Iterable[str]] | None = None,
+) -> Any:
+    """Return an option of a panel of the help; its name is that of the parameter, if not given.
+
+    `known` lists the values that a shell completes.
+    """
     look: dict[str, Any] = {"rich_help_panel": panel, "metavar": metavar, "show_default": False}
+    if known is not None:
+        look["autocompletion"] = lambda incomplete: _completed(incomplete, known())
     return typer.Option(*names, help=text, **look)
+
+
+def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
+    """Return the values that go on from what is typed, after the last comma of it."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
+
+
+def _format_names() -> list[str]:
+    from setagree.sources.exports import FORMATS  # the readers are loaded where they are asked for
+
+    return ["table", *(each.name for each in FORMATS)]
 
 
 Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="CSV or TSV; or a pattern in quotes.")]
-Files = Annotated[list[str], typer.Argument(metavar="FILE", help="CSV or TSV; one, two or more.")]
+_FILE = "A table or a tool's export; or a pattern in quotes."
+File = Annotated[str, typer.Argument(metavar="FILE", help=_FILE)]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools.")]
 
 Unit = Annotated[Text, option(COLUMNS, "COLUMN", "What was rated.")]
 Rater = Annotated[Text, option(COLUMNS, "COLUMN", "Who rated it.")]
@@ -40,7 +68,30 @@ _OF_RATERS = "With --wide: their columns, if not all."
 Raters = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS)]
 RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")]
 Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
-Sep = Annotated[str, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
+From = Annotated[
+    Text,
+    option(
+        ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
+    ),
+]
+Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: which of its questions.")]
+Roster = Annotated[Text, option(ANSWERS, "FILE", "Of an export: units and raters who answered.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        help="Options in TOML; those given here win.",
+        rich_help_panel=ANSWERS,
+        metavar="FILE",
+        show_default=False,
+        is_eager=True,
+        callback=load_config,
+    ),
+]
+Escape = Annotated[
+    bool,
+    option(RESULTS, "", "Put ' before cells that a spreadsheet takes for formulas.", "--escape"),
+]
+Sep = Annotated[Text, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
 Blank = Annotated[Text, option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]
 Missing = Annotated[Texts, option(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")]
 Duplicates = Annotated[str, option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
@@ -50,10 +101,19 @@ Encoding = Annotated[str, option(ANSWERS, "NAME", "How bytes spell text (default
 Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
 
 Coefficients = Annotated[
-    Texts, option(RESULTS, "NAME", "List: setagree coefficients.", "--coefficient", "-c")
+    Texts,
+    option(
+        RESULTS,
+        "NAME",
+        "List: setagree coefficients.",
+        "--coefficient",
+        "-c",
+        known=lambda: COEFFICIENTS,
+    ),
 ]
 Distances = Annotated[
-    Texts, option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d")
+    Texts,
+    option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
 ]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
@@ -95,10 +155,6 @@ Without = Annotated[Texts, option(AGREED, "NAME", "A rater who does not count.",
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
-ForSpreadsheet = Annotated[
-    bool,
-    option(RESULTS, "", "Put ' before text that a spreadsheet would run.", "--for-spreadsheet"),
-]
 MedoidDistance = Annotated[
     Text, option(AGREED, "NAME", "Of the medoid. List: setagree distances.", "--distance", "-d")
 ]
@@ -126,7 +182,10 @@ class Reading:
     wide: Wide = False
     raters: Raters = None
     kind: Kind = None
-    sep: Sep = ","
+    source: From = None
+    question: Question = None
+    roster: Roster = None
+    sep: Sep = None
     blank: Blank = None
     missing: Missing = None
     duplicates: Duplicates = "error"
@@ -134,6 +193,7 @@ class Reading:
     codebook: Codebook = None
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
+    config: Config = None
 
 
 @dataclass(frozen=True, kw_only=True)

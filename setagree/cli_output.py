@@ -19,6 +19,7 @@ import pandas as pd
 import typer
 
 from setagree.cli_options import Delivery
+from setagree.cli_show import print_table
 from setagree.errors import FileError, SetagreeError, SetagreeWarning, check_choice
 
 
@@ -88,6 +89,9 @@ class Deliverer:
         """Write the frame as a program wants it, or the table that people read."""
         write = WRITERS.get(self.form)
         text = f"{table}\n" if write is None else write(frame)
+        if self.output is None and write is None:
+            print_table(text)
+            return
         if self.output is None:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -180,7 +184,7 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
 
 _PYTHON_OPTION = re.compile(
     r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|duplicates|encoding"
-    r"|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
+    r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
     r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
     r"|adjudicate_below)= ?"
 )
@@ -195,7 +199,8 @@ def say(sentence: str) -> None:
 
 
 def _command_option(match: re.Match[str]) -> str:
-    return f"--{match[1].removeprefix('n_').replace('_', '-')} "
+    ends = match.string[match.end() : match.end() + 1] in {*",.;:)", ""}
+    return f"--{match[1].removeprefix('n_').replace('_', '-')}{'' if ends else ' '}"
 
 
 def hang_up() -> int:

@@ -12,7 +12,8 @@ from setagree import cli_options as options
 from setagree import cli_panel_tables as tables
 from setagree.cli_options import Delivery, Reading
 from setagree.cli_output import Deliverer, sentences
-from setagree.cli_reading import read_study
+from setagree.cli_reading import read_study, unescaped
+from setagree.cli_sources import escaped
 from setagree.errors import DataError, OptionError, did_you_mean, listing
 from setagree.labels import format_labels
 
@@ -84,7 +85,7 @@ def agree(
     distance: options.MedoidDistance = None,
     without: options.Without = None,
     adjudicate_below: options.AdjudicateBelow = 0.0,
-    for_spreadsheet: options.ForSpreadsheet = False,
+    escape: options.Escape = False,
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
@@ -96,20 +97,16 @@ def agree(
     found = sa.consensus(study, raters=raters, **given)
     frame = found.to_frame()
     if study.kind == "labels":
-        frame["labels"] = [_cell(labels, reading.sep) for labels in frame["labels"]]
-    if for_spreadsheet:
-        frame = frame.map(_harmless)
+        sep = "," if reading.sep is None else unescaped(reading.sep)
+        frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
+    if escape:
+        frame = frame.map(escaped)
     deliver(frame, tables.agreed(study, found, frame))
 
 
 def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
     return None if labels is None else format_labels(labels, sep=sep) or "[]"
-
-
-def _harmless(cell: Any) -> Any:
-    """Return text that a spreadsheet takes as text, not as a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in set("=+-@\t\r") else cell
 
 
 def _raters(study: sa.Annotations, given: Sequence[str] | None) -> list[str]:

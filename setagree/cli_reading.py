@@ -23,23 +23,34 @@ from setagree.errors import (
 )
 from setagree.labels import Label
 from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
+from setagree.sources.exports import Format
+from setagree.sources.reading import find_format, seen_format
 
 Note: TypeAlias = Callable[[str], None]
 
 
 def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
-    """Return the study of a file; note which columns were guessed."""
-    sep = _unescaped(reading.sep)
+    """Return the study of a file; note which columns were guessed, or which format was seen."""
+    found = _export_format(file, reading)
+    if found is not None:
+        return _export(file, found, reading, note)
+    _check_table(reading)
+    return _table(file, reading, note)
+
+
+def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
+    """Return the study of a long or wide table."""
+    sep = "," if reading.sep is None else unescaped(reading.sep)
     cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
     cells["duplicates"] = reading.duplicates
-    cells["codebook"] = _codebook(reading.codebook, sep, reading.encoding)
+    cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
     long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
     wide_only = {"raters": names(reading.raters), "kind": reading.kind}
     _check_layout(reading, wide_only if not reading.wide else long_only)
     missing = names(reading.missing)
     if reading.missing is not None and not missing:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
-    delimiter = reading.delimiter and _unescaped(reading.delimiter)
+    delimiter = reading.delimiter and unescaped(reading.delimiter)
     frame = read_table(file, encoding=reading.encoding, sep=delimiter)
     with _spelled(reading), warnings.catch_warnings():
         # It asks whether pandas made blank cells missing, which here none did.
@@ -47,6 +58,62 @@ def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotatio
         if reading.wide:
             return _wide(frame, {"unit": reading.unit, **wide_only}, missing, cells, note)
         return _long(frame, {"unit": reading.unit, **long_only}, missing, cells, note)
+
+
+_TABLE_ONLY = (
+    *("unit", "rater", "labels", "value", "wide", "raters", "kind", "delimiter", "missing"),
+)
+_EXPORT_ONLY = ("question", "roster")
+
+
+def _export_format(file: str, reading: Reading) -> Format | None:
+    """Return the format of a tool's export: the one named, or seen; None for a table.
+
+    Where a column is named, the file is a table and nothing is looked for.
+    """
+    of_table = [name for name in _TABLE_ONLY if getattr(reading, name)]
+    if reading.source == "table":
+        return None
+    if reading.source is not None:
+        for name in of_table:
+            option = reading.raters_option if name == "raters" else name
+            raise OptionError(f"--{option} is for tables; it makes no sense with --from.")
+        with _named_from():
+            return find_format(Path(file), name=reading.source, encoding=reading.encoding)
+    if of_table:
+        return None
+    with _named_from():
+        return seen_format(Path(file), encoding=reading.encoding)
+
+
+def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annotations:
+    sep = None if reading.sep is None else unescaped(reading.sep)
+    if reading.source is None:
+        note(f"Read as {found.title} (--from {found.name})")
+    given: dict[str, Any] = {name: getattr(reading, name) for name in _EXPORT_ONLY}
+    given |= {name: getattr(reading, name) for name in ("blank", "case", "duplicates", "encoding")}
+    given["codebook"] = read_codebook(reading.codebook, sep or ",", reading.encoding)
+    with _named_from():
+        return sa.read(file, format=found.name, sep=sep, **given)
+
+
+@contextmanager
+def _named_from() -> Iterator[None]:
+    """Let errors call the option of the format what it is called here."""
+    try:
+        yield
+    except SetagreeError as error:
+        spelled = str(error).replace("format=", "--from ").replace("setagree.formats()", _LISTS)
+        raise type(error)(spelled) from error
+
+
+_LISTS = "'setagree formats'"
+
+
+def _check_table(reading: Reading) -> None:
+    for name in _EXPORT_ONLY:
+        if getattr(reading, name):
+            raise OptionError(f"--{name} is for the export of a tool; see {_LISTS} and --from.")
 
 
 def names(given: Sequence[str] | None) -> list[str]:
@@ -124,7 +191,7 @@ def _check_layout(reading: Reading, misplaced: Mapping[str, Any]) -> None:
             raise OptionError(f"--{option} makes sense only {place} --wide.")
 
 
-def _codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
+def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
     """Return the labels of a file, or of the text itself: between commas, or what `sep` says."""
     if text is None:
         return None
@@ -148,5 +215,6 @@ def _lines(path: Path, encoding: str) -> list[str]:
         raise FileError(f"The codebook {str(path)!r} cannot be read: {reason}.") from error
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Return the tab or the newline that an option spells with a backslash."""
     return {r"\t": "\t", r"\n": "\n"}.get(text, text)

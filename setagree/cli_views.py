@@ -14,10 +14,10 @@ import pandas as pd
 
 import setagree as sa
 from setagree import cli_options as options
-from setagree.cli_inference import _count, _seed
+from setagree.cli_inference import resamples_or, seed_or_drawn
 from setagree.cli_options import RESULTS, SURE, Asked, Delivery, Reading, Resampling, Text, option
 from setagree.cli_output import Deliverer, say, sentences
-from setagree.cli_reading import _codebook, _unescaped, names, read_study
+from setagree.cli_reading import names, read_codebook, read_study, unescaped
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.sources import guess_columns, read_table, with_missing_ids
 from setagree.views.findings import Findings, gather
@@ -87,7 +87,7 @@ def report(
     Deliverer(Delivery(form="table", output=output), [file])  # refuses what cannot be replaced
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
-    seed, given = _seed(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
     path = write_report(
         study,
@@ -96,7 +96,7 @@ def report(
         groups=_groups(file, reading, group, given),
         title=Path(file).stem if title is None else title,
         format=form,  # type: ignore[arg-type]  # checked above
-        n_resamples=_count(resampling.resamples, 999),
+        n_resamples=resamples_or(resampling.resamples, 999),
         blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
         duplicates=reading.duplicates,  # type: ignore[arg-type]
         rng=seed,
@@ -121,13 +121,13 @@ def diagnose(
     deliver = Deliverer(Delivery(form="table", output=output), [file])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
-    seed, given = _seed(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
     found = gather(
         study,
         **given,
         groups=_groups(file, reading, group, given),
-        n_resamples=_count(resampling.resamples, 999),
+        n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
     deliver(pd.DataFrame(), "\n".join(terminal_lines(found, rows)).rstrip())
@@ -153,8 +153,8 @@ def _groups(
         return None
     if reading.wide:
         raise OptionError("--group makes sense only without --wide.")
-    sep = _unescaped(reading.sep)
-    delimiter = reading.delimiter and _unescaped(reading.delimiter)
+    sep = "," if reading.sep is None else unescaped(reading.sep)
+    delimiter = reading.delimiter and unescaped(reading.delimiter)
     frame = read_table(file, encoding=reading.encoding, sep=delimiter)
     roles = {role: getattr(reading, role) for role in ("unit", "rater", "labels", "value")}
     found = guess_columns([str(name) for name in frame if name != column], **roles)
@@ -162,7 +162,7 @@ def _groups(
     frame = with_missing_ids(frame, [found.unit, found.rater])
     cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
     cells["duplicates"] = reading.duplicates
-    cells["codebook"] = _codebook(reading.codebook, sep, reading.encoding)
+    cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)

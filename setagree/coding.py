@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -184,11 +185,18 @@ def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
         codes, cells = pd.factorize(column)
         return codes, cells.tolist()
     except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
-        keys = [_key(cell) for cell in column]
-    codes, _ = pd.factorize(as_objects(keys))
-    listed = column.tolist()
+        listed = column.tolist()
+    codes, _ = pd.factorize(as_objects(_keys(listed)))
     first = pd.Series(codes).drop_duplicates()
     return codes, [listed[row] for row in first[first != MISSING].index]
+
+
+def _keys(cells: Sequence[Any]) -> list[Hashable]:
+    """Return a hashable stand-in for each cell; lists of text, the usual case, take a short way."""
+    items = chain.from_iterable(cell for cell in cells if type(cell) is list)
+    if set(map(type, items)) <= {str}:
+        return [tuple(cell) if type(cell) is list else _key(cell) for cell in cells]
+    return [_key(cell) for cell in cells]
 
 
 def _key(cell: object) -> Hashable:

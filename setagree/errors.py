@@ -93,6 +93,13 @@ def warn(message: str, category: type[SetagreeWarning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def missing_package(what: str, package: str, extra: str) -> MissingDependencyError:
+    """Return the error that says what needs a package, and how it is installed."""
+    return MissingDependencyError(
+        f'{what} needs {package}, which is not installed: pip install "setagree[{extra}]"'
+    )
+
+
 def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[object]:
     """Return the options whose spelling is nearest to ``name``, best first."""
     by_folded = {str(option).casefold(): option for option in options}

@@ -12,15 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import Column, as_objects
-from setagree.errors import (
-    DataError,
-    OptionError,
-    a_type,
-    counted,
-    did_you_mean,
-    listing,
-    shorten,
-)
+from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
+from setagree.frames import Frame, as_pandas, check_column
 from setagree.labels import Label, is_missing, parse_labels
 
 _MOST_UNITS = 100_000_000
@@ -44,29 +37,26 @@ class LongColumns(NamedTuple):
 
 def pick_column(data: pd.DataFrame, name: object) -> Column:
     """Return the one column called ``name``."""
-    columns: list[Any] = list(data.columns)
-    found = columns.count(name)
-    if found == 0:
-        known = f"the columns are {listing(columns)}" if columns else "the table has no columns"
-        raise DataError(f"there is no column {name!r}; {known}.{did_you_mean(name, columns)}")
-    if found > 1:
-        raise DataError(f"{found} columns are called {name!r}; rename all but one.")
+    check_column(list(data.columns), name)
     return data[name]
 
 
-def from_long(data: pd.DataFrame, unit: object, rater: object, answer: object) -> LongColumns:
-    """Pick the three columns of a table with one row an annotation."""
-    _check_frame(data)
-    return LongColumns(*(pick_column(data, name) for name in (unit, rater, answer)))
+def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
+    """Pick the three columns of a table with one row an annotation.
+
+    A list of columns as the answer names flags, one column a label.
+    """
+    flags = answer if isinstance(answer, list) else None
+    frame = as_pandas(data, (unit, rater, *([answer] if flags is None else flags)))
+    answers = pick_column(frame, answer) if flags is None else _sets(frame, flags)
+    return LongColumns(pick_column(frame, unit), pick_column(frame, rater), answers)
 
 
-def from_wide(
-    data: pd.DataFrame, unit: object | None, raters: Sequence[object] | None
-) -> LongColumns:
+def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
     """Stack a table with one row a unit and one column a rater."""
-    _check_frame(data)
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
+    data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
     ids = data.index.to_series() if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
     _refuse_nameless("column of a rater", names)
@@ -170,9 +160,33 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
     return LongColumns(unit, rater, pd.Series(answer, dtype=object))
 
 
-def _check_frame(data: object) -> None:
-    if not isinstance(data, pd.DataFrame):
-        raise DataError(f"{a_type(data)} is no table; pass a pandas DataFrame.")
+def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
+    """Return the label sets of columns of flags; a row without any flag is missing."""
+    labels = _label_names(names)
+    if not names:
+        raise OptionError("labels=[] names no column of flags.")
+    columns = [pick_column(frame, name) for name in names]
+    n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
+    packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
+    for place, column in enumerate(columns):
+        packed[:, place // 8] |= _flag_column(column) << np.uint8(7 - place % 8)
+    partly = np.flatnonzero((n_missing > 0) & (n_missing < len(names)))
+    if partly.size:
+        raise DataError(
+            f"{counted(partly.size, 'row')} with a flag for some labels and none for others "
+            f"(first: row {partly[0]}); fill them in, or leave all flags of the row missing."
+        )
+    answer = _packed_to_sets(packed, labels)
+    answer[n_missing > 0] = None
+    return pd.Series(answer, dtype=object, name="labels")
+
+
+def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
+    """Return a column of flags as 0 and 1, 0 where one is missing."""
+    known = column.dropna()
+    flags = np.zeros(len(column), dtype=np.uint8)
+    flags[column.notna().to_numpy()] = _as_flags(known.to_numpy(), f"column {column.name!r}")
+    return flags
 
 
 def _stack(columns: Sequence[Column]) -> Column:
@@ -323,8 +337,15 @@ def _rows_to_sets(
     """Return one frozenset a row; equal rows share theirs."""
     if not flags.size:
         return as_objects([frozenset()] * len(flags))
-    packed = np.packbits(flags, axis=1)
+    return _packed_to_sets(np.packbits(flags, axis=1), names)
+
+
+def _packed_to_sets(
+    packed: npt.NDArray[np.uint8], names: npt.NDArray[np.object_]
+) -> npt.NDArray[np.object_]:
+    """Return one frozenset a row of flags that stand eight in a byte."""
     keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    sets = as_objects(parse_labels(names[flags[row]].tolist()) for row in first)
+    flags = np.unpackbits(packed[first], axis=1, count=len(names)).astype(bool)
+    sets = as_objects(parse_labels(names[row].tolist()) for row in flags)
     return sets[inverse]

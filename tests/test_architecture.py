@@ -31,6 +31,7 @@ FLOORS = [
     {"labels", "draws"},
     {"doubts"},
     {"coding"},
+    {"frames", "tables"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},
@@ -39,7 +40,7 @@ FLOORS = [
     {"results"},
     {"scoring"},
     {"scores", "agreement", "differences"},
-    {"inference", "diagnosis", "panels"},
+    {"inference", "diagnosis", "panels", "neighbours"},
     {"views"},
     {"plots"},  # the names of the pictures
     {"setagree"},  # the names of the package itself

@@ -239,5 +239,5 @@ class TestConsensus:
         """On request text that begins like a formula is quoted; else it stays as it is."""
         Path("sum.csv").write_text("unit,rater,labels\n=1+1,a,@x\n=1+1,b,@x\n", encoding="utf-8")
         assert rows("consensus", "sum.csv")[0]["labels"] == "@x"
-        found = rows("consensus", "sum.csv", "--for-spreadsheet")[0]
+        found = rows("consensus", "sum.csv", "--escape")[0]
         assert (found["unit"], found["labels"], found["n_ratings"]) == ("'=1+1", "'@x", 2)

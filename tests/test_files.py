@@ -1,6 +1,5 @@
 """CSV and TSV files: every cell is text, and what is no table is refused in a sentence."""
 
-import bz2
 import codecs
 import csv
 import gzip
@@ -17,7 +16,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import FileError, OptionError, SetagreeError
-from setagree.sources import files, read_table
+from setagree.sources import delimited, files, read_table
 
 TABLE = 'unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,joy\nu2,ann,\nu2,bob,None\n'
 ROWS = [["u1", "ann", "joy, fear"], ["u1", "bob", "joy"], ["u2", "ann", ""], ["u2", "bob", "None"]]
@@ -123,7 +122,7 @@ class TestForms:
 
     def test_characters_across_blocks(self, write, monkeypatch):
         """A character or a line end that two blocks of bytes share is read whole."""
-        monkeypatch.setattr(files, "_BLOCK", 3)
+        monkeypatch.setattr(delimited, "_BLOCK", 3)
         text = 'unit;labels\r\n"né";"é, 🙂"\r\nn2;\r\n'
         assert read_table(write(text)).to_numpy().tolist() == [["né", "é, 🙂"], ["n2", ""]]
 
@@ -301,7 +300,7 @@ class TestNoTable:
 
     def test_offset_of_a_character_cut_by_a_block(self, write, monkeypatch):
         """The offset is right where the bad bytes began in the block before."""
-        monkeypatch.setattr(files, "_BLOCK", 16)
+        monkeypatch.setattr(delimited, "_BLOCK", 16)
         content = b"unit,labels\nu1,\xe2\x82a\n"
         assert content.index(b"\xe2") == 15
         assert "byte 0xe2 at offset 15 (line 2)" in refusal(write(content))
@@ -381,14 +380,11 @@ class TestNoFile:
         assert "Permission denied" in refusal(path)
 
     def test_zip(self, tmp_path):
-        """A zip archive is refused, whatever it is called."""
+        """A zip archive of several files is refused, whatever it is called."""
         with zipfile.ZipFile(tmp_path / "study.csv", "w") as archive:
-            archive.writestr("study.csv", TABLE)
-        assert "a zip archive" in refusal(tmp_path / "study.csv")
-
-    def test_other_compression(self, write):
-        """bzip2 is named in the refusal."""
-        assert "bzip2" in refusal(write(bz2.compress(TABLE.encode())))
+            archive.writestr("one.csv", TABLE)
+            archive.writestr("two.csv", TABLE)
+        assert "a zip archive of 2 files ('one.csv', 'two.csv')" in refusal(tmp_path / "study.csv")
 
     def test_a_column_that_begins_like_a_zip(self, write):
         """A first column called PK is a primary key, not an archive."""

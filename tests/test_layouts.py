@@ -74,7 +74,8 @@ class TestColumns:
     @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.eye(2)])
     def test_no_table(self, data):
         """What is no DataFrame is refused by its type."""
-        words = f"a {type(data).__name__} is no table; pass a pandas DataFrame."
+        known = "(pandas, Polars, Arrow, DuckDB, ...)"
+        words = f"a {type(data).__name__} is no table; pass a DataFrame {known}."
         assert refusal(layouts.from_long, data, "unit", "rater", "labels") == words
         assert refusal(layouts.from_wide, data, None, None) == words
 

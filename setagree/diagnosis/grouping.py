@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.coding import as_objects, code_ids
-from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing
 from setagree.labels import is_missing
 from setagree.layouts import pick_column
 from setagree.sources.columns import guess_columns
@@ -34,7 +34,7 @@ def group_of_units(
         by = dict(zip(as_objects(by.index), as_objects(by), strict=True))
     if not isinstance(by, Mapping):
         raise OptionError(
-            f"{what}: a mapping or Series from unit is wanted, not a {type(by).__name__}; for a "
+            f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
             "column, pass the table itself as data."
         )
     found = as_objects([by.get(unit) for unit in study.units])

@@ -13,7 +13,7 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, did_you_mean, listing, shorten
+from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
 from setagree.scoring import DEFAULT_DISTANCES, Bench
 from setagree.weights import Weights
 
@@ -32,7 +32,7 @@ def check_study(study: object) -> Annotations:
     if isinstance(study, Annotations):
         return study
     raise DataError(
-        f"a {type(study).__name__} does not say who gave which answer; pass Annotations, such as "
+        f"{a_type(study)} does not say who gave which answer; pass Annotations, such as "
         "Annotations.from_long makes of a table."
     )
 

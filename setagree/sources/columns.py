@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -130,13 +130,13 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     if usual := next((tier for tier in tiers if tier), None):
         return usual[0]
     first = frame.columns[0] if len(frame.columns) else None
-    if first is not None and _plain(first) == _UNNAMED and frame[first].is_unique:
+    if first is not None and _plain(first) == _UNNAMED and _all_differ(frame[first]):
         return str(first)
     return next((str(name) for name in frame if _identifies(frame, name)), None)
 
 
 def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
-    """Return a table of text in which blank identifiers are missing, as they are no names.
+    """Return a table in which identifiers of blank text are missing, as they are no names.
 
     Examples
     --------
@@ -145,7 +145,8 @@ def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.Dat
     [[False, False], [True, False]]
     """
     for name in {*names} & {*frame}:
-        if blank := [cell for cell in frame[name].unique() if not cell.strip()]:
+        cells = _distinct(frame[name])
+        if blank := [cell for cell in cells if isinstance(cell, str) and not cell.strip()]:
             frame = frame.assign(**{str(name): frame[name].mask(frame[name].isin(blank))})
     return frame
 
@@ -230,8 +231,21 @@ def _stem(name: object) -> str:
 
 def _identifies(frame: pd.DataFrame, name: object) -> bool:
     """Say whether the cells of a column are identifiers, by how they differ from the others'."""
-    if not frame[name].is_unique or (frame[name] == "").any():
+    own = _distinct(frame[name])
+    if not _all_differ(frame[name]) or "" in own:
         return False
-    others = [set(frame[column].unique()) - {""} for column in frame if column != name]
+    others = [_distinct(frame[column]) - {""} for column in frame if column != name]
     alike = any(not a.isdisjoint(b) for a, b in pairwise(others))
-    return alike and set(frame[name]).isdisjoint(set().union(*others))
+    return alike and own.isdisjoint(set().union(*others))
+
+
+def _all_differ(column: pd.Series[Any]) -> bool:
+    return len(_distinct(column)) == len(column)
+
+
+def _distinct(column: pd.Series[Any]) -> set[Hashable]:
+    """Return the distinct cells; lists stand for themselves as text."""
+    try:
+        return set(column.dropna().unique())
+    except TypeError:
+        return {cell if isinstance(cell, Hashable) else repr(cell) for cell in column.dropna()}

@@ -20,7 +20,7 @@ from setagree.assembly import Duplicates
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning
+from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning, a_type
 from setagree.inference.benchmark import Benchmark, benchmark
 from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
 from setagree.inference.permutation import PermutationTest, permutation_test
@@ -170,7 +170,7 @@ def gather(
 def _check_study(study: object) -> None:
     if not isinstance(study, Annotations):
         raise DataError(
-            f"a {type(study).__name__} is no study whose raters are known; build one with "
+            f"{a_type(study)} is no study whose raters are known; build one with "
             "Annotations.from_long, from_wide, ..."
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances import distance_names
-from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.errors import DataError, OptionError, a_type, check_choice, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.labels import Blank
@@ -146,7 +146,7 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
         rows = (score_one(result, "krippendorff_alpha", DEFAULT_DISTANCES[result.kind][0]),)
     else:
         raise DataError(
-            f"a {type(result).__name__} is nothing to report; pass a study, or what agreement, "
+            f"{a_type(result)} is nothing to report; pass a study, or what agreement, "
             "krippendorff_alpha, ... returned."
         )
     level = 0.95 if level is None else level

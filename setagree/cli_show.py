@@ -1,0 +1,67 @@
+"""Lists on the screen: by rich on a terminal where it is installed, as plain text elsewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+
+_WIDTH = 80
+_TAG = re.compile(r"\[(?:/|/?(?:not )?(?:bold|dim))\]")
+
+
+def has_rich() -> bool:
+    """Say whether rich is installed."""
+    return importlib.util.find_spec("rich") is not None
+
+
+def marked(text: str) -> str:
+    """Return a help text, without its marks where nobody would understand them."""
+    return text if has_rich() else _TAG.sub("", text)
+
+
+def print_list(rows: Sequence[tuple[str, str]]) -> None:
+    """Print names and what is said about each."""
+    if sys.stdout.isatty() and has_rich():
+        _print_rich(rows)
+        return
+    width = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        lines = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) or [""]
+        sys.stdout.write(f"{name:<{width}}{lines[0]}".rstrip() + "\n")
+        sys.stdout.writelines(f"{'':<{width}}{line}\n" for line in lines[1:])
+
+
+def print_table(text: str) -> None:
+    """Print a table; on a terminal with rich its heads stand out."""
+    if not (sys.stdout.isatty() and has_rich()):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(markup=False, highlight=False)
+    for line, is_head in _with_heads(text):
+        console.print(Text(line, style="bold" if is_head else ""), soft_wrap=True)
+
+
+def _with_heads(text: str) -> list[tuple[str, bool]]:
+    """Return each line, and whether it is the first of a paragraph of several lines."""
+    lines = text.removesuffix("\n").split("\n")
+    around = ["", *lines, ""]
+    return [(line, bool(line and not around[k] and around[k + 2])) for k, line in enumerate(lines)]
+
+
+def _print_rich(rows: Sequence[tuple[str, str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    for row in rows:
+        grid.add_row(*row)
+    Console(markup=False, highlight=False).print(grid)

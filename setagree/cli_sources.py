@@ -1,0 +1,86 @@
+"""The commands about where annotations come from: formats, convert."""
+
+from __future__ import annotations
+
+import sys
+
+import pandas as pd
+
+import setagree as sa
+from setagree import cli_options as options
+from setagree.cli_options import Delivery, Reading
+from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_reading import read_study
+from setagree.cli_show import print_list
+from setagree.errors import OptionError, counted
+from setagree.labels import format_labels, sorted_labels
+
+FORMATS_LINE = "List the exports of tools that are read."
+CONVERT_LINE = "Convert an export or a table to a long CSV."
+
+CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
+
+[not dim]One row for each unit and rater; the empty set is written []. Also:[/]
+
+setagree convert doccano/ --roster asked.csv -o long.csv
+setagree convert wide.csv --wide --blank empty -f json
+"""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_UNVERIFIED = "* from the documented format, not verified against a live export\n"
+
+
+@options.grouped
+@sentences()
+def list_formats(*, delivery: Delivery) -> None:
+    """List the exports of tools that are read."""
+    table = sa.formats()
+    if delivery.form not in {None, "table"} or delivery.output is not None:
+        Deliverer(delivery, [])(table, _plain(table))
+        return
+    print_list(_rows(table))
+    sys.stdout.write(f"\n{_UNVERIFIED}")
+
+
+@options.grouped
+@sentences()
+def convert(
+    file: options.File, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
+) -> None:
+    """Convert an export or a table to a long CSV."""
+    form = delivery.form or ("json" if _names_json(delivery) else "csv")
+    if form == "table":
+        raise OptionError("format='table' is for results; use csv, json or markdown.")
+    deliver = Deliverer(Delivery(form=form, output=delivery.output), [file])
+    study = read_study(file, reading)
+    frame = study.to_long()
+    if study.kind == "labels" and form != "json":
+        frame["labels"] = [format_labels(labels) or "[]" for labels in frame["labels"]]
+    elif study.kind == "labels":
+        frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
+    deliver(frame.map(escaped) if escape else frame, "")
+    left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
+    say(
+        f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
+        f"{counted(study.n_raters, 'rater')}{left_out}."
+    )
+
+
+def _names_json(delivery: Delivery) -> bool:
+    return delivery.output is not None and delivery.output.suffix.lower() == ".json"
+
+
+def escaped(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[str, str]]:
+    star = table["basis"].str.startswith("from the documented").map({True: "*", False: ""})
+    return list(zip(table["name"], table["title"] + star, strict=True))
+
+
+def _plain(table: pd.DataFrame) -> str:
+    rows = _rows(table)
+    width = max(len(name) for name, _ in rows) + 2
+    return "\n".join([*(f"{name:<{width}}{title}" for name, title in rows), "", _UNVERIFIED[:-1]])

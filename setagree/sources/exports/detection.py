@@ -1,0 +1,158 @@
+"""Which format a file or folder has, by its beginning."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from setagree.errors import FileError, OptionError, did_you_mean, listing
+from setagree.sources.exports.base import Format, Peek
+from setagree.sources.exports.json_files import first_object, read_records, shown
+from setagree.sources.files import read_table, sniff_delimiter
+from setagree.sources.streams import Source, check_encoding, readable
+
+_HEAD = 2**16
+_HEAD_ROWS = 500
+_MOST_NAMES = 10_000
+_BINARY = (b"PK\x03\x04", b"PAR1")
+_NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=())
+_JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
+
+
+def peek(path: Path, encoding: str = "utf-8", *, binary: bool = True) -> Peek:
+    r"""Return the beginning of a file, or the names of the files in a folder.
+
+    The first rows of a workbook or a Parquet file are shown as the CSV they would be; under
+    ``binary=False``, which spares the time to read it, nothing of it is.
+
+    Raises
+    ------
+    FileError
+        There is no such file, or its name says JSON and it is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "study.csv")
+    ...     _ = file.write_text("unit,rater,labels\nu1,ann,joy\n")
+    ...     peek(file).header, peek(file.parent).names
+    (('unit', 'rater', 'labels'), ('study.csv',))
+    """
+    check_encoding(encoding)
+    if path.is_dir():
+        return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
+    start = _start(path)
+    if start.startswith(_BINARY):
+        return _of_table(path, encoding) if binary else replace(_NOTHING, path=path)
+    head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
+    record = _record(path, head, encoding)
+    header = _header(head) if record is None else ()
+    return replace(_NOTHING, path=path, head=head, header=header, record=record)
+
+
+def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
+    """Return every format that a file or folder may have."""
+    return [each for each in formats if each.recognise(peeked)]
+
+
+def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
+    """Return the one format that a file or folder has.
+
+    Raises
+    ------
+    OptionError
+        It could have several.
+    FileError
+        It has none that is known.
+    """
+    peeked = peek(path, encoding)
+    found = the_one(recognised(peeked, formats), path)
+    if found is None:
+        raise FileError(f"{shown(path)} has no format that is known: {_seen(peeked)}. {_HELP}")
+    return found
+
+
+def the_one(found: Sequence[Format], path: Path) -> Format | None:
+    """Return the only format that was found, or None where none was.
+
+    Raises
+    ------
+    OptionError
+        There are several.
+    """
+    if len(found) > 1:
+        names = [each.name for each in found]
+        raise OptionError(
+            f"{shown(path)} could be {listing(names)}; say which with format={names[0]!r}."
+        )
+    return found[0] if found else None
+
+
+_HELP = "setagree.formats() lists those that are; format= names one."
+
+
+def format_of_name(name: str, formats: Sequence[Format]) -> Format:
+    """Return the format of that name.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    """
+    for each in formats:
+        if each.name == name:
+            return each
+    hint = did_you_mean(name, [each.name for each in formats])
+    raise OptionError(f"format={name!r} is unknown; setagree.formats() lists them.{hint}")
+
+
+def _start(path: Path) -> bytes:
+    source = Source(path)
+    with readable(source), source.open() as stream:
+        return stream.read(_HEAD)
+
+
+def _of_table(path: Path, encoding: str) -> Peek:
+    """Return the beginning of a table that is no text, as text."""
+    frame = read_table(path, encoding=encoding)
+    header = tuple(str(name) for name in frame)
+    head = frame.head(_HEAD_ROWS).to_csv(index=False)
+    return replace(_NOTHING, path=path, head=head, header=header)
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """Return the relative names of the files in a folder, as many as are needed to know it."""
+    files = (each for each in folder.rglob("*") if each.is_file())
+    return tuple(sorted(each.relative_to(folder).as_posix() for each in islice(files, _MOST_NAMES)))
+
+
+def _record(path: Path, head: str, encoding: str) -> object:
+    """Return the first JSON object; the whole file is read where it goes beyond the head."""
+    if head.lstrip()[:1] not in {"{", "["}:
+        return None
+    record = first_object(head)
+    if record is None and Source(path).suffix in _JSON_ENDINGS:
+        record = read_records(path, encoding)[0].members()
+    return record
+
+
+def _header(head: str) -> tuple[str, ...]:
+    """Return the cells of the first row."""
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=sniff_delimiter(head))
+    return tuple(cell.strip() for cell in next(rows, ()))
+
+
+def _seen(peeked: Peek) -> str:
+    """Return what was looked at, for a sentence."""
+    if peeked.is_folder:
+        return f"a folder of {listing(peeked.names, limit=3) if peeked.names else 'no files'}"
+    if isinstance(peeked.record, dict):
+        return f"JSON objects with the keys {listing(list(peeked.record), limit=8)}"
+    if len(peeked.header) > 1:
+        return f"a table with the columns {listing(peeked.header, limit=8)}"
+    return "neither JSON objects nor a table with columns"

@@ -1,0 +1,193 @@
+"""The door for what annotation tools export."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Collection, Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.assembly import Duplicates
+from setagree.errors import DataError, SetagreeError, check_choice
+from setagree.labels import Blank, Case, Label
+from setagree.sources.exports import FORMATS, Answers, Format, Request
+from setagree.sources.exports.detection import (
+    detect,
+    format_of_name,
+    peek,
+    recognised,
+    the_one,
+)
+from setagree.sources.exports.json_files import shown
+from setagree.sources.exports.json_rows import class_files
+from setagree.sources.streams import check_encoding
+
+_TABLES = {"plain_long", "plain_wide"}
+_BASIS = {
+    "tool": "written by the tool's own code",
+    "source": "from the tool's source",
+    "documented": "from the documented format, not verified against a live export",
+}
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
+    question: str | None = None,
+    blank: Blank | None = None,
+    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
+    sep: str | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    duplicates: Duplicates = "error",
+    encoding: str = "utf-8",
+) -> Annotations:
+    r"""Return the annotations of a file or folder that an annotation tool exported.
+
+    Parameters
+    ----------
+    path : str or path
+        The export. Some tools write a folder, with a file for each rater or unit.
+    format : str
+        A name that `formats` lists. Default: the one that the beginning of the file shows; where it
+        could be several, that is an error.
+    question : str, optional
+        Which question, where the export holds answers to several.
+    blank : {"missing", "empty", "error"}, optional
+        What a blank answer means. Default: what the format says; where it cannot tell "no label
+        applies" from "no answer", that is an error. An empty list is always the empty set.
+    roster : path or DataFrame, optional
+        Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
+    sep : str, optional
+        What stands between the labels of a cell, where the format leaves it open.
+    case, codebook, duplicates
+        As in `Annotations.from_long`.
+    encoding : str
+        How the bytes spell text.
+
+    Returns
+    -------
+    Annotations
+
+    Raises
+    ------
+    FileError
+        The file is absent or damaged, or has no format that is known.
+    DataError
+        The format cannot tell what is asked; the sentence says which option, or which other
+        export, can.
+    OptionError
+        The file could have several formats, or holds several questions.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> ann = '{"id": "u1", "annotator": "ann", "labels": ["joy"]}\n'
+    >>> bob = '{"id": "u1", "annotator": "bob", "labels": []}\n'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "emotions.jsonl")
+    ...     _ = file.write_text(ann + bob)
+    ...     read(file)
+    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+    """
+    if blank is not None:
+        check_choice("blank", blank, ("missing", "empty", "error"))
+    check_encoding(encoding)
+    where = _expanded(path)
+    found = find_format(where, name=format, encoding=encoding)
+    with _no_collection():
+        answers = found.read(where, Request(question, blank, roster, sep, encoding))
+    if not answers.units:
+        raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
+    try:
+        return Annotations.from_triples(
+            zip(answers.raters, answers.units, answers.labels, strict=True),
+            case=case,
+            codebook=codebook,
+            duplicates=duplicates,
+        )
+    except SetagreeError as error:
+        repeats = _repeats(answers) if duplicates == "error" else ""
+        raise type(error)(f"{shown(where)}: {error}{repeats}") from error
+
+
+def formats() -> pd.DataFrame:
+    """Return the formats that `read` knows: name, title, basis, and what each leaves open.
+
+    The basis says how the layout is known: written by the tool's own code, taken from the tool's
+    source, or from the documented format and not verified against a live export.
+
+    Examples
+    --------
+    >>> formats().set_index("name").loc["label_studio_json", "title"]
+    'Label Studio, JSON'
+    """
+    rows = [(each.name, each.title, _basis(each), each.asks) for each in FORMATS]
+    return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
+
+
+def _basis(found: Format) -> str:
+    return "no tool's, a plain table" if found.name.startswith("plain_") else _BASIS[found.basis]
+
+
+def find_format(path: Path, *, name: str = "auto", encoding: str = "utf-8") -> Format:
+    """Return the format of a name, or the one that a file or folder has."""
+    if name == "auto":
+        return detect(path, FORMATS, encoding=encoding)
+    return format_of_name(name, FORMATS)
+
+
+def seen_format(path: Path, *, encoding: str = "utf-8") -> Format | None:
+    """Return the format of a tool's export, or None for a table and for what is not there.
+
+    Workbooks and Parquet files count as tables: to look into them takes as long as to read them.
+
+    Raises
+    ------
+    OptionError
+        It could have several formats.
+    FileError
+        It is damaged JSON.
+    """
+    path = _expanded(path)
+    if not (path.is_file() or path.is_dir()):
+        return None
+    found = the_one(recognised(peek(path, encoding, binary=False), FORMATS), path)
+    if found is None or found.name in _TABLES:
+        return None
+    # Rows of lists are a table as it stands, unless a file beside them names their numbers.
+    return found if found.name != "hf_sequence" or class_files(path) else None
+
+
+def _expanded(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: a JSON export has none, and millions of objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _repeats(answers: Answers) -> str:
+    """Return where the first pair of unit and rater stands that is annotated twice."""
+    seen: dict[tuple[Hashable, Hashable], str] = {}
+    for unit, rater, labels, place in zip(
+        answers.units, answers.raters, answers.labels, answers.places, strict=True
+    ):
+        if labels is not None and (unit, rater) in seen:
+            return f" The first stand in {seen[unit, rater]} and {place}."
+        if labels is not None:
+            seen[unit, rater] = place
+    return ""

@@ -1,0 +1,208 @@
+"""Files, patterns of files, standard input: where the bytes of a table come from."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import encodings.aliases
+import glob
+import gzip
+import lzma
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from setagree.errors import (
+    FileError,
+    OptionError,
+    counted,
+    did_you_mean,
+    listing,
+    missing_package,
+)
+
+_STDIN = "-"
+_IN_MEMORY = 64 * 2**20
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_ZIP = b"PK\x03\x04"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_WORKBOOK = "xl/workbook.xml"
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or what came through standard input.
+
+    Attributes
+    ----------
+    path : Path
+        Where the file is; ``-`` for standard input.
+    encoding : str
+        How the bytes spell text.
+    delimiter : str
+        What stands between two columns, where it is a delimited table.
+    spool : file, optional
+        What came through standard input.
+    """
+
+    path: Path
+    encoding: str = "utf-8"
+    delimiter: str = ","
+    spool: BinaryIO | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return repr(str(self.path)) if self.spool is None else "standard input"
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name that tells the format: ``.tsv`` for ``study.TSV.gz``."""
+        name = self.path.name.lower()
+        ending = next((end for end in _COMPRESSED if name.endswith(end)), "")
+        return PurePosixPath(name.removesuffix(ending)).suffix
+
+    @contextmanager
+    def raw(self) -> Iterator[BinaryIO]:
+        """Open the bytes as they are stored."""
+        if self.spool is not None:
+            self.spool.seek(0)
+            yield self.spool
+            return
+        with self.path.open("rb") as file:
+            yield file
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the bytes of the table, decompressed where they are compressed."""
+        with self.raw() as file:
+            unpacked = self._unpacked(file)
+            if unpacked is None:
+                yield file
+                return
+            with unpacked:
+                yield unpacked
+
+    def _unpacked(self, file: BinaryIO) -> BinaryIO | None:
+        """Return the decompressed stream of a file, or None where it is not compressed."""
+        start = file.read(10)
+        file.seek(0)
+        if start.startswith(_ZIP):
+            return None if self.is_workbook() else self._only_member(file)
+        if start.startswith(_ZSTD):
+            return self._zstd(file)
+        is_bzip2 = start[:3] == b"BZh" and start[4:] == b"1AY&SY"
+        if start.startswith(b"\x1f\x8b"):
+            return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
+        if start.startswith(b"\xfd7zXZ\0"):
+            return cast("BinaryIO", lzma.LZMAFile(file))
+        return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
+
+    def is_workbook(self) -> bool:
+        """Say whether the file is an Excel workbook, which is a zip archive of XML."""
+        with self.raw() as file:
+            if file.read(len(_ZIP)) != _ZIP:
+                return False
+            file.seek(0)
+            with zipfile.ZipFile(file) as archive:
+                return _WORKBOOK in archive.namelist()
+
+    def _zstd(self, file: BinaryIO) -> BinaryIO:
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise missing_package(f"{self}, compressed with zstd,", "pyarrow", "files") from None
+        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+
+    def _only_member(self, file: BinaryIO) -> BinaryIO:
+        archive = zipfile.ZipFile(file)
+        names = [info.filename for info in archive.infolist() if not _is_clutter(info)]
+        if len(names) != 1:
+            held = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
+            raise FileError(f"{self} is a zip archive of {held}; one alone can be read from it.")
+        return cast("BinaryIO", archive.open(names[0]))
+
+
+@contextmanager
+def find_sources(path: str | os.PathLike[str], encoding: str) -> Iterator[list[Source]]:
+    """Give standard input for ``-``, the file of that name, or the files of a pattern."""
+    check_encoding(encoding)
+    # A byte order mark is allowed for.
+    encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    if os.fspath(path) != _STDIN:
+        yield [Source(each, encoding) for each in _matching(path)]
+        return
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
+        shutil.copyfileobj(sys.stdin.buffer, spool)
+        yield [Source(Path(_STDIN), encoding, spool=cast("BinaryIO", spool))]
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise `OptionError` unless Python knows the encoding."""
+    try:
+        "a".encode(encoding)
+    except (LookupError, ValueError):
+        known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
+        hint = did_you_mean(encoding.replace("_", "-"), known)
+        raise OptionError(f"encoding={encoding!r} is no text encoding.{hint}") from None
+
+
+@contextmanager
+def readable(source: Source) -> Iterator[None]:
+    """Check that a source is a regular file, and word what fails while it is read."""
+    try:
+        if source.spool is None:
+            _check_regular(source.path)
+        yield
+    except _DAMAGED as error:
+        raise FileError(f"{source} is damaged or cut off: {error}.") from error
+    except OSError as error:
+        raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
+    except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
+        raise FileError(f"{source} cannot be unpacked: {error}.") from error
+
+
+def _is_clutter(info: zipfile.ZipInfo) -> bool:
+    """Say whether a member is a folder, or what a Mac adds to an archive."""
+    return info.is_dir() or info.filename.startswith("__MACOSX/")
+
+
+def _matching(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the file of that name, or the files that match the pattern in the order of names."""
+    name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
+    if os.path.lexists(name) or not glob.has_magic(name):
+        return [Path(name)]
+    matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207 - Path's takes no "/*"
+    if found := sorted(match for match in matches if not match.is_dir()):
+        return found
+    raise FileError(f"No file matches {name!r}.{_nearby(Path(name))}")
+
+
+def _nearby(path: Path) -> str:
+    """Return a hint for a file that is not there, from its folder's contents."""
+    try:
+        with os.scandir(path.parent) as entries:
+            return did_you_mean(path.name, [entry.name for entry in islice(entries, 10_000)])
+    except (OSError, ValueError):
+        return f" There is no folder {str(path.parent)!r} either."
+
+
+def _check_regular(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, ValueError):
+        raise FileError(f"There is no file {str(path)!r}.{_nearby(path)}") from None
+    if stat.S_ISDIR(mode):
+        pattern = str(path / "*.csv")
+        raise FileError(f"{str(path)!r} is a folder; name a file in it, or say {pattern!r}.")
+    if not stat.S_ISREG(mode):
+        raise FileError(f"{str(path)!r} is a pipe or a device; write its contents to a file first.")
