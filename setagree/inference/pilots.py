@@ -236,11 +236,11 @@ def _say_degenerate(found: npt.NDArray[np.float64], r: int) -> None:
     perfect = int((found <= ROUNDING**2).sum())
     if not undefined + perfect:
         return
-    said = [f"{undefined:,} have no standard error and are left out"] if undefined else []
-    said += [f"{perfect:,} have one of 0 and pull the mean down"] if perfect else []
+    said = [f"{undefined:,} without a standard error (left out)"] if undefined else []
+    said += [f"{perfect:,} with one of 0 (they pull the mean down)"] if perfect else []
     warn(
-        f"of {counted(len(found), 'choice')} of {r} raters of the pilot, {', and '.join(said)}: "
-        f"the pilot is too small to say much of {r} raters.",
+        f"{r} raters of the pilot: of {counted(len(found), 'choice')} {', '.join(said)}; the pilot "
+        f"is too small to say much of {r} raters.",
         UndefinedAgreementWarning,
     )
 

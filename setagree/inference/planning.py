@@ -83,12 +83,16 @@ def plan(
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
     variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is extended from the pilot:
-    the curve goes through what the pilot has and is fitted to what fewer raters gave; a rough
-    guide, marked as such. More raters never need more units in a plan, as one could leave some out:
-    what fewer raters gave is raised to what more gave where chance has it otherwise.
+    the curve goes through what the pilot has and is fitted to what fewer raters gave (r is the
+    mean number of ratings a unit). That is a rough guide, marked as such: on simulated pilots the
+    standard error of twice the raters came out 2 to 12 % too large on average, that of 20 ratings a
+    unit judged by pilots of 3 up to half too large. More raters never need more units in a plan,
+    as one could leave some out: what fewer raters gave is raised to what more gave where chance has
+    it otherwise.
 
-    A number of raters is how many rate each unit. A rater with fewer than half the ratings of the
-    busiest is no example of that: where `raters` are asked for, it is left out with a warning.
+    A number of raters is how many rate each unit, but for gaps like those of the pilot. A rater
+    with fewer than half the ratings of the busiest is no example of that: where `raters` are asked
+    for, it is left out with a warning.
     Where raters take turns (less than three quarters of the units x raters table is filled), fewer
     ratings are drawn at random inside each unit that has as many. In both cases the pilot as it is
     counts as its mean number of ratings a unit.
