@@ -98,6 +98,11 @@ def variances_by_raters(
     return _by_choices(agreement, study, regular, raters, n_resamples, generator)
 
 
+def take_turns(agreement: Agreement) -> bool:
+    """Say whether the raters share the units out, so that a plan is for ratings a unit."""
+    return not _regular_raters(agreement)[1]
+
+
 def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
     """Return which raters are not sparse, and whether these rated all units together.
 

@@ -35,6 +35,8 @@ class Plan:
         What was wanted; None where numbers of units were.
     pilot_half_width : float
         What the pilot has, its upper end not cut at 1.
+    pilot_units : int
+        The units that count in the pilot: for most coefficients those of two ratings.
     """
 
     pilot: Agreement
@@ -42,6 +44,7 @@ class Plan:
     level: float
     half_width: float | None
     pilot_half_width: float
+    pilot_units: int
 
     @property
     def reached(self) -> str:
@@ -162,7 +165,7 @@ def plan(
             row = {"raters": r, "units": n, **_spread(each, n, level)}
             rows.append({**row, "more_units": max(0, n - done), "basis": basis})
     here = _spread(variance, done, level)["half_width"]
-    return Plan(agreement, pd.DataFrame(rows), level, half_width, here)
+    return Plan(agreement, pd.DataFrame(rows), level, half_width, here, done)
 
 
 def _check_wishes(
