@@ -14,6 +14,9 @@ from setagree.weights.base import Weights
 FEW_VALUES = 128
 """Distinct values of a rater up to which their pairs are looked up one by one."""
 
+_LOOKUP = 6
+"""Groups with more than one in six of all values pay less by products than by pairs."""
+
 _BLOCK_ENTRIES = 4_000_000
 """Entries of a values x raters block; 32 MB of doubles."""
 
@@ -37,7 +40,8 @@ def spread_within_groups(
     distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
     owners, own_values = np.divmod(distinct, weights.n_values)
     shares = counts / np.bincount(groups, minlength=n_groups)[owners]
-    few = np.bincount(owners, minlength=n_groups)[owners] <= FEW_VALUES
+    own = np.bincount(owners, minlength=n_groups)[owners]
+    few = (own <= FEW_VALUES) & (_LOOKUP * own < weights.n_values)
     out = np.zeros(len(distinct))
     out[few] = _by_pairs(owners[few], own_values[few], shares[few], weights)
     out[~few] = _by_products(owners[~few], own_values[~few], shares[~few], weights)
