@@ -103,6 +103,8 @@ def comparison(
 
 def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:
     """Return what the pilot gave, and a table of what more units and raters would give."""
+    from setagree.inference.pilots import take_turns  # not loaded by the commands that need none
+
     parts = [_counts(table)]
     for row, plan in zip(table, planned, strict=True):
         mine = frame[
@@ -124,10 +126,31 @@ def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame
     notes = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
     if any(np.isnan(row.standard_error) for row in table):
         notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
-    return _paragraphs(*parts, _note(" ".join([_PLANNED, *notes])))
+    if "extended" in set(frame["basis"]) and any(take_turns(row) for row in table):
+        notes.append("raters: ratings a unit, as the raters of the pilot take turns.")
+    return _paragraphs(*parts, _note(" ".join([_beyond(planned), *notes])))
 
 
-_PLANNED = "more units: beyond those of the pilot that have two ratings."
+def _beyond(planned: Sequence[Plan]) -> str:
+    """Return which units of the pilot the others are added to."""
+    said = []
+    for plan in planned:
+        one, n = plan.pilot, plan.pilot_units
+        which = {one.n_pairable_units: " that have two ratings", one.n_units: ""}
+        said.append(f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}")
+    return f"more units: beyond {_of_rows(said, [plan.pilot.coefficient for plan in planned])}."
+
+
+def _of_rows(said: Sequence[str], names: Iterable[str]) -> str:
+    """Return what is said of all rows once, or each with the names of the rows it is said of."""
+    rows: dict[str, dict[str, None]] = {}
+    for text, name in zip(said, names, strict=True):
+        rows.setdefault(text, {})[name] = None
+    if len(rows) == 1:
+        return said[0]
+    return " or ".join(f"{text} ({', '.join(named)})" for text, named in rows.items())
+
+
 _BASES = {
     "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
     "raters.",
@@ -145,11 +168,16 @@ _REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided
 
 def _meaning_of_p(frame: pd.DataFrame) -> str:
     """Return what was reshuffled how often, and what counts."""
-    drawn = frame[~frame["exact"]]
-    one = (drawn if len(drawn) else frame).iloc[0]
-    often = f"{one['n_resamples']:,} reshuffles (seed {one['seed']}), the study itself added,"
-    if not len(drawn):
-        often = f"all {one['n_resamples']:,} arrangements"
+    one = frame.iloc[0]
+    often = _of_rows(
+        [
+            f"all {row['n_resamples']:,} arrangements"
+            if row["exact"]
+            else f"{row['n_resamples']:,} reshuffles (seed {row['seed']}) and the study itself"
+            for row in frame.to_dict("records")
+        ],
+        frame["coefficient"],
+    )
     tail = " (twice the smaller side)" if one["alternative"] == "two-sided" else ""
     return (
         f"p: the share of {often} that come out {_REACHED[one['alternative']]} as the "

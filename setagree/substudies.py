@@ -46,6 +46,12 @@ def without_rater(study: Annotations, g: int) -> Annotations:
     return of_ratings(study, study.rater_codes != g)
 
 
+def with_used_values(study: Annotations) -> Annotations:
+    """Return the study without the values that no annotation has."""
+    used, codes = _compacted(study.value_codes, study.n_values)
+    return replace(study, values=tuple(study.values[k] for k in used), value_codes=codes)
+
+
 def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotations:
     """Return the study with every distinct answer rewritten; answers that become equal are one."""
     codes: dict[Value, int] = {}

@@ -240,6 +240,26 @@ class TestPermutation:
         default = rows("test", "walk.csv", *WIDE, "--resamples", "20")
         assert [(row["coefficient"], row["distance"]) for row in default] == [(ALPHA, "masi")]
 
+    def test_each_row_has_its_arrangements(self):
+        """Alpha counts 6 answers in units of two, 3 of them b: 6! / (3! 3!) = 20 arrangements.
+
+        Percent agreement reshuffles all 8 answers, 5 of them b: 8! / (5! 3!) = 56.
+        """
+        lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
+        Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        words = ["test", "lone.csv", "-c", "krippendorff_alpha,percent_agreement"]
+        assert [row["n_resamples"] for row in rows(*words)] == [20, 56]
+        text = " ".join(ok(*words).split())
+        assert (
+            "p: the share of all 20 arrangements (krippendorff_alpha) or all 56 arrangements "
+            "(percent_agreement) that come out at least as high"
+        ) in text
+        few = " ".join(ok(*words, "--resamples", "30", "--seed", "1").split())
+        assert (
+            "all 20 arrangements (krippendorff_alpha) or 30 reshuffles (seed 1) and the study "
+            "itself (percent_agreement) that come out"
+        ) in few
+
     def test_chance_lies_where_it_should(self):
         """The upper 5 % of pooled reshuffles of MASI alpha on T2 begin at about .239.
 
@@ -407,7 +427,9 @@ class TestCompare:
             Path(name).write_text(shares(*(f"{prefix}{k}" for k in range(5))))
         result = invoke("compare", "one.csv", "two.csv")
         assert result.exit_code == 0
-        assert "5 units differ only in case, space or type (('doc-0', 'DOC-0')" in result.stderr
+        assert (
+            "5 units differ only in case, space, zeros or type (('doc-0', 'DOC-0')" in result.stderr
+        )
         assert "Independent studies;" in result.stdout
 
     @pytest.mark.parametrize("layout", ["long", "wide"])
@@ -507,6 +529,21 @@ class TestPlan:
         assert said in " ".join(text.split())
         assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
 
+    def test_which_units_more_are_added_to(self):
+        """Fleiss' kappa counts units of one rating too, alpha those of two: 5 and 3 here."""
+        lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
+        Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        words = ["plan", "lone.csv", "--units", "10", "-c"]
+        assert [row["more_units"] for row in rows(*words, f"fleiss_kappa,{ALPHA}")] == [5, 7]
+        text = {c: " ".join(ok(*words, c).split()) for c in ("fleiss_kappa", ALPHA)}
+        assert text["fleiss_kappa"].endswith("more units: beyond the 5 units of the pilot.")
+        assert text[ALPHA].endswith("beyond the 3 units of the pilot that have two ratings.")
+        both = " ".join(ok(*words, f"fleiss_kappa,{ALPHA}").split())
+        assert both.endswith(
+            "beyond the 5 units of the pilot (fleiss_kappa) or the 3 units of the pilot that have "
+            "two ratings (krippendorff_alpha)."
+        )
+
     def test_no_linearised_error(self, walk):
         """mv-alpha is planned by the jackknife, and the table says so."""
         words = ["walk.csv", *WIDE, "-c", "mv_alpha", "--units", "11"]
@@ -537,6 +574,9 @@ class TestPlan:
         text = ok("plan", "turns.csv", "--raters", "2", "--seed", "1")
         assert re.search(r"^ +2 .* ratings left out$", text, re.MULTILINE)
         assert "as raters take turns in the pilot, so many ratings a unit" in " ".join(text.split())
+        more = " ".join(ok("plan", "turns.csv", "--raters", "9", "--seed", "1").split())
+        assert "raters: ratings a unit, as the raters of the pilot take turns." in more
+        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--raters", "9")
 
     @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
     def test_units_for_a_half_width(self, half, level):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import setagree as sa
+from setagree.diagnosis import contained
 
 ROWS = (
     "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / ab abc abci / "
@@ -174,6 +175,13 @@ class TestByLabel:
         # p: answers 1 0 / 1 1 / 0 0. Do = 1/3, De = 2 * 3 * 3 / (6 * 5) = 3/5.
         assert frame.loc["p", "alpha"] == pytest.approx(1 - (1 / 3) / (3 / 5))
 
+    def test_categories_without_an_order(self):
+        """Categories of several types are taken as they are."""
+        study = sa.Annotations.from_triples(
+            [("x", 1, (1, 2)), ("y", 1, (1, "a")), ("x", 2, "p"), ("y", 2, "p")], kind="value"
+        )
+        assert set(sa.by_label(study)["label"]) == {(1, 2), (1, "a"), "p"}
+
     def test_numbers_are_refused(self):
         """Numbers have no labels."""
         study = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
@@ -261,14 +269,28 @@ class TestConfusions:
         assert frame.empty
         assert list(frame.columns) == list(sa.confusions(walkthrough()).columns)
 
-    def test_very_large_sets(self):
-        """The chance of being left out is nan where subsets are too many; the rest is exact."""
+    def test_very_large_sets(self, monkeypatch):
+        """Large sets are compared one by one; where that is too much, the chance is nan."""
         large = {f"l{k}" for k in range(30)}
-        frame = sa.confusions(study_of([[large, large - {"l0"}], [{"x"}, {"y"}]]))
-        left_out = frame[frame["kind"] == "left out"]
-        assert left_out["label"].tolist() == ["l0"]
-        assert left_out["expected"].isna().all()
-        assert frame.loc[frame["kind"] == "instead", "expected"].notna().all()
+        study = study_of([[large, large - {"l0"}], [{"x"}, set()]])
+        frame = sa.confusions(study).set_index(["kind", "label"])
+        # Of the 6 pairs of answers, 1 leaves out l0 alone and 3 leave out all with the empty set;
+        # 2 pairs meet in units.
+        assert frame.loc[("left out", "l0"), "expected"] == pytest.approx(2 * 2 / 6)
+        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        few = sa.confusions(study).set_index(["kind", "label"])
+        assert few.loc["left out", "expected"].isna().all()
+
+    @settings(max_examples=30, deadline=None)
+    @given(STUDIES)
+    def test_large_and_small_sets_alike(self, rows):
+        """The two ways to look up subsets give the same."""
+        study = study_of(rows)
+        frame = sa.confusions(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(contained, "_LISTED_SIZE", 1)
+            patch.setattr(contained, "_PAIRS_AT_ONCE", 2)
+            pd.testing.assert_frame_equal(sa.confusions(study), frame)
 
     def test_categories(self):
         """Categories stand for one another and are never left out."""

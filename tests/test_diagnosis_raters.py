@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from scipy import stats
+from statsmodels.stats.oneway import anova_generic
 from test_diagnosis_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
 
 import setagree as sa
@@ -103,6 +104,15 @@ class TestByRater:
         assert frame["mean_distance"].notna().all()
         assert frame[["mean_set_size", "overuse", "underuse", "empty_rate"]].isna().all(axis=None)
 
+    def test_no_habit_out_of_rounding(self):
+        """Raters who all answer alike have no label that they overuse, whatever rounding says."""
+        full = sa.simulate(60, 1, 5, rng=1)
+        study = sa.Annotations.from_triples(
+            [(g, u, v) for _, u, v in triples(full) for g in range(6) if (int(u[1:]) + g) % 4]
+        )
+        frame = sa.by_rater(study)
+        assert frame[["overused_label", "underused_label", "overuse"]].isna().all(axis=None)
+
     def test_one_rater_and_two(self):
         """Without one of two raters nothing is left to compare: nan, not an error."""
         frame = sa.by_rater(sa.simulate(10, 2, rng=1))
@@ -170,6 +180,17 @@ class TestByPair:
             assert row.mean_distance == pytest.approx(between)
             assert row.coefficient == coefficient
 
+    def test_far_values_of_others(self):
+        """A value far off that another rater gave does not make a pair undefined."""
+        rows = [(g, u, (u * (g + 2)) % 5 + 1) for u in range(30) for g in (1, 2, 3)]
+        rows[-1] = (3, 29, 10**8)
+        study = sa.Annotations.from_triples(rows, kind="value")
+        frame = sa.by_pair(study, distance="interval").set_index(["rater_a", "rater_b"])
+        alone = rebuilt(study, lambda r, u, v: r != 3)
+        expected = sa.krippendorff_alpha(alone, distance="interval")
+        assert frame.loc[(1, 2), "estimate"] == pytest.approx(expected.estimate)
+        assert frame.loc[(1, 2), "standard_error"] == pytest.approx(expected.standard_error)
+
     def test_blocks(self, monkeypatch):
         """Small blocks of pairs give the same frame."""
         study = incomplete()
@@ -212,6 +233,8 @@ class TestByPair:
             assert square.loc[row.rater_b, row.rater_a] == row.n_shared
         with pytest.raises(sa.SetagreeError, match="Did you mean 'estimate'"):
             sa.pair_matrix(pairs, column="estimat")
+        with pytest.raises(sa.SetagreeError, match="no column of numbers 'rater_a'"):
+            sa.pair_matrix(pairs, column="rater_a")
 
 
 class TestByUnit:
@@ -316,8 +339,34 @@ class TestByUnit:
         pd.testing.assert_frame_equal(sa.by_unit(walkthrough(), limit=3), whole.head(3))
 
 
+def sides(agreement):
+    """Return mean, standard deviation and number of what has this estimate and standard error."""
+    n = agreement.degrees_of_freedom + 1
+    return agreement.estimate, agreement.standard_error * np.sqrt(n), n
+
+
 class TestByGroup:
     """`by_group`."""
+
+    def test_small_groups_hold_their_level(self):
+        """With 20 groups of 10 alike units few of 100 studies show a difference at 5 %."""
+        rejected = 0
+        for seed in range(100):
+            study = sa.simulate(200, 3, 4, rng=seed)
+            group = {unit: k % 20 for k, unit in enumerate(study.units)}
+            rejected += sa.by_group(study, group)["homogeneity_p_value"].iloc[0] < 0.05
+        # A level of 5 % gives more than 13 of 100 once in 1,500; chi-square with 19 degrees of
+        # freedom, which does not know how rough the standard errors are, rejects 21 of these 100.
+        assert rejected <= 13
+
+    def test_standard_errors_of_rounding(self):
+        """A standard error that is rounding has no p, however far apart the groups are."""
+        rows = [("x", "y")] * 7 + [("x", "x")] * 7
+        study = sa.Annotations.from_triples(
+            [(g, u, answer) for u, row in enumerate(rows) for g, answer in enumerate(row)]
+        )
+        frame = sa.by_group(study, {u: u // 7 for u in range(14)}, coefficient="gwet_ac")
+        assert frame[["homogeneity_p_value", "difference_p_value"]].isna().all(axis=None)
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa"])
     def test_groups_are_studies_of_their_own(self, coefficient):
@@ -336,13 +385,13 @@ class TestByGroup:
             assert (row["low"], row["high"]) == pytest.approx(part.interval(0.9))
             assert row["difference"] == pytest.approx(compared.difference)
             assert row["difference_standard_error"] == pytest.approx(compared.standard_error)
-            assert row["difference_p_value"] == pytest.approx(compared.p_value)
+            welch = stats.ttest_ind_from_stats(*sides(part), *sides(rest), equal_var=False)
+            assert row["difference_p_value"] == pytest.approx(welch.pvalue)
             assert (row["n_units"], row["n_ratings"]) == (part.n_units, part.n_ratings)
             assert (row["n_values"], row["n_raters"]) == (part.n_values, part.n_raters)
-        k = np.array([one.estimate for one in scored.values()])
-        w = np.array([one.standard_error for one in scored.values()]) ** -2.0
-        Q = (w * (k - np.average(k, weights=w)) ** 2).sum()
-        assert frame["homogeneity_p_value"].tolist() == pytest.approx([stats.chi2.sf(Q, 2)] * 3)
+        k, sd, n = zip(*map(sides, scored.values()), strict=True)
+        welch = anova_generic(np.array(k), np.array(sd) ** 2, np.array(n), use_var="unequal")
+        assert frame["homogeneity_p_value"].tolist() == pytest.approx([welch.pvalue] * 3)
 
     def test_columns_of_a_table(self):
         """A column of the table gives what a mapping gives; a Series does too."""
@@ -391,6 +440,10 @@ class TestByGroup:
             sa.by_group(table, "batch")
         with pytest.raises(sa.SetagreeError, match="no column 'bach'"):
             sa.by_group(table, "bach")
+        with pytest.raises(sa.SetagreeError, match="column 'rater' is the rater"):
+            sa.by_group(table, "rater", rater="rater")
+        with pytest.raises(sa.SetagreeError, match="named by text or a number"):
+            sa.by_group(study, {unit: ["x"] for unit in study.units})
 
 
 class TestOverTime:
@@ -406,6 +459,37 @@ class TestOverTime:
             part = rebuilt(study, lambda r, u, v, w=(row.start, row.end): w[0] <= day[u] < w[1])
             assert row.estimate == pytest.approx(sa.krippendorff_alpha(part).estimate)
             assert row.n_units == part.n_units
+
+    def test_a_time_for_every_annotation(self):
+        """A unit belongs to the time of its first annotation, and is compared as a whole."""
+        study = sa.simulate(12, 2, 4, rng=3)
+        table = study.to_long()
+        day = table["unit"].str[1:].astype(int) + (table["rater"] == "r2")
+        table["when"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(day, unit="D")
+        alpha = sa.krippendorff_alpha(study)
+        frame = sa.over_time(table, "when", window="60D")
+        assert frame["estimate"].tolist() == pytest.approx([alpha.estimate])
+        table.loc[0, "labels"] = None  # a row without an answer has no say
+        assert sa.over_time(table, "when", window="1D")["n_units"].sum() == 12
+
+    @pytest.mark.parametrize(("n", "step", "window"), [(50, 0.01, 0.05), (11, 0.1, 0.1)])
+    def test_no_unit_falls_between_windows(self, n, step, window):
+        """Windows that follow one another hold every unit once, whatever rounding does."""
+        study = sa.simulate(n, 2, rng=1)
+        at = {unit: k * step for k, unit in enumerate(study.units)}
+        frame = sa.over_time(study, at, window=window)
+        assert frame["n_units"].sum() == n
+        assert frame["end"].tolist()[:-1] == frame["start"].tolist()[1:]
+
+    def test_time_zones(self):
+        """Windows come back in the zone of the times; a mixture of zones and none is refused."""
+        study = walkthrough()
+        start = pd.Timestamp("2026-01-01 00:30", tz="Europe/Berlin")
+        frame = sa.over_time(study, dict.fromkeys(study.units, start), window="1D")
+        assert frame["start"].tolist() == [start]
+        mixed = dict.fromkeys(study.units, start) | {"u1": pd.Timestamp("2026-01-01")}
+        with pytest.raises(sa.SetagreeError, match="all with a time zone or none"):
+            sa.over_time(study, mixed, window="1D")
 
     def test_dates(self):
         """Dates as text or Timestamps make windows of days; empty windows have no row."""
@@ -434,12 +518,19 @@ class TestOverTime:
         for window in (0, -1, "7D", True, None):
             with pytest.raises(sa.SetagreeError, match="must be a number above 0"):
                 sa.over_time(study, number, window=window)
+        for window in (np.inf, np.nan):
+            with pytest.raises(sa.SetagreeError, match="must be a number above 0"):
+                sa.over_time(study, number, window=window)
+        with pytest.raises(sa.SetagreeError, match="more than 2,000 windows"):
+            sa.over_time(study, number, window=1e-320)
+        with pytest.raises(sa.SetagreeError, match="1 time of 11 are no finite numbers"):
+            sa.over_time(study, number | {"u1": np.inf}, window=1)
         for window in (7, "soon", "-1D"):
             with pytest.raises(sa.SetagreeError, match="must be a length of time"):
                 sa.over_time(study, date, window=window)
         with pytest.raises(sa.SetagreeError, match="neither numbers nor dates"):
             sa.over_time(study, dict.fromkeys(study.units, "soon"), window="1D")
-        with pytest.raises(sa.SetagreeError, match="would make 10,001 windows"):
+        with pytest.raises(sa.SetagreeError, match="would make more than 2,000 windows"):
             sa.over_time(study, number, window=1, step=0.001)
 
 
@@ -503,6 +594,51 @@ class TestWhatIf:
         two = sa.what_if(sa.simulate(20, 2, rng=1))
         assert "drop rater" not in set(two["change"])
 
+    def test_distances_that_know_labels(self):
+        """A merged label keeps what the distance knows of its first; what it lacks is said."""
+        study = self.study()
+        parents = {"joy": "good", "anger": "bad", "fear": "bad"}
+        taxonomy = sa.distances.taxonomy(parents)
+        frame = sa.what_if(study, merge=[["anger", "fear"]], distance=taxonomy)
+        merged = self.changed(study, lambda a: {"anger" if x == "fear" else x for x in a})
+        expected = sa.krippendorff_alpha(merged, distance=taxonomy).estimate
+        assert frame["estimate"].iloc[1] == pytest.approx(expected)
+        single = study_of([[{"a", "b"}, {"a"}], [{"a", "b"}, {"a", "b"}], [{"a"}, {"a"}]])
+        known = sa.weights(single, "masi").to_frame(distance=True)
+        frame = sa.what_if(single, distance=known).set_index("what")
+        assert "no row" in frame.loc["a", "reason"]  # without a, {b} is not in the matrix
+        with pytest.raises(sa.SetagreeError, match="drop label a: "):
+            sa.what_if(single, drop_labels=["a"], distance=known)
+
+    def test_a_dropped_rater_takes_values_along(self):
+        """Values that only this rater used are no longer listed."""
+        rows = [("ann", u, "ab"[u % 2]) for u in range(6)] + [
+            ("ben", u, "aabbab"[u]) for u in range(6)
+        ]
+        rows += [("cat", u, "abcdef"[u]) for u in range(6)]
+        study = sa.Annotations.from_triples(rows)
+        frame = sa.what_if(
+            study, drop_raters=["cat"], coefficient="brennan_prediger", distance="nominal"
+        )
+        alone = sa.brennan_prediger(
+            sa.Annotations.from_triples([r for r in rows if r[0] != "cat"]), distance="nominal"
+        )
+        assert frame["estimate"].iloc[1] == pytest.approx(alone.estimate)
+        assert frame["n_values"].iloc[1] == 2
+
+    def test_undefined_as_it_is(self):
+        """Where the coefficient is undefined, so is its difference from itself."""
+        study = study_of([[{"a"}, {"a"}], [{"a"}, {"a"}]])
+        row = sa.what_if(study, drop_labels=["a"]).iloc[0]
+        assert np.isnan(row["difference"])
+
+    def test_labels_that_look_alike(self):
+        """1 and "1" are told apart."""
+        with pytest.warns(sa.SetagreeWarning, match="look alike"):
+            study = study_of([[{1}, {"1"}], [{"1"}, {"1"}]])
+        frame = sa.what_if(study, drop_labels=[1, "1"])
+        assert set(frame["what"]) == {"", "1", "'1'"}
+
     def test_numbers(self):
         """Of numbers and categories, raters can be dropped."""
         study = sa.Annotations.from_triples(
@@ -525,6 +661,18 @@ class TestWhatIf:
             sa.what_if(study, merge=[["joy", "bliss"]])
         with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
             sa.what_if(study, merge=["joy", "fear"])
+        with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
+            sa.what_if(study, merge=[5])
+        with pytest.raises(sa.SetagreeError, match="drop_labels='joy' must be a list"):
+            sa.what_if(study, drop_labels="joy")
+        with pytest.raises(sa.SetagreeError, match="drop_raters='r1' must be a list"):
+            sa.what_if(study, drop_raters="r1")
+        with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
+            sa.what_if(study, drop_labels=[["joy"]])
+        with pytest.raises(sa.SetagreeError, match="no rater"):
+            sa.what_if(study, drop_raters=[["r1"]])
+        with pytest.raises(sa.SetagreeError, match="its own ancestor"):
+            sa.what_if(study, parents={"anger": "fear", "fear": "anger"})
         with pytest.raises(sa.SetagreeError, match="no rater 'r9'"):
             sa.what_if(study, drop_raters=["r9"])
         numbers = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")

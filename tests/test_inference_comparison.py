@@ -25,6 +25,7 @@ from setagree.errors import (
 )
 from setagree.inference import Comparison, comparison
 from setagree.inference.comparison import holm
+from setagree.inference.designs import _plain
 
 COLUMNS = [
     "first",
@@ -247,12 +248,13 @@ class TestWhichUnits:
         [
             ("doc-", "DOC-", "('doc-u0', 'DOC-u0')"),
             ("doc 1", "doc1", "('doc 1u0', 'doc1u0')"),
+            ("doc-007/", "doc-7/", "('doc-007/u0', 'doc-7/u0')"),
         ],
     )
     def test_names_that_differ_in_case_or_space(self, one, two, example):
         """Names that are nearly the same are not silently taken for others."""
         a, b = (sa.fleiss_kappa(renamed(ROWS, prefix)) for prefix in (one, two))
-        said = f"40 units differ only in case, space or type ({example}, "
+        said = f"40 units differ only in case, space, zeros or type ({example}, "
         with pytest.warns(SimilarLabelsWarning, match=re.escape(said)):
             assert sa.compare(a, b).design == "independent"
         assert sa.compare(a, b, design="independent").design == "independent"
@@ -263,6 +265,25 @@ class TestWhichUnits:
         a, b = (sa.fleiss_kappa(sa.Annotations.from_triples(one)) for one in triples_of)
         with pytest.warns(SimilarLabelsWarning, match=r"5 units differ only.*\(0, '0'\)"):
             sa.compare(a, b)
+
+    @pytest.mark.parametrize(
+        ("one", "two", "alike"),
+        [
+            ("01", "1", True),
+            ("007", 7, True),
+            ("0", "00", True),
+            ("1.0", 1, True),
+            (("A", 1), ("a", "01"), True),
+            ("1.05", "1.5", False),
+            ("10", "1", False),
+            ("1.10", "1.1", False),
+            ("a0", "a", False),
+            ("v1.0.2", "v1.2", False),
+        ],
+    )
+    def test_spelled_alike(self, one, two, alike):
+        """Zeros in front of a number, and .0 behind one, are spelling; other zeros are not."""
+        assert (_plain(one) == _plain(two)) is alike
 
     def test_names_that_differ_besides_shared_ones(self):
         """Where some are shared, what is nearly shared is part of the error."""
@@ -515,6 +536,25 @@ class TestResult:
             "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
             "(90% 0.0000 to 0.5000, p = 0.04688)>"
         )
+
+    @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
+    def test_levels_are_not_rounded(self, level, said):
+        """An interval at 99.9 % is not called one at 100 %."""
+        several = [score(T1, name) for name in ("fleiss_kappa", "gwet_ac", "percent_agreement")]
+        assert f"({said} " in repr(sa.compare(*several[:2], level=level))
+        assert f", {said} intervals)" in str(sa.compare(*several, level=level))
+
+    def test_undefined_resamples_are_shown(self):
+        """What is left out of the interval is counted in the line, and in the table."""
+        names = ("krippendorff_alpha", "fleiss_kappa", "percent_agreement")
+        several = [score(text("a a / b b"), name) for name in names]
+        options = {"method": "bootstrap", "n_resamples": 400, "rng": 1}
+        one = sa.compare(*several[:2], **options)
+        n = one.frame["n_undefined"].item()
+        assert n > 100
+        assert f", {n} resamples undefined)>" in repr(one)
+        assert "n_undefined" in str(sa.compare(*several, **options))
+        assert "undefined" not in str(sa.compare(*several))
 
     def test_as_text(self):
         """One pair prints as its line, several as a table with a line for each pair."""

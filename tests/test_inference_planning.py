@@ -15,14 +15,20 @@ from scipy import stats
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError, SparseRatersWarning
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SparseRatersWarning,
+    UndefinedAgreementWarning,
+)
 from setagree.inference.pilots import (
-    _mean_variance,
+    Seen,
     _never_rising,
+    _seen,
+    _some_numbers,
     _table,
     _thinned,
     extended,
-    unit_variance,
 )
 from setagree.inference.planning import _units_for
 from setagree.substudies import of_ratings
@@ -148,32 +154,96 @@ class TestRaters:
         assert found[0] == found[1]
         assert {round(se, 12) for se in found} <= means
 
-    def test_more_areextended(self):
-        """For more raters: A + B / (r - 1) through 2, 3 and 4 raters, and marked as such."""
+    def test_more_are_extended(self):
+        """For more: through the pilot, the slope from fewer; by mean ratings a unit, some missing.
+
+        With t = 1 / (ratings - 1) - that of the pilot and y = n SE² less that of the pilot, the
+        slope is sum(t y) / sum(t²); 6 raters give 6 / 4 of the ratings of 4.
+        """
         frame = sa.plan(PILOT, units=[100], raters=[4, 6]).frame
         assert frame["basis"].tolist() == ["pilot", "extended"]
-        known = [brute_force("krippendorff_alpha", r)[0] for r in (2, 3)]
-        known.append(PILOT.standard_error**2 * len(PILOT.influence))
-        slope, start = np.polyfit([1, 1 / 2, 1 / 3], known, 1)
-        assert min(slope, start) > 0
-        expected = math.sqrt((start + slope / 5) / 100)
-        assert frame["standard_error"].iloc[1] == pytest.approx(expected)
+        ratings = {}
+        for r in (2, 3, 4):
+            each = []
+            for kept in itertools.combinations(range(4), r):
+                sizes = np.array([sum(row[g] is not None for g in kept) for row in ROWS])
+                each.append(sizes[sizes >= 2].mean())
+            ratings[r] = np.mean(each)
+        here = PILOT.standard_error**2 * len(PILOT.influence)
+        t = np.array([1 / (ratings[r] - 1) - 1 / (ratings[4] - 1) for r in (2, 3)])
+        y = np.array([brute_force("krippendorff_alpha", r)[0] - here for r in (2, 3)])
+        slope = (t @ y) / (t @ t)
+        assert 0 < slope < here * (ratings[4] - 1)
+        variance = here + slope * (1 / (1.5 * ratings[4] - 1) - 1 / (ratings[4] - 1))
+        assert frame["standard_error"].iloc[1] == pytest.approx(math.sqrt(variance / 100))
 
     def test_extended_by_hand(self):
         """On the line 1 + 4 / (r - 1) it stays on the line."""
-        assert extended({2: 5.0, 3: 3.0, 5: 2.0}, 9) == pytest.approx(1.5)
+        assert extended([Seen(5, 2), Seen(3, 3), Seen(2, 5)], 9) == pytest.approx(1.5)
 
     def test_never_below_what_raters_can_do(self):
         """A line that would fall below 0 is one through 0: no number of raters is worth all units.
 
-        2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0,
-        B = (6 + 2 / 2) / (1 + 1 / 4) = 5.6.
+        2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0 and
+        through the pilot's 2 at 3 raters, B = 4.
         """
-        assert extended({2: 6.0, 3: 2.0}, 9) == pytest.approx(5.6 / 8)
+        assert extended([Seen(6, 2), Seen(2, 3)], 9) == pytest.approx(4 / 8)
 
     def test_never_growing_with_raters(self):
-        """Nor do more raters make it worse than the mean of what is known."""
-        assert extended({2: 1.0, 3: 2.0, 4: 3.0}, 50) == pytest.approx(2.0)
+        """Nor do more raters make it worse than the pilot, where fewer were better by chance."""
+        assert extended([Seen(1, 2), Seen(2, 3), Seen(3, 4)], 50) == 3
+
+    @pytest.mark.parametrize("seed", [174, 0, 1])
+    def test_one_rater_more_never_hurts(self, seed):
+        """More raters than the pilot has: never a wider interval than its own, and ever smaller."""
+        pilot = sa.krippendorff_alpha(sa.simulate(40, 4, rng=seed))
+        found = sa.plan(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
+        assert found.iloc[0] == pytest.approx(pilot.standard_error)
+        assert (found.diff().iloc[1:] < 0).all()
+
+    @pytest.mark.parametrize(
+        ("raters", "missing", "skill", "more"),
+        [(4, 0.0, 0.8, 6), (4, 0.0, 0.5, 8), (5, 0.2, 0.8, 7), (6, 0.0, 0.5, 12)],
+    )
+    def test_near_studies_with_more_raters(self, raters, missing, skill, more):
+        """On average a plan has the standard error of studies simulated with so many raters.
+
+        A standard error of n units is sqrt(variance / n) with n the units of two ratings.
+        """
+
+        def pilot(seed, r):
+            study = sa.simulate(200, r, missing=missing, skill=skill, rng=seed)
+            return sa.krippendorff_alpha(study)
+
+        planned, found = [], []
+        for seed in range(25):
+            frame = sa.plan(pilot(seed, raters), units=[200], raters=[2, more], rng=1).frame
+            planned.append(frame["standard_error"])
+            found.append(
+                [
+                    one.standard_error * math.sqrt(one.n_pairable_units / 200)
+                    for one in (pilot(1000 + seed, 2), pilot(2000 + seed, more))
+                ]
+            )
+        ratio = np.mean(planned, axis=0) / np.mean(found, axis=0)
+        assert ratio[0] == pytest.approx(1, abs=0.04)
+        assert ratio[1] == pytest.approx(1, abs=0.09)
+
+    def test_many_raters(self, monkeypatch):
+        """A curve needs few numbers of raters: 2 to 4 all of them, of 60 six from 2 to 60."""
+        assert _some_numbers(2) == {2}
+        assert _some_numbers(4) == {2, 3, 4}
+        assert sorted(_some_numbers(60)) == [2, 4, 8, 15, 30, 60]
+        tried = []
+
+        def counting(*given, **options):
+            tried.append(given[3])
+            return _seen(*given, **options)
+
+        monkeypatch.setattr("setagree.inference.pilots._seen", counting)
+        study = sa.simulate(20, 40, rng=1)
+        sa.plan(study, raters=[50, 7], n_resamples=3, rng=1)
+        assert tried == [2, 4, 7, 12, 22]
 
     def test_no_free_lunch(self):
         """However many raters: some units are needed, and the fewer the raters the more."""
@@ -191,22 +261,64 @@ class TestRaters:
             sa.plan(pilot, raters=[3])
 
     def test_choices_without_a_standard_error(self):
-        """Raters who answer all alike are undefined in pairs; the mean is over the other pairs."""
+        """Where none has one, nothing follows; where some do, the mean is over those."""
         pilot = score(text("a a a / b b b / a a . / b b ."), "krippendorff_alpha")
         study = pilot.study
         none = np.zeros((2, study.n_ratings), dtype=bool)
         none[:, study.unit_codes == 0] = True
         with pytest.raises(DataError, match="2 raters of the pilot have no standard error"):
-            _mean_variance(pilot, study, none, 2, total=2)
-        both = [none[0], study.unit_codes >= 0]
-        assert _mean_variance(pilot, study, both, 2, total=2) == unit_variance(pilot)[0]
+            _seen(pilot, study, none, 2, total=2)
+
+    def test_degenerate_choices_are_counted(self):
+        """Raters 1 and 2 agree in all; 3 met each of them on one unit alone: 2 of 3 undefined."""
+        pilot = score(text("a a . / b b . / a b a / b a ."), "krippendorff_alpha", "nominal")
+        study = pilot.study
+        two = [np.isin(study.rater_codes, some) for some in ((0, 1), (0, 2), (1, 2))]
+        with pytest.warns(
+            UndefinedAgreementWarning,
+            match="2 raters of the pilot: of 3 choices 2 without a standard error .left out.; the",
+        ):
+            seen = _seen(pilot, study, two, 2, total=3)
+        one = sa.krippendorff_alpha(of_ratings(study, two[0]), distance="nominal")
+        assert seen.variance == pytest.approx(one.standard_error**2 * 4)
+
+    def test_perfect_choices_are_counted(self):
+        """Two of three raters agree in all: their standard error of 0 is in the mean, and said."""
+        pilot = score(text("a a b / b b b / a a a / b b a / c c c"), "krippendorff_alpha")
+        study = pilot.study
+        with pytest.warns(
+            UndefinedAgreementWarning,
+            match=r"of 3 choices 1 with one of 0 \(they pull the mean down\); the pilot is too",
+        ):
+            frame = sa.plan(pilot, units=[50], raters=[2]).frame
+        each = [
+            sa.krippendorff_alpha(of_ratings(study, study.rater_codes != g)).standard_error
+            for g in range(3)
+        ]
+        assert min(each) == 0
+        # As it is less than that of all three, it is raised to it: one could leave one out.
+        mean = max(5 * np.mean(np.square(each)), 5 * pilot.standard_error**2)
+        assert frame["standard_error"].item() == pytest.approx(math.sqrt(mean / 50))
+
+    def test_perfect_but_for_a_sparse_rater(self):
+        """The raters who count agree in all: nothing follows."""
+        pilot = score(text("a a b / b b . / a a . / b b ."), "krippendorff_alpha")
+        with (
+            pytest.warns(SparseRatersWarning),
+            pytest.warns(UndefinedAgreementWarning),
+            pytest.raises(DataError, match="2 raters of the pilot have no standard error above 0"),
+        ):
+            sa.plan(pilot, raters=[2])
 
     def test_fewer_never_need_fewer(self):
         """What fewer raters gave by chance is raised to what more gave; the pilot stays."""
         assert _never_rising({2: 5.0, 3: 1.0, 4: 2.0}) == {2: 5.0, 3: 2.0, 4: 2.0}
-        assert _table({2: 5.0, 3: 5.0, 4: 3.0}, dict.fromkeys((2, 3, 4), "x"), [4, 5]) == {
+        seen = {2: Seen(2.0, 2), 3: Seen(5.0, 3), 4: Seen(3.0, 4)}
+        assert _table(seen, dict.fromkeys((2, 3, 4), "x"), [2, 3, 4, 5]) == {
+            2: (5.0, "x"),
+            3: (5.0, "x"),
             4: (3.0, "x"),
-            5: (3.0, "extended"),  # the line through 5, 5, 3 has 3.5 there
+            5: (3.0, "extended"),  # the slope from 2, 5, 3 is below 0
         }
 
 
@@ -384,6 +496,10 @@ class TestRefusals:
         ("options", "said"),
         [
             ({"half_width": 0.0}, "half_width=0.0 must lie between 0 and 1"),
+            ({"half_width": "a"}, "half_width='a' must lie between 0 and 1"),
+            ({"half_width": [0.1]}, r"half_width=\[0.1\] must lie between 0 and 1"),
+            ({"half_width": True}, "half_width=True must lie between 0 and 1"),
+            ({"half_width": math.nan}, "half_width=nan must lie between 0 and 1"),
             ({"half_width": 5}, "half_width=5 must lie between 0 and 1"),
             ({"half_width": 0.1, "units": [50]}, "or units= .what interval.., not both"),
             ({"half_width": 1e-9}, "half_width=1e-09 takes more than 100,000,000 units"),

@@ -15,6 +15,9 @@ from setagree.weights.pairs import sums_to_others
 FEW_VALUES = 128
 """Distinct values of a rater up to which their pairs are looked up one by one."""
 
+_LOOKUP = 6
+"""Groups with more than one in six of all values pay less by products than by pairs."""
+
 _BLOCK_ENTRIES = 4_000_000
 """Entries of a values x raters block; 32 MB of doubles."""
 
@@ -38,7 +41,8 @@ def spread_within_groups(
     distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
     owners, own_values = np.divmod(distinct, weights.n_values)
     shares = counts / np.bincount(groups, minlength=n_groups)[owners]
-    few = np.bincount(owners, minlength=n_groups)[owners] <= FEW_VALUES
+    own = np.bincount(owners, minlength=n_groups)[owners]
+    few = (own <= FEW_VALUES) & (_LOOKUP * own < weights.n_values)
     out = np.zeros(len(distinct))
     out[few] = sums_to_others(owners[few], own_values[few], shares[few], weights)
     out[~few] = _by_products(owners[~few], own_values[~few], shares[~few], weights)

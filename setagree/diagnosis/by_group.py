@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import itertools
+from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,18 +13,18 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.diagnosis.common import Row, counts, known_raters, named, score_whole, uncertainty
-from setagree.diagnosis.grouping import group_of_units, study_of_table
-from setagree.differences import linearised_difference
+from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
+from setagree.diagnosis.windows import Times, first_times, times_of, windows
+from setagree.differences import ROUNDING
 from setagree.distances.registry import DistanceLike
-from setagree.errors import OptionError
+from setagree.errors import DataError, OptionError
 from setagree.labels import Blank, Case, Label
+from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import score_part
 from setagree.substudies import of_ratings
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
-
-_WINDOWS_AT_MOST = 2_000
 
 
 def by_group(
@@ -65,8 +66,9 @@ def by_group(
     DataFrame
         One row a group, in order of their first unit: group, n_units, n_pairable_units, n_raters,
         n_ratings, n_values; estimate, standard_error, low, high; difference (from the estimate of
-        all other groups together), difference_standard_error, difference_p_value (z, independent
-        units, not corrected for the number of groups); homogeneity_p_value (one test of all groups
+        all other groups together), difference_standard_error, difference_p_value (Welch's t,
+        independent units, not corrected for the number of groups); homogeneity_p_value (one test
+        of all groups
         against one common value, the same in every row); reason, coefficient, distance.
 
     Raises
@@ -76,9 +78,14 @@ def by_group(
 
     Notes
     -----
-    The test of homogeneity is ``Q = sum_g (k_g - k)² / SE_g²`` with ``k`` the mean weighted by
-    ``1 / SE_g²``, against chi-square with G - 1 degrees of freedom (Fleiss, Levin & Paik 2003,
-    section 18.1). It is nan where a group has no standard error above 0.
+    The difference has Welch's t with Satterthwaite's degrees of freedom. All groups are tested
+    against one common value by Welch's (1951) F: with ``w_g = 1 / SE_g²``, W their sum, ``k`` the
+    mean of the k_g weighted by them, f_g the degrees of freedom of SE_g and
+    ``L = sum_g (1 - w_g / W)² / f_g``, it is
+    ``F = [sum_g w_g (k_g - k)² / (G - 1)] / [1 + 2 (G - 2) L / (G² - 1)]`` on G - 1 and
+    ``(G² - 1) / (3 L)`` degrees of freedom. Groups without an estimate are left out of the test;
+    it is nan where one has no standard error above 0. With fewer than some 20 units a group the
+    standard errors themselves are rough.
 
     Examples
     --------
@@ -88,8 +95,8 @@ def by_group(
     >>> frame = by_group(study, batch)
     >>> frame[["group", "n_units", "estimate", "difference", "difference_p_value"]].round(3)
         group  n_units  estimate  difference  difference_p_value
-    0   first       45     0.426       0.124               0.079
-    1  second       45     0.302      -0.124               0.079
+    0   first       45     0.426       0.124               0.082
+    1  second       45     0.302      -0.124               0.082
     """
     reading = {
         "unit": unit,
@@ -104,14 +111,20 @@ def by_group(
     }
     study, of_unit = _grouped(data, by, reading, "by_group")
     whole = score_whole(study, coefficient, distance, level)
-    codes, groups = pd.factorize(of_unit)
+    codes, groups = _factorized(of_unit)
     of_rating = codes[study.unit_codes]
-    parts = [score_part(whole, of_ratings(study, of_rating == g)) for g in range(len(groups))]
+    order = np.argsort(of_rating, kind="stable")
+    bounds = np.searchsorted(of_rating[order], np.arange(len(groups) + 1))
+    parts = [
+        score_part(whole, of_ratings(study, np.sort(order[first:last])))
+        for first, last in itertools.pairwise(bounds)
+    ]
     p = _homogeneity(parts)
     rows = []
-    for g, part in enumerate(parts):
+    long = len(parts) * study.n_ratings > 20_000_000
+    for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
         rest = of_ratings(study, of_rating != g)
-        columns = counts(part) | uncertainty(part, level) | _beside(part, whole, rest, level)
+        columns = counts(part) | uncertainty(part, level) | _beside(part, whole, rest)
         rows.append({"group": groups[g], **columns, "homogeneity_p_value": p, **named(part)})
     return pd.DataFrame(rows)
 
@@ -142,7 +155,8 @@ def over_time(
     data : Annotations or DataFrame
         As in `by_group`.
     at : str, mapping or Series
-        When each unit was annotated: dates, times as text, or numbers.
+        When each unit was annotated: dates, times as text (ISO 8601), or numbers. A column may have
+        a time for every annotation: a unit belongs to the time of its first one.
     window, step : int, number, str or Timedelta
         How long a window is and how far the next one begins: in units of `at` for numbers, as
         ``"7D"`` for times. Default step: the window, so that windows do not overlap.
@@ -152,7 +166,8 @@ def over_time(
     Returns
     -------
     DataFrame
-        One row a window ``[start, end)`` that holds a unit: start, end, n_units, n_pairable_units,
+        One row a window ``[start, end)`` that holds a unit, in the time zone of `at`: start, end,
+        n_units, n_pairable_units,
         n_raters, n_ratings, n_values, estimate, standard_error, low, high, reason, coefficient,
         distance.
 
@@ -183,22 +198,36 @@ def over_time(
         "codebook": codebook,
         "duplicates": duplicates,
     }
-    study, of_unit = _grouped(data, at, reading, "over_time")
-    times = _as_times(of_unit)
+    study, when = _dated(data, at, reading)
     whole = score_whole(study, coefficient, distance, level)
-    order = np.argsort(times, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    by_time = np.argsort(rank[study.unit_codes], kind="stable")
-    when = times[study.unit_codes[by_time]]
+    order = np.argsort(when.of_unit[study.unit_codes], kind="stable")
+    times = when.of_unit[study.unit_codes][order]
     rows = []
-    for start, end in _windows(times, window, step):
-        first, last = np.searchsorted(when, [start, end])
+    for start, end in windows(when.of_unit, window, step):
+        first, last = np.searchsorted(times, [start, end])
         if first < last:
-            part = score_part(whole, of_ratings(study, by_time[first:last]))
+            part = score_part(whole, of_ratings(study, np.sort(order[first:last])))
             columns = counts(part) | uncertainty(part, level) | named(part)
-            rows.append({"start": start, "end": end, **columns})
+            rows.append({"start": when.shown(start), "end": when.shown(end), **columns})
     return pd.DataFrame(rows)
+
+
+def _dated(
+    data: Annotations | pd.DataFrame, at: Grouping, reading: Mapping[str, Any]
+) -> tuple[Annotations, Times]:
+    """Return the study, and when each of its units began."""
+    if isinstance(at, str) and isinstance(data, pd.DataFrame):
+        study, cells, unit_of_row = study_and_column(data, at, reading)
+        return study, first_times(times_of(cells), unit_of_row, study.n_units)
+    study, of_unit = _grouped(data, at, reading, "over_time")
+    return study, times_of(pd.Series(of_unit).infer_objects())
+
+
+def _factorized(of_unit: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
+    try:
+        return pd.factorize(of_unit)
+    except TypeError as error:
+        raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
 
 
 def _grouped(
@@ -216,74 +245,41 @@ def _grouped(
     return study, group_of_units(study, by, what)
 
 
-def _beside(part: Agreement, whole: Agreement, rest: Annotations, level: float) -> Row:
+def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
     """Return the difference of a group from all others together."""
-    if not rest.n_ratings:
-        numbers = (float("nan"),) * 3
-    else:
-        row = linearised_difference(
-            part, score_part(whole, rest), design="independent", level=level
-        )
-        numbers = (row["difference"], row["standard_error"], row["p_value"])
     names = ("difference", "difference_standard_error", "difference_p_value")
-    return dict(zip(names, numbers, strict=True))
+    if not rest.n_ratings:
+        return dict.fromkeys(names, float("nan"))
+    others = score_part(whole, rest)
+    difference = part.estimate - others.estimate
+    se = float(np.hypot(part.standard_error, others.standard_error))
+    p = _welch_p(difference, (part, others), se)
+    return dict(zip(names, (difference, se, p), strict=True))
+
+
+def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:
+    """Return the two-sided p of Welch's t; nan where there is no standard error above 0."""
+    from scipy.special import stdtr
+
+    if not se > ROUNDING:
+        return float("nan")
+    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides if x.standard_error > 0]
+    return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
 
 
 def _homogeneity(parts: list[Agreement]) -> float:
-    """Return the p of one common value for all groups that have an estimate."""
-    from scipy.special import chdtrc
+    """Return Welch's p of one common value for all groups that have an estimate."""
+    from scipy.special import fdtrc
 
     known = [part for part in parts if part.reason is None]
-    estimates = np.array([part.estimate for part in known])
     errors = np.array([part.standard_error for part in known])
-    if len(known) < 2 or not (errors > 0).all():
+    G = len(known)
+    if G < 2 or not (errors > ROUNDING).all():
         return float("nan")
+    estimates = np.array([part.estimate for part in known])
     w = 1 / errors**2
-    Q = float(w @ (estimates - w @ estimates / w.sum()) ** 2)
-    return float(chdtrc(len(known) - 1, Q))
-
-
-def _as_times(of_unit: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
-    """Return the times as numbers or as numpy datetimes, one a unit."""
-    series = pd.Series(of_unit).infer_objects()
-    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        return series.to_numpy()
-    try:
-        parsed = pd.to_datetime(series, format="ISO8601", utc=True)
-    except (ValueError, TypeError) as error:
-        raise OptionError(
-            f"the times are neither numbers nor dates as in 2026-01-31 ({error}); read others with "
-            "pandas.to_datetime first."
-        ) from error
-    return parsed.dt.tz_localize(None).to_numpy()
-
-
-def _windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield start and end of each window, from the first time on."""
-    width = _length(times, window, "window")
-    stride = width if step is None else _length(times, step, "step")
-    first, last = times.min(), times.max()
-    n = int((last - first) / stride) + 1
-    if n > _WINDOWS_AT_MOST:
-        raise OptionError(
-            f"window={window!r}, step={step!r} would make {n:,} windows; the limit is "
-            f"{_WINDOWS_AT_MOST:,}."
-        )
-    for k in range(n):
-        start = first + k * stride
-        yield start, start + width
-
-
-def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
-    is_number = isinstance(length, int | float) and not isinstance(length, bool)
-    if np.issubdtype(times.dtype, np.number):
-        if not is_number or not length > 0:
-            raise OptionError(f"{name}={length!r} must be a number above 0, as the times are.")
-        return length
-    try:
-        span = None if is_number else pd.Timedelta(length)
-    except ValueError:
-        span = None
-    if span is None or not span > pd.Timedelta(0):
-        raise OptionError(f"{name}={length!r} must be a length of time, such as '7D'.")
-    return span.to_timedelta64()
+    between = float(w @ (estimates - w @ estimates / w.sum()) ** 2) / (G - 1)
+    f = np.array([part.degrees_of_freedom for part in known])
+    L = float(((1 - w / w.sum()) ** 2 / f).sum())
+    F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
+    return float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -118,9 +119,10 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     r2       0.27   NaN  0.38
     r3       0.31  0.38   NaN
     """
-    if column not in pairs.columns:
+    numbers = list(pairs.select_dtypes("number").columns)
+    if column not in numbers:
         raise OptionError(
-            f"the pairs have no column {column!r}.{did_you_mean(column, list(pairs.columns))}"
+            f"the pairs have no column of numbers {column!r}.{did_you_mean(column, numbers)}"
         )
     turned = pairs.rename(columns={"rater_a": "rater_b", "rater_b": "rater_a"})
     both = pd.concat([pairs, turned], ignore_index=True)
@@ -169,7 +171,8 @@ def _alphas_of(
     n = np.bincount(pair, minlength=len(found)).astype(np.float64)
     mean_d = np.bincount(pair, d, len(found)) / n
     chance = np.bincount(pair, spread, len(found)) / n
-    estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance), weights.max_distance)
+    chance[chance <= NOTHING * _reach(pair, k, l, len(found), weights)] = 0.0
+    estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance))
     return pd.DataFrame(
         {
             "rater_a": study.raters[found // study.n_raters],
@@ -178,7 +181,7 @@ def _alphas_of(
             "estimate": estimate,
             "standard_error": error,
             "mean_distance": mean_d,
-            "reason": _reasons(n, chance, weights.max_distance),
+            "reason": _reasons(n, chance),
         }
     )
 
@@ -188,7 +191,6 @@ def _alpha_of_two(
     spread: Floats,
     pair: npt.NDArray[np.int64],
     means: tuple[Floats, Floats, Floats],
-    d_max: float,
 ) -> tuple[Floats, Floats]:
     """Return 1 - (2n - 1) Do / (2n S), S = pi' D pi, with its standard error (r_i = 2 throughout).
 
@@ -196,17 +198,36 @@ def _alpha_of_two(
     Do / S and s_i the mean of D pi over its two values.
     """
     n, mean_d, chance = means
-    S = np.where((chance > NOTHING * d_max) & (n > 1), chance, np.nan)
+    S = np.where((chance > 0) & (n > 1), chance, np.nan)
     estimate = 1 - (2 * n - 1) / (2 * n) * mean_d / S
     x = ((S[pair] - d) - 2 * (mean_d / S)[pair] * (S[pair] - spread)) / S[pair]
     deviation = np.bincount(pair, (x - (1 - mean_d / S)[pair]) ** 2, len(n))
     return estimate, np.sqrt(deviation / np.where(n > 1, n * (n - 1), np.nan))
 
 
-def _reasons(n: Floats, chance: Floats, d_max: float) -> npt.NDArray[np.object_]:
+def _reach(
+    pair: npt.NDArray[np.int64],
+    k: npt.NDArray[Any],
+    l: npt.NDArray[Any],
+    n_pairs: int,
+    weights: Weights,
+) -> Floats:
+    """Return the largest distance from one value of each pair to its others, for rounding.
+
+    The largest distance of the study may be far from those that a pair uses.
+    """
+    first = np.zeros(n_pairs, dtype=np.int64)
+    first[pair[::-1]] = k[::-1]
+    out = np.zeros(n_pairs)
+    for values in (k, l):
+        np.maximum.at(out, pair, weights.distance_at(values, first[pair]))
+    return out
+
+
+def _reasons(n: Floats, chance: Floats) -> npt.NDArray[np.object_]:
     out = np.full(len(n), None, dtype=object)
-    out[chance <= NOTHING * d_max] = "only one value was used"
-    out[(n == 1) & (chance > NOTHING * d_max)] = "there is only one unit"
+    out[chance == 0] = "only one value was used"
+    out[(n == 1) & (chance > 0)] = "there is only one unit"
     return out
 
 

@@ -14,7 +14,7 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, known_raters, score_whole
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
-from setagree.differences import linearised_difference
+from setagree.differences import ROUNDING, linearised_difference
 from setagree.distances.registry import DistanceLike
 from setagree.progress import track
 from setagree.results import Agreement
@@ -79,7 +79,7 @@ def by_rater(
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
-        labels is missing where the values are numbers.
+        labels is missing where the values are numbers. Every rater costs a pass over the ratings.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
     rows: list[Row] = []
     everyone = np.arange(study.n_units)
     raters = range(study.n_raters)
-    long = study.n_raters * study.n_ratings > 20_000_000
+    long = study.n_raters * study.n_ratings > 5_000_000
     for g in track(raters, total=len(raters), what="raters", long=long):
         kept = study.rater_codes != g
         if not kept.any():
@@ -240,8 +240,9 @@ def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.objec
     best = bias.argmax(axis=1)
     size = bias[np.arange(len(bias)), best]
     labels = membership.labels[best]
-    labels[~(size > 0)] = None
-    return labels, np.where(size > 0, size, np.nan)
+    real = size > ROUNDING
+    labels[~real] = None
+    return labels, np.where(real, size, np.nan)
 
 
 def _no_habits(n_raters: int) -> Row:

@@ -58,7 +58,8 @@ def by_unit(
         most ratings): unit, n_ratings, n_distinct (answers), disagreement (the mean distance over
         its pairs of ratings), share_of_disagreement (of the observed disagreement Do, to which a
         unit contributes in proportion to its ratings), influence (the linearised value of the
-        unit, whose mean is the coefficient), estimate_without (the coefficient without the unit,
+        unit, whose mean is the coefficient, for alpha up to its small-sample term),
+        estimate_without (the coefficient without the unit,
         exact), change (estimate_without - estimate: positive where the unit costs agreement),
         answers (text, equal answers together), coefficient, distance. Both estimate_without and
         influence are nan for mv_alpha, which has no closed form of them.

@@ -56,8 +56,8 @@ def confusions(
     -----
     With ``c`` the pairable ratings, N of them, T pairs within units and ``c(a, not b)`` the ratings
     that hold a and not b, the mean is ``2 T c(a, not b) c(b, not a) / (N (N - 1))``; for "left out"
-    the sum over all A and subsets B of A takes the place of the product. It is nan where sets are
-    so large that their subsets are too many.
+    the sum over all A and subsets B of A takes the place of the product. It is nan where
+    large sets are so many that comparing them would take minutes.
 
     Examples
     --------

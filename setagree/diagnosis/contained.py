@@ -10,28 +10,53 @@ import numpy.typing as npt
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.membership import Membership
 
-_SUBSETS_AT_MOST = 50_000_000
-"""Subsets of all values together, beyond which they are not listed (some seconds)."""
+_LISTED_SIZE = 12
+"""The size of a value up to which its subsets are listed; they are 4,096."""
+
+_LOOKUPS_AT_MOST = 50_000_000
+"""Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
+
+_PAIRS_AT_ONCE = 4_000_000
 
 
 def gone_by_chance(membership: Membership, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
-    Every subset of every value in use is looked up among the values: 2^|A| lookups for a value A.
-    All are nan where that would be too many.
+    Every subset of a small value is looked up among the values, 2^|A| lookups; a large value is
+    compared with all values. All are nan where that would be too many.
     """
     used = np.flatnonzero(c > 0)
     sizes = membership.sizes[used]
     out = np.zeros(membership.n_labels)
-    if float((2.0**sizes).sum()) > _SUBSETS_AT_MOST:
+    small, large = used[sizes <= _LISTED_SIZE], used[sizes > _LISTED_SIZE]
+    lookups = float((2.0 ** membership.sizes[small]).sum()) + float(len(large)) * len(used)
+    if lookups > _LOOKUPS_AT_MOST:
         return np.full(membership.n_labels, np.nan)
     names = np.random.default_rng(0).integers(2**63, size=membership.n_labels, dtype=np.uint64)
     book = _Book(membership, used, c, names)
-    for size in np.unique(sizes):
-        values = used[sizes == size]
+    for size in np.unique(membership.sizes[small]):
+        values = small[membership.sizes[small] == size]
         labels = membership.spread(values)[1].reshape(len(values), size)
         lost = _lost(labels, names, book) * c[values][:, None]
         out += np.bincount(labels.ravel(), lost.ravel(), membership.n_labels)
+    return out + _lost_from_large(membership, large, used, c)
+
+
+def _lost_from_large(
+    membership: Membership, large: npt.NDArray[Any], used: npt.NDArray[Any], c: Floats
+) -> Floats:
+    """Return the same sum over the large values alone, each compared with every value in use."""
+    out = np.zeros(membership.n_labels)
+    at_once = max(1, _PAIRS_AT_ONCE // max(len(used), 1))
+    for start in range(0, len(large), at_once):
+        rows = large[start : start + at_once]
+        shared = (membership.matrix[rows] @ membership.matrix[used].T).toarray()
+        inside = (shared == membership.sizes[used]) & (shared < membership.sizes[rows][:, None])
+        A, B = np.nonzero(inside)
+        position, label = membership.spread(rows[A])
+        gone = ~membership.holds(used[B][position], label)
+        weight = (c[rows[A]] * c[used[B]])[position[gone]]
+        out += np.bincount(label[gone], weight, membership.n_labels)
     return out
 
 

@@ -66,6 +66,36 @@ def study_of_table(
     DataError
         The column is absent, or a row has nothing in it.
     """
+    found, cells = _columns(table, column, reading)
+    units, names = code_ids(pick_column(table, found["unit"]), "unit")
+    groups, listed = pd.factorize(cells)
+    first = np.zeros(len(names), dtype=np.int64)
+    first[units[::-1]] = groups[::-1]
+    if (first[units] == groups).all():
+        study = Annotations.from_long(table, **found)
+        place = dict(zip(names, first, strict=True))
+        return study, as_objects(listed)[[place[unit] for unit in study.units]]
+    pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
+    ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
+    study = Annotations.from_long(table.assign(**{found["unit"]: ids[which]}), **found)
+    return study, as_objects(group for _, group in study.units)
+
+
+def study_and_column(
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
+) -> tuple[Annotations, pd.Series[Any], npt.NDArray[np.int64]]:
+    """Return the study of a long table, a further column, and the unit of each row (-1: none)."""
+    found, cells = _columns(table, column, reading)
+    study = Annotations.from_long(table, **found)
+    units, names = code_ids(pick_column(table, found["unit"]), "unit")
+    place = {unit: k for k, unit in enumerate(study.units)}
+    return study, cells, np.array([place.get(name, -1) for name in names])[units]
+
+
+def _columns(
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
+) -> tuple[dict[str, Any], pd.Series[Any]]:
+    """Return the options of `from_long` with the columns found, and the further column."""
     cells = pick_column(table, column)
     nothing = int(cells.isna().sum())
     if nothing:
@@ -74,19 +104,11 @@ def study_of_table(
             "it in, or drop these rows."
         )
     roles = ("unit", "rater", "labels", "value")
+    taken = [role for role in roles if reading[role] == column]
+    if taken:
+        raise OptionError(
+            f"column {column!r} is the {taken[0]}; groups need a column of their own."
+        )
     free = [name for name in table.columns if name != column]
     found = guess_columns(free, **{role: reading[role] for role in roles})
-    how = {name: option for name, option in reading.items() if name not in roles}
-    columns = {role: getattr(found, role) for role in roles}
-    units, names = code_ids(pick_column(table, found.unit), "unit")
-    groups, listed = pd.factorize(cells)
-    first = np.zeros(len(names), dtype=np.int64)
-    first[units[::-1]] = groups[::-1]
-    if (first[units] == groups).all():
-        study = Annotations.from_long(table, **columns, **how)
-        place = dict(zip(names, first, strict=True))
-        return study, as_objects(listed)[[place[unit] for unit in study.units]]
-    pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
-    ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
-    study = Annotations.from_long(table.assign(**{found.unit: ids[which]}), **columns, **how)
-    return study, as_objects(group for _, group in study.units)
+    return {**reading, **{role: getattr(found, role) for role in roles}}, cells

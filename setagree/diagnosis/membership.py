@@ -82,7 +82,7 @@ def membership_of(tally: Tally) -> Membership:
     if tally.kind == "number":
         raise DataError("numbers have no labels to look at; this is for label sets and categories.")
     sets = [_label_set(value) for value in tally.values]
-    labels = sorted_labels(used_labels(sets))
+    labels = _sorted(used_labels(sets))
     column = {label: position for position, label in enumerate(labels)}
     rows = [sorted(column[label] for label in one) for one in sets]
     names = np.empty(len(labels), dtype=object)
@@ -90,6 +90,14 @@ def membership_of(tally: Tally) -> Membership:
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     flat = [label for row in rows for label in row]
     return Membership(names, indptr, np.array(flat, dtype=np.int64))
+
+
+def _sorted(labels: frozenset[Any]) -> list[Any]:
+    """Return the labels in reading order; categories that have none, by type and text."""
+    try:
+        return sorted_labels(labels)
+    except TypeError:
+        return sorted(labels, key=lambda one: (type(one).__name__, str(one)))
 
 
 def _label_set(value: Value) -> frozenset[Any]:

@@ -21,13 +21,13 @@ from setagree.diagnosis.common import (
 )
 from setagree.diagnosis.confusions import confusions
 from setagree.differences import linearised_difference
-from setagree.distances.labelled import direct_parents
+from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, did_you_mean
+from setagree.errors import DataError, DistanceError, OptionError, did_you_mean, shorten
 from setagree.labels import Label, LabelSet, display_labels, sorted_labels
 from setagree.results import Agreement
 from setagree.scoring import Bench
-from setagree.substudies import of_ratings, places_of, with_answers
+from setagree.substudies import of_ratings, places_of, with_answers, with_used_values
 
 _MERGED = " + "
 _PAIRS_TRIED = 10
@@ -54,7 +54,8 @@ def what_if(
     study : Annotations
         Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
-        Each group becomes one label.
+        Each group becomes one label, the first of it: what a distance knows of labels (a weight,
+        parents), it takes from that one.
     drop_labels : sequence of labels
         Each is taken out of all answers; an answer that held nothing else becomes the empty set,
         which is still an answer.
@@ -74,7 +75,9 @@ def what_if(
         First the study as it is, then the changes, the largest gain first: change ("as it is",
         "merge", "drop label", "drop rater", "to parents"), what, estimate, standard_error, low,
         high; difference (from the study as it is) with difference_standard_error and p_value
-        (paired by unit, linearised, not corrected for the number of changes); n_units,
+        (paired by unit, linearised, not corrected for the number of changes); a change that the
+        distance cannot follow, such as a set that a matrix lacks, is an error where it was asked
+        for and a row with the reason where it was not; n_units,
         n_pairable_units, n_raters, n_ratings, n_values, reason, coefficient, distance.
 
     Raises
@@ -102,7 +105,8 @@ def what_if(
     if study.kind != "labels" and (merge or drop_labels or parents):
         raise DataError("only label sets can be changed; these values are scalars.")
     whole = score_whole(study, coefficient, distance, level)
-    if merge is None and drop_labels is None and drop_raters is None and parents is None:
+    unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
+    if unasked:
         merge, drop_labels, drop_raters = _to_try(study)
     rows = [_as_it_is(whole, level)]
     changed = [
@@ -110,11 +114,17 @@ def what_if(
         *_without_labels(study, drop_labels or ()),
         *_to_parents(study, parents),
     ]
+    everywhere = np.arange(study.n_units)
     for change, what, rewrite in changed:
-        part = with_answers(study, rewrite)
-        rows.append(_row(change, what, part, np.arange(study.n_units), whole, level))
+        try:
+            part = with_answers(study, rewrite)
+            rows.append(_row(change, what, part, everywhere, whole, level))
+        except DistanceError as error:
+            if not unasked:
+                raise DistanceError(f"{change} {what}: {error}") from error
+            rows.append(_row_without(change, what, str(error), whole))
     for name, kept in _without_raters(study, drop_raters or ()):
-        part, places = of_ratings(study, kept), places_of(study, kept)
+        part, places = with_used_values(of_ratings(study, kept)), places_of(study, kept)
         rows.append(_row("drop rater", name, part, places, whole, level))
     frame = pd.DataFrame(rows)
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
@@ -126,8 +136,8 @@ def _as_it_is(whole: Agreement, level: float) -> Row:
         "change": "as it is",
         "what": "",
         **uncertainty(whole, level),
-        "difference": 0.0,
-        "difference_standard_error": 0.0,
+        "difference": whole.estimate - whole.estimate,
+        "difference_standard_error": whole.standard_error - whole.standard_error,
         "p_value": float("nan"),
         **counts(whole),
         **named(whole),
@@ -160,6 +170,11 @@ def _row(
     }
 
 
+def _row_without(change: str, what: str, reason: str, whole: Agreement) -> Row:
+    """Return the row of a change that the distance cannot follow."""
+    return {"change": change, "what": what, **named(whole), "reason": reason}
+
+
 def _to_try(
     study: Annotations,
 ) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
@@ -178,13 +193,14 @@ Change = tuple[str, str, Callable[[Any], Value]]
 
 def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[Change]:
     for group in groups:
-        if isinstance(group, str):
+        if isinstance(group, str) or not isinstance(group, Iterable):
             raise OptionError(f"merge={groups!r} must be a list of groups of labels: [[a, b]].")
         labels = frozenset(group)
         _check_labels(study, labels)
-        name = _MERGED.join(str(label) for label in sorted_labels(labels))
-        # The merged label is one that no answer holds yet.
-        yield "merge", name, _replacing(labels, frozenset([f"{name} (merged)"]))
+        name = _MERGED.join(_named(study, label) for label in sorted_labels(labels))
+        # One of them stands for all: what a distance knows of labels, it knows of this one.
+        kept = next(iter(group)) if isinstance(group, list | tuple) else sorted_labels(labels)[0]
+        yield "merge", name, _replacing(labels, frozenset([kept]))
 
 
 def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
@@ -192,15 +208,18 @@ def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
 
 
 def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Change]:
+    if isinstance(labels, str):
+        raise OptionError(f"drop_labels={labels!r} must be a list of labels.")
     _check_labels(study, labels)
     for label in labels:
-        yield "drop label", str(label), _replacing(frozenset([label]), frozenset())
+        yield "drop label", _named(study, label), _replacing(frozenset([label]), frozenset())
 
 
 def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iterator[Change]:
     if parents is None:
         return
     direct = direct_parents(parents)
+    taxonomy(parents)  # refuses a label that is its own ancestor
 
     def lifted(value: LabelSet) -> LabelSet:
         return frozenset().union(*(direct.get(one) or frozenset([one]) for one in value))
@@ -212,16 +231,24 @@ def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iter
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[tuple[str, Any]]:
     place = {rater: g for g, rater in enumerate(study.raters)}
+    if isinstance(raters, str):
+        raise OptionError(f"drop_raters={raters!r} must be a list of raters.")
     for rater in raters:
-        if rater not in place:
+        if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)
-            raise DataError(f"there is no rater {rater!r} in the study.{hint}")
+            raise DataError(f"there is no rater {shorten(rater)} in the study.{hint}")
         yield str(rater), study.rater_codes != place[rater]
 
 
 def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:
     known = set(study.labels)
     for label in labels:
-        if label not in known:
+        if not isinstance(label, Hashable) or label not in known:
             hint = did_you_mean(label, study.labels)
-            raise DataError(f"nobody gave the label {label!r}.{hint}")
+            raise DataError(f"nobody gave the label {shorten(label)}.{hint}")
+
+
+def _named(study: Annotations, label: Label) -> str:
+    """Return the text of a label; 1 beside "1" is told apart."""
+    alike = [one for one in study.labels if str(one) == str(label)]
+    return str(label) if len(alike) < 2 else repr(label)

@@ -171,4 +171,6 @@ def _ancestors(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
 def _as_labels(above: Label | Iterable[Label] | None) -> LabelSet:
     if above is None or is_missing(above) or above == "":
         return frozenset()
-    return frozenset([above]) if isinstance(above, str | int) else frozenset(above)
+    if isinstance(above, Iterable) and not isinstance(above, str):
+        return frozenset(above)
+    return frozenset([above])

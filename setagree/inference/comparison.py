@@ -19,7 +19,7 @@ from setagree.differences import (
     rows_of_units,
     unit_places,
 )
-from setagree.errors import OptionError, check_choice
+from setagree.errors import OptionError, check_choice, counted
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
 from setagree.inference.draws import (
     Rng,
@@ -85,20 +85,22 @@ class Comparison:
     def __repr__(self) -> str:
         first = self.frame.iloc[0]
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
+        missed = f", {counted(n, 'resample')} undefined" if (n := int(first["n_undefined"])) else ""
         return (
             f"<Comparison ({self.design}, {self.method}): {first['first']} - {first['second']} = "
-            f"{self.difference:.4f} ({self.level:.0%} {first['low']:.4f} to {first['high']:.4f}, "
-            f"p = {self.p_value:.4g}){more}>"
+            f"{self.difference:.4f} ({100 * self.level:g}% {first['low']:.4f} to "
+            f"{first['high']:.4f}, p = {self.p_value:.4g}{missed}){more}>"
         )
 
     def __str__(self) -> str:
         if len(self.frame) == 1:
             return repr(self)
-        shown = self.frame.drop(columns=["n_undefined", "n_shared"]).round(
+        hidden = ["n_shared"] if self.frame["n_undefined"].any() else ["n_undefined", "n_shared"]
+        shown = self.frame.drop(columns=hidden).round(
             {"difference": 4, "standard_error": 4, "low": 4, "high": 4}
         )
         p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
-        head = f"{len(shown)} pairs ({self.design}, {self.method}, {self.level:.0%} intervals)"
+        head = f"{len(shown)} pairs ({self.design}, {self.method}, {100 * self.level:g}% intervals)"
         return f"{head}\n\n{shown.to_string(index=False, formatters=p)}"
 
 

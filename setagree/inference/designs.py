@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +19,10 @@ Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
 """The designs of a comparison by name."""
 
 
+_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
+"""Zeros in front of a number, and what makes a whole number a decimal one."""
+
+
 def design_of(agreements: Sequence[Agreement]) -> Comparable:
     """Return the design that the identifiers of the units speak for.
 
@@ -29,7 +34,7 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
     Warns
     -----
     SimilarLabelsWarning
-        No identifier is shared, but some differ only in case, space or type.
+        No identifier is shared, but some differ only in case, space, zeros in front or type.
     """
     if on_one_tally(agreements):
         return "same_units"
@@ -122,10 +127,13 @@ def _alike(known: Sequence[frozenset[Any]]) -> str:
         return ""
     verb = "differs" if len(pairs) == 1 else "differ"
     return (
-        f"{counted(len(pairs), 'unit')} {verb} only in case, space or type "
+        f"{counted(len(pairs), 'unit')} {verb} only in case, space, zeros or type "
         f"({listing(pairs, limit=2)})"
     )
 
 
 def _plain(unit: object) -> str:
-    return "".join(str(unit).split()).casefold()
+    """Return an identifier without case, space, zeros in front of whole numbers, and type."""
+    if isinstance(unit, tuple):
+        return f"({','.join(map(_plain, unit))})"
+    return _ZEROS.sub("", "".join(str(unit).split()).casefold())

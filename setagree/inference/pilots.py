@@ -98,6 +98,11 @@ def variances_by_raters(
     return _by_choices(agreement, study, regular, raters, n_resamples, generator)
 
 
+def take_turns(agreement: Agreement) -> bool:
+    """Say whether the raters share the units out, so that a plan is for ratings a unit."""
+    return not _regular_raters(agreement)[1]
+
+
 def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
     """Return which raters are not sparse, and whether these rated all units together.
 
@@ -236,11 +241,11 @@ def _say_degenerate(found: npt.NDArray[np.float64], r: int) -> None:
     perfect = int((found <= ROUNDING**2).sum())
     if not undefined + perfect:
         return
-    said = [f"{undefined:,} have no standard error and are left out"] if undefined else []
-    said += [f"{perfect:,} have one of 0 and pull the mean down"] if perfect else []
+    said = [f"{undefined:,} without a standard error (left out)"] if undefined else []
+    said += [f"{perfect:,} with one of 0 (they pull the mean down)"] if perfect else []
     warn(
-        f"of {counted(len(found), 'choice')} of {r} raters of the pilot, {', and '.join(said)}: "
-        f"the pilot is too small to say much of {r} raters.",
+        f"{r} raters of the pilot: of {counted(len(found), 'choice')} {', '.join(said)}; the pilot "
+        f"is too small to say much of {r} raters.",
         UndefinedAgreementWarning,
     )
 

@@ -35,6 +35,8 @@ class Plan:
         What was wanted; None where numbers of units were.
     pilot_half_width : float
         What the pilot has, its upper end not cut at 1.
+    pilot_units : int
+        The units that count in the pilot: for most coefficients those of two ratings.
     """
 
     pilot: Agreement
@@ -42,6 +44,7 @@ class Plan:
     level: float
     half_width: float | None
     pilot_half_width: float
+    pilot_units: int
 
     @property
     def reached(self) -> str:
@@ -83,12 +86,16 @@ def plan(
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
     than the pilot has, its raters are left out (all choices, or some at random) and the mean
     variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is extended from the pilot:
-    the curve goes through what the pilot has and is fitted to what fewer raters gave; a rough
-    guide, marked as such. More raters never need more units in a plan, as one could leave some out:
-    what fewer raters gave is raised to what more gave where chance has it otherwise.
+    the curve goes through what the pilot has and is fitted to what fewer raters gave (r is the
+    mean number of ratings a unit). That is a rough guide, marked as such: on simulated pilots the
+    standard error of twice the raters came out 2 to 12 % too large on average, that of 20 ratings a
+    unit judged by pilots of 3 up to half too large. More raters never need more units in a plan,
+    as one could leave some out: what fewer raters gave is raised to what more gave where chance has
+    it otherwise.
 
-    A number of raters is how many rate each unit. A rater with fewer than half the ratings of the
-    busiest is no example of that: where `raters` are asked for, it is left out with a warning.
+    A number of raters is how many rate each unit, but for gaps like those of the pilot. A rater
+    with fewer than half the ratings of the busiest is no example of that: where `raters` are asked
+    for, it is left out with a warning.
     Where raters take turns (less than three quarters of the units x raters table is filled), fewer
     ratings are drawn at random inside each unit that has as many. In both cases the pilot as it is
     counts as its mean number of ratings a unit.
@@ -158,7 +165,7 @@ def plan(
             row = {"raters": r, "units": n, **_spread(each, n, level)}
             rows.append({**row, "more_units": max(0, n - done), "basis": basis})
     here = _spread(variance, done, level)["half_width"]
-    return Plan(agreement, pd.DataFrame(rows), level, half_width, here)
+    return Plan(agreement, pd.DataFrame(rows), level, half_width, here, done)
 
 
 def _check_wishes(

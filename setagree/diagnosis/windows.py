@@ -1,0 +1,112 @@
+"""Times, and windows that roll over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, OptionError, counted
+
+_WINDOWS_AT_MOST = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Times as numbers or numpy datetimes, with the time zone they came in.
+
+    Attributes
+    ----------
+    of_unit : ndarray
+        One time a unit; datetimes are in UTC where a zone is known.
+    zone : tzinfo or None
+    """
+
+    of_unit: npt.NDArray[Any]
+    zone: Any = None
+
+    def shown(self, time: Any) -> Any:
+        """Return a time as people gave it: a number, or a Timestamp in their zone."""
+        if not isinstance(time, np.datetime64):
+            return time
+        stamp = pd.Timestamp(time)
+        return stamp if self.zone is None else stamp.tz_localize("UTC").tz_convert(self.zone)
+
+
+def times_of(cells: pd.Series[Any]) -> Times:
+    """Return cells as times.
+
+    Raises
+    ------
+    OptionError
+        They are neither numbers nor dates, or some have a time zone and some have none.
+    DataError
+        A number is infinite.
+    """
+    if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
+        numbers = cells.to_numpy(dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            n = int((~np.isfinite(numbers)).sum())
+            raise DataError(f"{counted(n, 'time')} of {len(cells):,} are no finite numbers.")
+        return Times(cells.to_numpy())
+    try:
+        parsed = pd.to_datetime(cells, format="ISO8601")
+        zone = parsed.dt.tz
+    except (ValueError, TypeError, AttributeError) as error:
+        raise OptionError(
+            f"the times are neither numbers nor dates as in 2026-01-31, all with a time zone or "
+            f"none ({error}); read others with pandas.to_datetime first."
+        ) from error
+    plain = parsed if zone is None else parsed.dt.tz_convert("UTC").dt.tz_localize(None)
+    return Times(plain.to_numpy(), zone)
+
+
+def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Times:
+    """Return the earliest time of each unit, from one time a row; rows of no unit have code -1."""
+    rows = np.flatnonzero(unit_of_row >= 0)
+    order = rows[np.argsort(times.of_unit[rows], kind="stable")[::-1]]
+    first = np.empty(n_units, dtype=times.of_unit.dtype)
+    first[unit_of_row[order]] = times.of_unit[order]
+    return replace(times, of_unit=first)
+
+
+def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield start and end of each window, from the first time on to past the last.
+
+    Raises
+    ------
+    OptionError
+        The window does not fit the times, or there would be more than 2,000 windows.
+    """
+    width = _length(times, window, "window")
+    stride = width if step is None else _length(times, step, "step")
+    first, last = times.min(), times.max()
+    if not last - first < _WINDOWS_AT_MOST * stride:
+        raise OptionError(
+            f"window={window!r}, step={step!r} would make more than {_WINDOWS_AT_MOST:,} windows."
+        )
+    n = int((last - first) / stride) + 1
+    # An end is the next start itself, so that no time falls between two.
+    starts = [first + k * stride for k in range(n + 2)]
+    for k, start in enumerate(starts[:-1]):
+        if start <= last:
+            yield start, starts[k + 1] if step is None else start + width
+
+
+def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
+    is_number = isinstance(length, int | float) and not isinstance(length, bool)
+    if np.issubdtype(times.dtype, np.number):
+        if not is_number or not 0 < length < np.inf:
+            raise OptionError(f"{name}={length!r} must be a number above 0, as the times are.")
+        return length
+    try:
+        span = None if is_number else pd.Timedelta(length)
+    except ValueError:
+        span = None
+    if span is None or not span > pd.Timedelta(0):
+        raise OptionError(f"{name}={length!r} must be a length of time, such as '7D'.")
+    return span.to_timedelta64()
