@@ -1,7 +1,7 @@
 """Write examples/report.png: the top of the report on examples/study.csv, as a browser shows it.
 
 Needs the extra ``report``, playwright and a Chromium on the path:
-``python examples/make_report_picture.py``.
+``python examples/make_report_picture.py [PICTURE]``.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def take_picture(page_file: Path, picture: Path) -> None:
 
 
 if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "report.png"
     with tempfile.TemporaryDirectory() as folder:
-        take_picture(write_report(Path(folder)), HERE / "report.png")
-    print(f"{HERE / 'report.png'} written")
+        take_picture(write_report(Path(folder)), target)
+    print(f"{target.name} written")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def run(script: str, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("script", [name for name in SCRIPTS if name != "make_study.py"])
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("make_")])
 def test_script_runs(script: str) -> None:
     """Each script prints an alpha and ends well."""
     assert "krippendorff_alpha" in run(script)
@@ -35,6 +36,16 @@ def test_study_is_what_its_script_writes(tmp_path: Path) -> None:
     written = tmp_path / "study.csv"
     assert "300 units" in run("make_study.py", str(written))
     assert filecmp.cmp(written, EXAMPLES / "study.csv", shallow=False)
+
+
+def test_picture_of_the_report(tmp_path: Path) -> None:
+    """The script takes a picture of the report, where there is a browser."""
+    pytest.importorskip("playwright", reason="playwright drives the browser")
+    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        pytest.skip("no Chromium on the path to take a picture with")
+    written = tmp_path / "report.png"
+    run("make_report_picture.py", str(written))
+    assert written.read_bytes().startswith(b"\x89PNG")
 
 
 def test_walkthrough_gives_the_published_figures() -> None:
