@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_support import invoke, ok, refusal
 
 import setagree as sa
 from setagree.results import COLUMNS
@@ -21,7 +22,6 @@ from setagree.scoring import COEFFICIENTS
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
-from typer.testing import CliRunner
 
 from setagree import __main__, cli
 
@@ -52,29 +52,6 @@ def folder(tmp_path, monkeypatch):
     for name, text in {"walk.csv": WALKTHROUGH, "long.csv": LONG, "scores.csv": SCORES}.items():
         Path(name).write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def invoke(*words):
-    """Run the command in this process."""
-    return CliRunner().invoke(cli.app, list(map(str, words)))
-
-
-def ok(*words):
-    """Run the command, which must succeed, and return what it printed on stdout."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def refusal(*words):
-    """Run the command, which must end with 2 and one sentence, and return the sentence."""
-    result = invoke(*words)
-    lines = result.stderr.splitlines()
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert [line.startswith("Error: ") for line in lines].count(True) == 1
-    assert lines[-1].startswith("Error: ")
-    assert "Traceback" not in result.stderr
-    return lines[-1]
 
 
 MODULE_WITHOUT = """

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
 
@@ -56,33 +57,6 @@ def folder(tmp_path, monkeypatch):
 def walk():
     """Return the study of the walk-through."""
     return sa.Annotations.from_wide(pd.read_csv("walk.csv", dtype=str), unit="unit")
-
-
-def invoke(*words):
-    """Run the command in this process."""
-    return CliRunner().invoke(cli.app, list(map(str, words)))
-
-
-def ok(*words):
-    """Run the command, which must succeed, and return what it printed on stdout."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def rows(*words):
-    """Run the command for JSON and return its rows."""
-    return json.loads(ok(*words, "--format", "json"), parse_constant=pytest.fail)
-
-
-def refusal(*words):
-    """Run the command, which must end with 2 and one sentence, and return the sentence."""
-    result = invoke(*words)
-    last = result.stderr.splitlines()[-1]
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("Error: ") == 1
-    assert last.startswith("Error: ")
-    return last
 
 
 def shares(*names):

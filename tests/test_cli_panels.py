@@ -2,19 +2,16 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
-from typer.testing import CliRunner
-
-from setagree import cli
 
 # Three humans and two models on 40 units. "near" agrees with all; "far" never does.
 ANSWERS = {"ann": "ab", "ben": "ab", "cem": "ab", "near": "ab", "far": "ba"}
@@ -46,31 +43,6 @@ def folder(tmp_path, monkeypatch):
     Path("small.csv").write_text(STUDY, encoding="utf-8")
     Path("scores.csv").write_text("unit,a,b,c\n1,1,1,5\n2,4,4,4\n", encoding="utf-8")
     return tmp_path
-
-
-def invoke(*words):
-    """Run the command in this process."""
-    return CliRunner().invoke(cli.app, list(map(str, words)))
-
-
-def ok(*words):
-    """Run the command, which must succeed, and return what it printed on stdout."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def rows(*words):
-    """Run the command for JSON and return its rows."""
-    return json.loads(ok(*words, "--format", "json"), parse_constant=pytest.fail)
-
-
-def refusal(*words):
-    """Run the command, which must end with 2 and one sentence, and return the sentence."""
-    result = invoke(*words)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("Error: ") == 1
-    return result.stderr.splitlines()[-1]
 
 
 class TestPanel:

@@ -13,15 +13,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import test_exports_json as toy
+from cli_support import invoke, ok, refusal
 
 import setagree as sa
 from setagree import cli_show
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
-from typer.testing import CliRunner
 
-from setagree import __main__, cli, cli_options
+from setagree import __main__, cli_options
 from setagree.sources import reading
 
 LONG = 'doc,who,tags\nd1,ann,"joy, fear"\nd1,bob,joy\nd2,ann,fear\nd2,bob,fear\nd3,ann,\nd3,bob,\n'
@@ -34,27 +34,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
     Path("long.csv").write_text(LONG, encoding="utf-8")
     return tmp_path
-
-
-def invoke(*words):
-    """Run the command in this process."""
-    return CliRunner().invoke(cli.app, list(map(str, words)))
-
-
-def ok(*words):
-    """Run the command, which must succeed, and return what it printed on stdout."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def refusal(*words):
-    """Run the command, which must end with 2 and one sentence, and return the sentence."""
-    result = invoke(*words)
-    assert (result.exit_code, result.stdout) == (2, "")
-    lines = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
-    assert len(lines) == 1, result.stderr
-    return lines[0]
 
 
 def process(*words, **options):
