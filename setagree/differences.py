@@ -52,7 +52,7 @@ def linearised_difference(
     psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
     counts = np.zeros(len(psi), dtype=bool)
     for sign, agreement, place in ((1, one, first), (-1, two, second)):
-        x = _deviations(agreement)
+        x = deviations(agreement)
         counts[place] |= np.isfinite(x)
         psi[place] += sign * np.nan_to_num(x)
     undefined = np.isnan(one.standard_error + two.standard_error)
@@ -82,7 +82,7 @@ def difference_row(difference: float, se: float, quantile: float, df: float) -> 
     }
 
 
-def _deviations(agreement: Agreement) -> Floats:
+def deviations(agreement: Agreement) -> Floats:
     """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
     x = np.full(agreement.n_units, np.nan)
     if agreement.parts.influence.size:

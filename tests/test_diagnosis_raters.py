@@ -1,11 +1,13 @@
 """Which raters, units and groups cost the agreement: against rebuilt studies and plain loops."""
 
 import itertools
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_generic
 from test_diagnosis_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
@@ -60,6 +62,18 @@ class TestByRater:
             assert row["change"] == pytest.approx(compared.difference)
             assert row["change_standard_error"] == pytest.approx(compared.standard_error)
             assert (row["change_low"], row["change_high"]) == pytest.approx(compared.interval())
+
+    @settings(max_examples=60, deadline=None)
+    @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
+    def test_alpha_without_each_rater(self, rows, distance):
+        """Alpha's sums over units give what scoring every part anew gives, undefined or not."""
+        study = study_of(rows)
+        frame = _quiet(sa.by_rater, study, distance=distance)
+        whole = _quiet(sa.krippendorff_alpha, study, distance=distance)
+        anew = pd.DataFrame(sys.modules["setagree.diagnosis.by_rater"]._changes(study, whole, 0.95))
+        anew.index = pd.Index(study.raters, name="rater")
+        frame = frame.set_index("rater").loc[study.raters, anew.columns]
+        pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
 
     @settings(max_examples=50, deadline=None)
     @given(STUDIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,11 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
+from setagree.diagnosis.alpha_without import AlphaWithout
 from setagree.diagnosis.common import Row, known_raters, score_whole
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
-from setagree.differences import ROUNDING, linearised_difference
+from setagree.differences import ROUNDING, deviations, linearised_difference
 from setagree.distances.registry import DistanceLike
 from setagree.progress import track
 from setagree.results import Agreement
@@ -99,19 +101,43 @@ def by_rater(
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
+    far = _far(ratings, whole.weights)
     frame = pd.DataFrame(
         {
             "rater": study.raters,
             "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
-            **_distances(study, ratings, whole.weights),
+            **_distances(study, ratings, far),
             **_habits(study, ratings, whole),
         }
     )
-    changes = pd.DataFrame(_changes(study, whole, level))
+    if coefficient == "krippendorff_alpha":
+        changes = pd.DataFrame(
+            _alpha_changes(AlphaWithout(ratings, far, whole.weights), study.n_raters, whole, level)
+        )
+    else:
+        changes = pd.DataFrame(_changes(study, whole, level))
     frame = pd.concat([frame, changes], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
     frame = frame[list(COLUMNS)].sort_values("change", ascending=False, kind="stable")
     return frame.reset_index(drop=True)
+
+
+def _alpha_changes(
+    parts: AlphaWithout, n_raters: int, whole: Agreement, level: float
+) -> Iterator[Row]:
+    """Yield the changes of alpha, every sum over units made once."""
+    from scipy.special import stdtrit
+
+    psi = np.nan_to_num(deviations(whole))
+    df = whole.n_pairable_units - 1
+    quantile = float(stdtrit(max(df, 1), (1 + level) / 2))
+    long = n_raters * whole.n_ratings > 50_000_000
+    for without in track(parts.each(n_raters), total=n_raters, what="raters", long=long):
+        change = without.estimate - whole.estimate
+        gap = without.deviations - psi
+        se = float(np.sqrt(gap @ gap)) if np.isfinite(change) else float("nan")
+        ends = (change - quantile * se, change + quantile * se)
+        yield dict(zip(_CHANGES, (without.estimate, change, se, *ends), strict=True))
 
 
 def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
@@ -135,8 +161,17 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
 _CHANGES = COLUMNS[4:9]
 
 
-def _distances(study: Annotations, ratings: SortedRatings, weights: Weights) -> Row:
+def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
     """Return the shared ratings of each rater, and the mean distance to the others in them."""
+    shared = ratings.unit_ratings > 1
+    mean = far / np.maximum(ratings.unit_ratings - 1, 1)
+    n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
+    sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
+    return {"n_shared": n, "mean_distance": _divided(sums, n)}
+
+
+def _far(ratings: SortedRatings, weights: Weights) -> Floats:
+    """Return the sum of distances from each rating to the others of its unit."""
     far = np.zeros(len(ratings.units))
     left, shift = np.arange(len(far)), 0
     while left.size:
@@ -146,11 +181,7 @@ def _distances(study: Annotations, ratings: SortedRatings, weights: Weights) -> 
         d = weights.distance_at(ratings.values[left], ratings.values[right])
         far[left] += d
         far[right] += d
-    shared = ratings.unit_ratings > 1
-    mean = far / np.maximum(ratings.unit_ratings - 1, 1)
-    n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
-    sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
-    return {"n_shared": n, "mean_distance": _divided(sums, n)}
+    return far
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
