@@ -80,7 +80,7 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     texts = [cell for cell in cells if isinstance(cell, str)]
     used = any(sep in text for text in texts)
     for other in _SEPARATORS:
-        found = [text for text in texts if other in text.strip()]
+        found = [text for text in texts if other in text and other in text.strip()]
         if other == sep or not found or len(found) * (10 if used else 4) < len(texts):
             continue
         seen = f"{counted(len(found), 'distinct cell')} of {len(texts):,} with {other!r}, such as"

@@ -15,9 +15,9 @@ from setagree.weights.geometry import SetGeometry, size_classes
 from setagree.weights.subsets import SubsetIndex
 
 # Measured on one core: seconds for a (set, subset) entry, for a pair in a block, for a level.
-_ENTRY_COST = 1.0e-7
-_PAIR_COST = 6.0e-9
-_LEVEL_COST = 4.0e-4
+_ENTRY_COST = 8.0e-8
+_PAIR_COST = 8.0e-9
+_LEVEL_COST = 2.0e-4
 _MAX_ENTRIES = 50_000_000
 _TABLE_LIMIT = 2_000_000
 _TRIED = 40

@@ -1,4 +1,7 @@
-"""Run the benchmarks: ``python -m tests.benchmarks [--only NAME] [--quick] [--output FILE]``."""
+"""Run the benchmarks: ``python -m tests.benchmarks [--only NAME] [--quick] [--output FILE]``.
+
+``--only race --picture speed.png`` draws the picture of the race, too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +21,7 @@ from tests.benchmarks.door import growth, large_frame
 from tests.benchmarks.imports import import_time
 from tests.benchmarks.multivalued import many_labels
 from tests.benchmarks.peers import against_peers
+from tests.benchmarks.race import race
 from tests.benchmarks.resampling import resampling
 from tests.benchmarks.table import Row, markdown
 
@@ -38,6 +43,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "mv_alpha": many_labels,
     "resampling": resampling,
     "import": import_time,
+    "race": race,
 }
 
 
@@ -50,10 +56,11 @@ def main(arguments: list[str] | None = None) -> None:
         Command line; by default that of the process.
     """
     options = _parser().parse_args(arguments)
+    benchmarks = BENCHMARKS | {"race": partial(race, picture=options.picture)}
     rows = [
         row
-        for name in options.only or BENCHMARKS
-        for row in _rows(name, BENCHMARKS[name], options.quick)
+        for name in options.only or benchmarks
+        for row in _rows(name, benchmarks[name], options.quick)
     ]
     text = f"{markdown(rows)}\n\n{_circumstances(options.quick)}\n"
     print(text)
@@ -66,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--only", action="append", choices=BENCHMARKS, help="may be repeated")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, under a minute")
+    parser.add_argument("--picture", type=Path, help="draw the race into this .png or .svg file")
     parser.add_argument("--output", type=Path, help="write the table as Markdown to this file")
     return parser
 
