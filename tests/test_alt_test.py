@@ -16,6 +16,7 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.panels import AltTest, AltTestTable, alt_test
+from setagree.panels.contest import Contest
 
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
@@ -52,7 +53,13 @@ def masi(A, B):
     return M * jaccard(A, B)
 
 
-SIMILARITIES = {"nominal": lambda A, B: Fraction(A == B), "jaccard": jaccard, "masi": masi}
+SIMILARITIES = {
+    "nominal": lambda A, B: Fraction(A == B),
+    "jaccard": jaccard,
+    "masi": masi,
+    "interval": lambda x, y: -((Fraction(x) - Fraction(y)) ** 2),
+    "linear": lambda x, y: -abs(Fraction(x) - Fraction(y)),
+}
 
 
 def wins(rows, model, distance, exact=True):
@@ -155,6 +162,86 @@ class TestReference:
         # Against r2 (2): equal in 40 units, farther in 40.
         assert result.humans.loc["r2", "advantage"] == 0.5
         assert result.humans.loc["r2", "human_advantage"] == 1
+
+
+class TestNumbers:
+    """Distances without an upper bound, in fractions."""
+
+    @pytest.mark.parametrize("distance", ["interval", "linear"])
+    @pytest.mark.parametrize("ties", ["exact", "published"])
+    def test_numbers_of_all_sizes(self, distance, ties):
+        """Units whose numbers differ by powers of ten are judged each by its own distances.
+
+        Whatever the numbers of other units. A model 5 away from humans who are 1 apart loses to
+        all; a rater like the humans is not certain to be as near in nine of ten.
+        """
+        rng = np.random.default_rng(0)
+        rows = []
+        for _ in range(100):
+            base = int(10 ** rng.uniform(1, 7))
+            near = [base + int(x) for x in rng.integers(-1, 2, size=3)]
+            rows.append([*near, base + 5, base + int(rng.integers(-1, 2))])
+        for model in ("r3", "r4"):
+            humans = ["r0", "r1", "r2"]
+            result = alt_test(
+                annotations(rows), model=model, humans=humans, distance=distance, ties=ties
+            )
+            beside = [[*row[:3], row[int(model[1])]] for row in rows]
+            for h, won in wins(beside, 3, distance).items():
+                found = result.humans.loc[f"r{h}", ["advantage", "human_advantage"]]
+                assert found.tolist() == pytest.approx(np.mean(won, axis=0), abs=1e-15)
+            assert result.winning_rate == 0
+
+    def test_rounding_makes_no_winner(self):
+        """Tenths that are as far apart tie, though their doubles do not.
+
+        The model is .1 above what the human is .1 below: |.4 - .3| and |.2 - .3| differ as doubles.
+        """
+        rows = [[0.2, 0.3, 0.3, 0.4]] * 30
+        result = alt_test(annotations(rows), model="r3", distance="linear")
+        assert abs(0.4 - 0.3) != abs(0.2 - 0.3)
+        assert result.humans.loc["r0", ["advantage", "human_advantage"]].tolist() == [1, 1]
+
+    def test_small_differences_are_differences(self):
+        """Millionths count on a scale from 0 to 1: the nearer answer wins."""
+        rows = [[0.5, 0.5, 0.5, 0.500001]] * 30 + [[0.0, 1.0, 0.5, 0.5]]
+        result = alt_test(annotations(rows), model="r3", distance="interval", min_units=2)
+        assert result.humans["advantage"].max() <= 1 / 31
+        assert not result.passes
+
+    def test_strangers_have_no_say(self):
+        """Raters who are neither humans nor models change nothing, under ordinal distances too."""
+        rng = np.random.default_rng(1)
+        rows = random_rows(rng, [1, 2, 3, 4, 5], units=60, raters=4)
+        more = [[*row, *([1, 1, 2] if k % 2 else [2, 2, 2])] for k, row in enumerate(rows)]
+        humans = ["r0", "r1", "r2"]
+        for distance in ("ordinal", "bipolar"):
+            one = alt_test(annotations(rows), model="r3", humans=humans, distance=distance)
+            two = alt_test(annotations(more), model="r3", humans=humans, distance=distance)
+            pd.testing.assert_frame_equal(one.humans, two.humans)
+
+    def test_a_crowded_unit(self):
+        """A unit with thousands of humans costs its own pairs, not a look at all units each time.
+
+        Each answer is looked at once for each other answer of its unit.
+        """
+        triples = [(g, "crowd", g % 2) for g in range(300)]
+        triples += [(g, u, 1) for u in range(2000) for g in (0, 1, 2)]
+        triples += [("m", u, 1) for u in [*range(2000), "crowd"]]
+        study = sa.Annotations.from_triples(triples, kind="value")
+        seen = []
+
+        class Counting(Contest):
+            def _nearness(self, k, l):
+                seen.append(len(k))
+                return super()._nearness(k, l)
+
+        people = np.array([name != "m" for name in study.raters])
+        contest = Counting(study, sa.weights(study, "nominal"), people, 2, 0.0)
+        contest.wins(study.raters.tolist().index("m"))
+        # Once for the humans' own answers, once for the model's.
+        assert sum(seen) == 2 * (300 * 299 + 2000 * 3 * 2)
+        assert sum(n > 300 for n in seen) <= 2 * 3
 
 
 class TestDecision:
@@ -267,8 +354,8 @@ class TestRefusals:
             ({"model": "R3"}, DataError, "model 'R3' gave no answer in this study. Did you mean"),
             ({"model": "zzz"}, DataError, "The raters are 'r0'"),
             ({"model": []}, OptionError, "no model is named"),
-            ({"model": ["r3", "r3"]}, OptionError, "lists 'r3' more than once"),
-            ({"model": "r3", "humans": "r1"}, OptionError, "must be a list of raters"),
+            ({"model": ["r3", "r3"]}, OptionError, "model= lists 'r3' more than once"),
+            ({"model": "r3", "humans": "r1"}, OptionError, "humans='r1' must be a list of raters"),
             ({"model": "r3", "humans": ["r1", "r3", "r0"]}, OptionError, "'r3' cannot be a model"),
             ({"model": "r3", "humans": ["r0", "r1"]}, DataError, "three humans or more; here 2"),
             ({"model": "r3", "epsilon": 1}, OptionError, "epsilon=1 must be 0 or more and below"),
@@ -283,6 +370,13 @@ class TestRefusals:
         """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             alt_test(annotations(text("a a a a / b b b b")), **options)
+
+    def test_numbers_of_numpy(self):
+        """A share may be a number of numpy."""
+        study = annotations(study_rows(3, units=40, missing=0))
+        one = alt_test(study, model="r3", epsilon=np.float32(0.25), q=np.float64(0.05))
+        assert one.epsilon == 0.25
+        assert "epsilon 0.25" in one.verdict
 
     def test_tally(self):
         """Who gave what must be known."""

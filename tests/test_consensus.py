@@ -222,6 +222,10 @@ class TestLabelMajority:
         why = found.to_frame()["why"].tolist()
         assert why == ["empty though nobody said so", "one rating", "tie; low confidence", ""]
 
+    def test_a_threshold_of_numpy(self):
+        """A threshold may be a number of numpy."""
+        assert answers(annotations(text("abc ab a")), threshold=np.float32(0.25)) == ["abc"]
+
     def test_chosen_raters(self):
         """Only the named raters count; units without them are gone."""
         found = consensus(annotations(text("a b b / . . c / a . a")), raters=["r0"])
@@ -270,6 +274,54 @@ class TestMedoid:
             cost = [sum(sa.distances.dice(x, y) for y in row) for x in row]
             assert answer in row
             assert cost[row.index(answer)] == pytest.approx(min(cost), abs=1e-12)
+
+
+class TestMedoidOfNumbers:
+    """Numbers of any size are told apart."""
+
+    def test_other_numbers_have_no_say(self):
+        """An answer of 100,000 by a rater who is not asked, or to another unit, changes nothing.
+
+        Of 3, 4, 4, 5, 4 the middle has the least sum: 2, also of squares; 3 and 5 have 5 and 7.
+        """
+        row = [("a", 3), ("b", 4), ("c", 4), ("d", 5), ("e", 4)]
+        triples = [(g, u, x) for u in range(40) for g, x in row]
+        more = sa.Annotations.from_triples([*triples, ("m", 39, 1e5)], kind="value")
+        alone = sa.Annotations.from_triples(triples, kind="value")
+        for distance in ("interval", "linear"):
+            found = consensus(more, distance=distance, raters=list("abcde"))
+            assert set(found.answers) == {4}
+            assert not found.adjudicate.any()
+            asked = consensus(alone, distance=distance)
+            np.testing.assert_array_equal(found.confidence, asked.confidence)
+            assert set(consensus(more, distance=distance).answers[:39]) == {4}
+
+    @settings(max_examples=40, deadline=None)
+    @given(
+        rows=row_lists([1, 2, 4, 7, 1001, 10**6, 10**7], units=8, raters=6, missing=False),
+        distance=st.sampled_from(["interval", "linear"]),
+    )
+    def test_equals_whole_numbers(self, rows, distance):
+        """The answer is the smallest of those whose sum, in whole numbers, is the least."""
+        power = 2 if distance == "interval" else 1
+        found = consensus(annotations(rows), distance=distance)
+        for name, answer, tied in zip(
+            found.units, found.answers, found.to_frame()["why"].str.contains("tie"), strict=True
+        ):
+            row = rows[int(name[1:])]
+            sums = {x: sum(abs(x - y) ** power for y in row) for x in row}
+            best = [x for x in sums if sums[x] == min(sums.values())]
+            assert answer == min(best)
+            assert tied == (len(best) > 1)
+
+    def test_mid_ranks_are_those_of_the_panel(self):
+        """Under ordinal distances only the answers that count make the ranks."""
+        rows = [[1, 2, 5], [2, 2, 4], [1, 3, 5], [4, 3, 3]]
+        more = [[*row, 1, 1, 1, 1] for row in rows]
+        asked = consensus(annotations(more), distance="ordinal", raters=["r0", "r1", "r2"])
+        alone = consensus(annotations(rows), distance="ordinal")
+        assert asked.answers.tolist() == alone.answers.tolist()
+        np.testing.assert_array_equal(asked.confidence, alone.confidence)
 
 
 class TestAllMethods:
@@ -349,6 +401,7 @@ class TestAllMethods:
             ({"distance": "masi"}, OptionError, "'label_majority' uses none"),
             ({"adjudicate_below": 2}, OptionError, "adjudicate_below=2"),
             ({"raters": ["bob"]}, DataError, "rater 'bob' gave no answer"),
+            ({"raters": "bob"}, OptionError, "raters='bob' must be a list"),
         ],
     )
     def test_refusals(self, options, error, words):
@@ -464,6 +517,8 @@ class TestScores:
             score_against_consensus(study, raters=["r0"], panel=["r0"])
         with pytest.raises(DataError, match="rater of the panel 'x' gave no answer"):
             score_against_consensus(study, panel=["x"])
+        with pytest.raises(OptionError, match="panel='r0' must be a list"):
+            score_against_consensus(study, panel="r0")
 
     def test_no_warning_without_cause(self):
         """A plain study gives no warning."""

@@ -231,6 +231,7 @@ class TestResult:
             ({"X": ["r0", "r1"], "Y": ["r1"]}, OptionError, "'r1' cannot be in both"),
             ({"X": ["r0", "r7"]}, DataError, "rater of X 'r7' gave no answer"),
             ({"X": []}, OptionError, "no rater of X is named"),
+            ({"X": "r0"}, OptionError, r"panels\['X'\]='r0' must be a list of raters"),
             ({"X": ["r0"], "Y": ["r4"]}, DataError, "no unit has an answer of both panels"),
         ],
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -20,9 +18,9 @@ from setagree.errors import (
     check_choice,
     counted,
     listing,
-    shorten,
     warn,
 )
+from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.contest import ROUNDING, Contest
 from setagree.panels.members import (
     Codes,
@@ -32,144 +30,11 @@ from setagree.panels.members import (
     check_share,
     check_study,
     flags,
+    part_of,
     rater_codes,
 )
 
 Ties: TypeAlias = Literal["published", "exact"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AltTest:
-    """Whether a model stands for the humans at least as well as one of them does.
-
-    Attributes
-    ----------
-    model : object
-        Who was tested.
-    distance : str
-        How answers are compared.
-    epsilon : float
-        By how much a human may be better and the model still be preferred, because it is cheaper.
-    q : float
-        The false discovery rate over the humans (Benjamini and Yekutieli).
-    humans : DataFrame
-        A row for each human who shares enough units: how many; how often the model and the human
-        win (ties: both); the difference, human less model, with its standard error; the Wilson 95%
-        interval of the model's wins; t, p, p corrected, and whether it is rejected that the human
-        is better by epsilon or more.
-    skipped : Series
-        The humans who share too few units, and how many they share.
-    n_units : int
-        Units with the model and enough humans.
-    """
-
-    model: Any
-    distance: str
-    epsilon: float
-    q: float
-    humans: pd.DataFrame
-    skipped: pd.Series[int]
-    n_units: int
-
-    @property
-    def winning_rate(self) -> float:
-        """The share of the humans over whom the model wins; nan where none could be tested."""
-        return float(self.humans["rejected"].mean()) if len(self.humans) else float("nan")
-
-    @property
-    def average_advantage_probability(self) -> float:
-        """The mean over humans of how often the model is at least as near to the others."""
-        return float(self.humans["advantage"].mean()) if len(self.humans) else float("nan")
-
-    @property
-    def passes(self) -> bool:
-        """Whether the model wins over half of the humans or more."""
-        return bool(self.winning_rate >= 0.5)
-
-    @property
-    def reason(self) -> str | None:
-        """Why the winning rate is nan, or None."""
-        return None if len(self.humans) else "no human shares enough units with the model"
-
-    @property
-    def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
-        if self.reason is not None:
-            return f"No verdict: {self.reason}."
-        tested = len(self.humans)
-        won = int(self.humans["rejected"].sum())
-        may = "may" if self.passes else "may not"
-        few = " Fewer than three humans could be tested: do not rely on it." if tested < 3 else ""
-        return (
-            f"{self.model} {may} replace a human: it wins over {won} of {counted(tested, 'human')} "
-            f"(winning rate {self.winning_rate:.2f}, epsilon {self.epsilon:g}).{few}"
-        )
-
-    def by_epsilon(
-        self, epsilons: Sequence[float] = (0, 0.05, 0.1, 0.15, 0.2, 0.25)
-    ) -> pd.DataFrame:
-        """Return the winning rate and the decision under other values of epsilon.
-
-        The authors advise 0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where
-        they are a crowd, and less where the humans agree little. Choose before you look.
-        """
-        rates = []
-        for epsilon in epsilons:
-            check_share("epsilon", epsilon)
-            _, _, rejected = _decisions(self.humans, epsilon, self.q)
-            rates.append(float(rejected.mean()) if len(rejected) else float("nan"))
-        passes = [rate >= 0.5 for rate in rates]
-        index = pd.Index(list(epsilons), dtype=float, name="epsilon")
-        return pd.DataFrame({"winning_rate": rates, "passes": passes}, index=index)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the row of each human."""
-        return self.humans.copy()
-
-    def __repr__(self) -> str:
-        return (
-            f"<AltTest of {shorten(self.model)} [{self.distance}], epsilon {self.epsilon:g}: "
-            f"winning rate {self.winning_rate:.4f}, average advantage "
-            f"{self.average_advantage_probability:.4f}, {counted(len(self.humans), 'human')}, "
-            f"{counted(self.n_units, 'unit')}>"
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AltTestTable:
-    """Several models against the same humans, the one with the largest advantage first."""
-
-    rows: tuple[AltTest, ...]
-
-    def __iter__(self) -> Iterator[AltTest]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, model: object) -> AltTest:
-        """Return the test of a model."""
-        for row in self.rows:
-            if row.model == model:
-                return row
-        raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each model, ranked by the average advantage probability."""
-        names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
-        rows = [{name: getattr(row, name) for name in names} for row in self.rows]
-        more = [
-            {"passes": row.passes, "n_humans": len(row.humans), "n_units": row.n_units}
-            for row in self.rows
-        ]
-        return pd.DataFrame([{**a, **b} for a, b in zip(rows, more, strict=True)])
-
-    def __repr__(self) -> str:
-        best = self.rows[0]
-        return (
-            f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
-            f"({best.average_advantage_probability:.4f})>"
-        )
 
 
 # A rater may be called by anything, and every list is an object too: the first that fits decides.
@@ -248,7 +113,8 @@ def alt_test(
     ties : {"published", "exact"}
         ``"published"`` compares means of doubles as the authors' program does: rounding breaks some
         ties, differently for another order of the raters. ``"exact"`` counts these as ties. In a
-        study of 1,120 units it changed 8 of 5,600 comparisons at most.
+        study of 1,120 units it changed 8 of 5,600 comparisons at most. Of a distance that 1 does
+        not bound mean distances are compared, and what rounding breaks is a tie in either case.
 
     Returns
     -------
@@ -287,13 +153,21 @@ def alt_test(
     check_share("q", q)
     check_least("min_units", min_units, 2)
     check_least("min_humans", min_humans, 2)
-    models = rater_codes(study, model if isinstance(model, list) else [model], "model")
+    names = model if isinstance(model, list) else [model]
+    models = rater_codes(study, names, "model", "model=")
     check_choice("ties", ties, ("published", "exact"))
     people = _humans(study, humans, models)
-    case = case_of(study, distance)
+    # Who is neither has no say in what a distance takes from the data.
+    kept = people | flags(study.n_raters, models)
+    study, people = part_of(study, kept[study.rater_codes]), people[kept]
+    compared = case_of(study, distance)
     tolerance = ROUNDING if ties == "exact" else 0.0
-    contest = Contest(study, case.weights, people, min_humans, tolerance)
-    tests = [_tested(contest, code, case.name, epsilon, q, min_units) for code in models]
+    bounded = compared.case.distance.bounded
+    contest = Contest(study, compared.weights, people, min_humans, tolerance, bounded)
+    tests = [
+        _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
+        for code in rater_codes(study, names, "model")
+    ]
     _warn_undefined(tests)
     if not isinstance(model, list):
         return tests[0]
@@ -327,7 +201,7 @@ def _tested(
         index=_named(study, tested),
     )
     frame["low"], frame["high"] = _wilson(sums[0], n)
-    frame["p_value"], frame["p_adjusted"], frame["rejected"] = _decisions(frame, epsilon, q)
+    frame["p_value"], frame["p_adjusted"], frame["rejected"] = decide(frame, epsilon, q)
     skipped = pd.Series(shared[few], index=_named(study, few), name="n_units")
     n_units = len(np.unique(units))
     name = study.raters[model]
@@ -336,22 +210,6 @@ def _tested(
 
 def _named(study: Annotations, codes: Codes) -> pd.Index[Any]:
     return pd.Index(study.raters[codes], name="human", dtype=object, tupleize_cols=False)
-
-
-def _decisions(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:
-    """Return p of the t-test of the difference against epsilon, p corrected, and the decision.
-
-    Without any spread, p is 0 below epsilon and 1 from there on.
-    """
-    from scipy import stats
-
-    if frame.empty:
-        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)
-    mean, se = (frame[name].to_numpy(dtype=float) for name in ("difference", "standard_error"))
-    t = np.divide(mean - epsilon, se, out=np.where(mean < epsilon, -np.inf, np.inf), where=se > 0)
-    p = np.asarray(stats.t.cdf(t, frame["n_units"].to_numpy() - 1))
-    adjusted = np.asarray(stats.false_discovery_control(p, method="by"))
-    return p, adjusted, adjusted <= q
 
 
 def _wilson(wins: npt.NDArray[Any], n: npt.NDArray[Any]) -> tuple[list[float], list[float]]:

@@ -31,6 +31,7 @@ from setagree.panels.members import (
     check_share,
     check_study,
     flags,
+    is_number,
     part_of,
     rater_codes,
 )
@@ -363,6 +364,5 @@ def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
 
 
 def _check_threshold(threshold: float) -> None:
-    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-    if not number or not 0 < threshold <= 1:
+    if not is_number(threshold) or not 0 < threshold <= 1:
         raise OptionError(f"threshold={threshold!r} must be above 0 and at most 1.")

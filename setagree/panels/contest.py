@@ -16,7 +16,7 @@ _PARTS = 720_720
 """A multiple of all numbers up to 16: similarities of small sets are multiples of 1 / this."""
 
 ROUNDING = 1e-12
-"""What rounding may change in a mean of similarities."""
+"""What rounding may change in a mean of similarities, or which share of a mean distance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,9 @@ class Contest:
         Humans that a unit must have.
     tolerance : float
         Mean similarities that differ by no more are a tie.
+    bounded : bool
+        Whether 1 is the largest distance there is. Else mean distances are compared, and are a tie
+        where they differ by no more than rounding leaves of their own size.
     """
 
     study: Annotations
@@ -42,6 +45,7 @@ class Contest:
     people: Flags
     min_humans: int
     tolerance: float
+    bounded: bool = True
 
     @cached_property
     def _answers(self) -> tuple[Codes, Codes, Codes]:
@@ -64,20 +68,28 @@ class Contest:
     def _to_humans(self) -> Floats:
         """S(j) of each of these answers."""
         _, _, values = self._answers
-        return self._mean_similarity(values)
+        return self._mean_nearness(values)
 
-    def _mean_similarity(self, answers: Codes) -> Floats:
-        """Return the mean similarity of an answer for each rating to the others of its unit.
+    def _mean_nearness(self, answers: Codes) -> Floats:
+        """Return how near an answer for each rating is to the others of its unit, on average.
 
         Added up human by human, in their order, as the authors' program does.
         """
         _, _, values = self._answers
         start, size = self._starts
-        rows, out = np.arange(len(values)), np.zeros(len(values))
-        for place in range(int(size.max(initial=0))):
-            left = rows[(place < size) & (start + place != rows)]
-            out[left] += _fractions(self.weights.at(answers[left], values[(start + place)[left]]))
+        left, out, place = np.arange(len(values)), np.zeros(len(values)), 0
+        while left.size:
+            others = left[start[left] + place != left]
+            out[others] += self._nearness(answers[others], values[start[others] + place])
+            place += 1
+            left = left[place < size[left]]
         return np.asarray(out / (size - 1))
+
+    def _nearness(self, k: Codes, l: Codes) -> Floats:
+        """Return 1 - d where 1 bounds the distance, else -d."""
+        if self.bounded:
+            return _fractions(self.weights.at(k, l))
+        return -self.weights.distance_at(k, l)
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""
@@ -88,9 +100,15 @@ class Contest:
         units, humans, _ = self._answers
         kept = answer[units] >= 0
         # Where the model is silent any answer will do: those comparisons are not kept.
-        of_model = self._mean_similarity(np.maximum(answer[units], 0))
-        lead = (of_model - self._to_humans)[kept]
-        return units[kept], humans[kept], lead >= -self.tolerance, lead <= self.tolerance
+        of_model, of_human = self._mean_nearness(np.maximum(answer[units], 0)), self._to_humans
+        lead, slack = (of_model - of_human)[kept], self._slack(of_model, of_human)[kept]
+        return units[kept], humans[kept], lead >= -slack, lead <= slack
+
+    def _slack(self, one: Floats, two: Floats) -> Floats:
+        """Return by how much two means may differ and be a tie."""
+        if self.bounded:
+            return np.full(len(one), self.tolerance)
+        return ROUNDING * np.maximum(np.abs(one), np.abs(two))
 
 
 def _fractions(similarity: Floats) -> Floats:

@@ -20,7 +20,7 @@ from setagree.draws import (
     draw_units,
     row_weights,
 )
-from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, warn
+from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.panels.joint import Joint
 from setagree.panels.members import Flags, case_of, check_study, flags, rater_codes
 
@@ -251,6 +251,10 @@ def _percentiles(distribution: Floats, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def _members(study: Annotations, name: Any, given: Sequence[object]) -> list[int]:
+    return rater_codes(study, given, f"rater of {name}", f"panels[{shorten(name)}]=")
+
+
 def _two_panels(
     study: Annotations, panels: Mapping[Any, Sequence[object]]
 ) -> tuple[tuple[Any, Any], Flags, Flags]:
@@ -261,10 +265,7 @@ def _two_panels(
             "['bob', 'cem']}; one name alone stands against everybody else."
         )
     names = [*panels]
-    members = [
-        flags(study.n_raters, rater_codes(study, panels[name], f"rater of {name}"))
-        for name in names
-    ]
+    members = [flags(study.n_raters, _members(study, name, panels[name])) for name in names]
     if len(names) == 1:
         names, members = [*names, "others"], [*members, ~members[0]]
     x, y = members

@@ -22,7 +22,10 @@ from setagree.weights.pairs import sums_to_others
 Ties: TypeAlias = Literal["smaller", "larger", "missing"]
 
 _ROUNDING = 1e-9
-"""What rounding may change in a share, a probability or a mean distance."""
+"""What rounding may change in a share or a probability."""
+
+_IN_SUMS = 1e-12
+"""The share of a sum of distances that rounding may change."""
 
 _MOST_RATES = 20_000_000
 """Error rates (raters x values x values) beyond which the algorithm is refused; 160 MB."""
@@ -171,7 +174,8 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
     fit = dawid_skene(Responses(study.unit_codes, study.rater_codes, study.value_codes, shape))
     units, values, _ = ballot.cells
     p = fit.posterior[units, values]
-    codes, tied = _best(units, values, -p, study, ties)
+    likely = p >= -_least(units, -p, study.n_units)[units] - _ROUNDING
+    codes, tied = _best(ballot, likely, ties)
     confidence = fit.posterior[np.arange(study.n_units), codes]
     decision = _closed(study.values, codes, confidence, tied, ties)
     return _with_rates(decision, None, int(not fit.converged))
@@ -180,15 +184,15 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
 def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
     """Take the answer of the unit that is nearest to all of its answers.
 
-    The confidence is the mean credit 1 - d / d_max of the answers for it.
+    Sums are told apart by how much they differ beside their own size, so that distances elsewhere
+    have no say. The confidence is the mean credit 1 - d / d_max of the answers for it.
     """
     units, values, counts = ballot.cells
-    means = sums_to_others(units, values, counts, weights) / ballot.ratings[units]
-    means /= weights.max_distance
-    codes, tied = _best(units, values, means, ballot.study, ties)
-    nearest = np.full(ballot.study.n_units, np.inf)
-    np.minimum.at(nearest, units, means)
-    return _closed(ballot.study.values, codes, 1 - nearest, tied, ties)
+    sums = sums_to_others(units, values, counts, weights)
+    least = _least(units, sums, ballot.study.n_units)
+    codes, tied = _best(ballot, sums <= least[units] * (1 + _IN_SUMS), ties)
+    confidence = 1 - least / ballot.ratings / weights.max_distance
+    return _closed(ballot.study.values, codes, confidence, tied, ties)
 
 
 def unanimous(ballot: Ballot) -> Decision:
@@ -267,17 +271,21 @@ def _closed(
     return Decision(values, codes, confidence, tied)
 
 
-def _best(
-    units: Codes, values: Codes, cost: Floats, study: Annotations, ties: Ties
-) -> tuple[Codes, Flags]:
-    """Return the value of least cost of each unit, and where several share it.
+def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
+    """Return the least cost of each unit."""
+    least = np.full(n_units, np.inf)
+    np.minimum.at(least, units, cost)
+    return least
+
+
+def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
+    """Return one of the best answers of each unit, and where several are as good.
 
     Of these the rule takes the first (``"smaller"``) or last in reading order: numbers by size,
     label sets by how many labels they have, the rest as text.
     """
-    least = np.full(study.n_units, np.inf)
-    np.minimum.at(least, units, cost)
-    best = np.flatnonzero(cost <= least[units] + _ROUNDING)
+    study, (units, values, _) = ballot.study, ballot.cells
+    best = np.flatnonzero(near)
     tied = np.bincount(units[best], minlength=study.n_units) > 1
     order = sorted(range(study.n_values), key=lambda k: reading_key(study.values[k]))
     place = np.empty(study.n_values, dtype=np.int64)

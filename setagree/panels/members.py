@@ -76,22 +76,25 @@ def _plain(name: object) -> object:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def rater_codes(study: Annotations, names: Iterable[object], role: str = "rater") -> list[int]:
-    """Return the positions of raters, each named once.
+def rater_codes(
+    study: Annotations, names: Iterable[object], role: str = "rater", option: str | None = None
+) -> list[int]:
+    """Return the positions of raters, each named once, in the option of their role.
 
     Raises
     ------
     OptionError
         Names come as one text, none is given, or one is given twice.
     """
+    said = f"{role}s=" if option is None else option
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise OptionError(f"{role}s={names!r} must be a list of raters.")
+        raise OptionError(f"{said}{names!r} must be a list of raters.")
     codes = [rater_code(study, name, role) for name in names]
     if not codes:
         raise OptionError(f"no {role} is named; list one or more.")
     twice = [study.raters[code] for code in dict.fromkeys(codes) if codes.count(code) > 1]
     if twice:
-        raise OptionError(f"{role}s= lists {listing(twice)} more than once.")
+        raise OptionError(f"{said} lists {listing(twice)} more than once.")
     return codes
 
 
@@ -103,24 +106,41 @@ def flags(n: int, codes: Iterable[int]) -> Flags:
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:
-    """Return the study of some annotations: their units and raters, over all values."""
-    units, unit_codes = np.unique(study.unit_codes[rows], return_inverse=True)
-    raters, rater_codes = np.unique(study.rater_codes[rows], return_inverse=True)
+    """Return the study of some annotations: their units, raters and values, in the same order.
+
+    What a distance takes from the data (mid-ranks, the ends of a scale, the largest distance) is
+    then that of these annotations.
+    """
+    units, unit_codes = _in_use(study.unit_codes[rows], study.n_units)
+    raters, rater_codes = _in_use(study.rater_codes[rows], study.n_raters)
+    values, value_codes = _in_use(study.value_codes[rows], study.n_values)
     return replace(
         study,
         units=study.units[units],
         raters=study.raters[raters],
-        unit_codes=unit_codes.astype(np.int32),
-        rater_codes=rater_codes.astype(np.int32),
-        value_codes=study.value_codes[rows],
+        values=tuple(study.values[code] for code in values.tolist()),
+        unit_codes=unit_codes,
+        rater_codes=rater_codes,
+        value_codes=value_codes,
         n_missing=0,
     )
 
 
+def _in_use(codes: Codes, n: int) -> tuple[Codes, Codes]:
+    """Return which of n codes occur, and the codes counted among these."""
+    used = np.bincount(codes, minlength=n) > 0
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[codes].astype(np.int32)
+
+
 def check_share(name: str, value: float) -> None:
     """Raise `OptionError` unless a number is 0 or more and below 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+    if not is_number(value) or not 0 <= value < 1:
         raise OptionError(f"{name}={value!r} must be 0 or more and below 1.")
+
+
+def is_number(value: object) -> bool:
+    """Say whether something is a number, of Python or of numpy."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def check_least(name: str, value: int, least: int) -> None:

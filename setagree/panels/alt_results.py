@@ -1,0 +1,164 @@
+"""What the alternative annotator test comes back as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Floats
+from setagree.errors import counted, shorten
+from setagree.panels.members import Flags, check_share
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AltTest:
+    """Whether a model stands for the humans at least as well as one of them does.
+
+    Attributes
+    ----------
+    model : object
+        Who was tested.
+    distance : str
+        How answers are compared.
+    epsilon : float
+        By how much a human may be better and the model still be preferred, because it is cheaper.
+    q : float
+        The false discovery rate over the humans (Benjamini and Yekutieli).
+    humans : DataFrame
+        A row for each human who shares enough units: how many; how often the model and the human
+        win (ties: both); the difference, human less model, with its standard error; the Wilson 95%
+        interval of the model's wins; t, p, p corrected, and whether it is rejected that the human
+        is better by epsilon or more.
+    skipped : Series
+        The humans who share too few units, and how many they share.
+    n_units : int
+        Units with the model and enough humans.
+    """
+
+    model: Any
+    distance: str
+    epsilon: float
+    q: float
+    humans: pd.DataFrame
+    skipped: pd.Series[int]
+    n_units: int
+
+    @property
+    def winning_rate(self) -> float:
+        """The share of the humans over whom the model wins; nan where none could be tested."""
+        return float(self.humans["rejected"].mean()) if len(self.humans) else float("nan")
+
+    @property
+    def average_advantage_probability(self) -> float:
+        """The mean over humans of how often the model is at least as near to the others."""
+        return float(self.humans["advantage"].mean()) if len(self.humans) else float("nan")
+
+    @property
+    def passes(self) -> bool:
+        """Whether the model wins over half of the humans or more."""
+        return bool(self.winning_rate >= 0.5)
+
+    @property
+    def reason(self) -> str | None:
+        """Why the winning rate is nan, or None."""
+        return None if len(self.humans) else "no human shares enough units with the model"
+
+    @property
+    def verdict(self) -> str:
+        """The decision in words, with what it stands on."""
+        if self.reason is not None:
+            return f"No verdict: {self.reason}."
+        tested = len(self.humans)
+        won = int(self.humans["rejected"].sum())
+        may = "may" if self.passes else "may not"
+        few = " Fewer than three humans could be tested: do not rely on it." if tested < 3 else ""
+        return (
+            f"{self.model} {may} replace a human: it wins over {won} of {counted(tested, 'human')} "
+            f"(winning rate {self.winning_rate:.2f}, epsilon {self.epsilon:g}).{few}"
+        )
+
+    def by_epsilon(
+        self, epsilons: Sequence[float] = (0, 0.05, 0.1, 0.15, 0.2, 0.25)
+    ) -> pd.DataFrame:
+        """Return the winning rate and the decision under other values of epsilon.
+
+        The authors advise 0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where
+        they are a crowd, and less where the humans agree little. Choose before you look.
+        """
+        rates = []
+        for epsilon in epsilons:
+            check_share("epsilon", epsilon)
+            _, _, rejected = decide(self.humans, epsilon, self.q)
+            rates.append(float(rejected.mean()) if len(rejected) else float("nan"))
+        passes = [rate >= 0.5 for rate in rates]
+        index = pd.Index(list(epsilons), dtype=float, name="epsilon")
+        return pd.DataFrame({"winning_rate": rates, "passes": passes}, index=index)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the row of each human."""
+        return self.humans.copy()
+
+    def __repr__(self) -> str:
+        return (
+            f"<AltTest of {shorten(self.model)} [{self.distance}], epsilon {self.epsilon:g}: "
+            f"winning rate {self.winning_rate:.4f}, average advantage "
+            f"{self.average_advantage_probability:.4f}, {counted(len(self.humans), 'human')}, "
+            f"{counted(self.n_units, 'unit')}>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AltTestTable:
+    """Several models against the same humans, the one with the largest advantage first."""
+
+    rows: tuple[AltTest, ...]
+
+    def __iter__(self) -> Iterator[AltTest]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, model: object) -> AltTest:
+        """Return the test of a model."""
+        for row in self.rows:
+            if row.model == model:
+                return row
+        raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each model, ranked by the average advantage probability."""
+        names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
+        rows = [{name: getattr(row, name) for name in names} for row in self.rows]
+        more = [
+            {"passes": row.passes, "n_humans": len(row.humans), "n_units": row.n_units}
+            for row in self.rows
+        ]
+        return pd.DataFrame([{**a, **b} for a, b in zip(rows, more, strict=True)])
+
+    def __repr__(self) -> str:
+        best = self.rows[0]
+        return (
+            f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
+            f"({best.average_advantage_probability:.4f})>"
+        )
+
+
+def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:
+    """Return p of the t-test of the difference against epsilon, p corrected, and the decision.
+
+    Without any spread, p is 0 below epsilon and 1 from there on.
+    """
+    from scipy import stats
+
+    if frame.empty:
+        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)
+    mean, se = (frame[name].to_numpy(dtype=float) for name in ("difference", "standard_error"))
+    t = np.divide(mean - epsilon, se, out=np.where(mean < epsilon, -np.inf, np.inf), where=se > 0)
+    p = np.asarray(stats.t.cdf(t, frame["n_units"].to_numpy() - 1))
+    adjusted = np.asarray(stats.false_discovery_control(p, method="by"))
+    return p, adjusted, adjusted <= q
