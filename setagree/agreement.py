@@ -178,7 +178,7 @@ def _study(data: Data, columns: dict[str, Any], reading: dict[str, Any], encodin
         export = None if named else _export(data, reading, encoding)
         if export is not None:
             return export
-        data = read_table(data, encoding=encoding)
+        data = (read_table if named else _plain_table)(data, encoding=encoding)
     frame = open_frame(data, also=", Annotations, Tally or path")
     found = _found_columns(column_names(frame), columns)
     return Annotations.from_long(frame, **found, **reading)
@@ -195,6 +195,13 @@ def _export(
         return None
     sep = None if reading["sep"] == _READING["sep"] else reading["sep"]
     return read(path, format=found.name, encoding=encoding, **{**reading, "sep": sep})
+
+
+def _plain_table(path: str | PathLike[str], *, encoding: str) -> Frame:
+    """Return the table in files, refused where what was not looked into is a tool's export."""
+    from setagree.sources.reading import plain_table  # loads the readers of all formats
+
+    return plain_table(path, encoding=encoding)
 
 
 def _found_columns(names: list[Any], columns: dict[str, Any]) -> dict[str, Any]:

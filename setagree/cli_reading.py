@@ -24,7 +24,7 @@ from setagree.errors import (
 from setagree.labels import Label
 from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
 from setagree.sources.exports import Format
-from setagree.sources.reading import find_format, seen_format
+from setagree.sources.reading import find_format, plain_table, seen_format
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -51,7 +51,7 @@ def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
     if reading.missing is not None and not missing:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
     delimiter = reading.delimiter and unescaped(reading.delimiter)
-    frame = read_table(file, encoding=reading.encoding, sep=delimiter)
+    frame = _open(reading)(file, encoding=reading.encoding, sep=delimiter)
     with _spelled(reading), warnings.catch_warnings():
         # It asks whether pandas made blank cells missing, which here none did.
         warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
@@ -84,6 +84,12 @@ def _export_format(file: str, reading: Reading) -> Format | None:
         return None
     with _named_from():
         return seen_format(Path(file), encoding=reading.encoding)
+
+
+def _open(reading: Reading) -> Callable[..., pd.DataFrame]:
+    """Return the reader of tables: where nothing says that a file is one, exports are refused."""
+    is_table = reading.source or any(getattr(reading, name) for name in _TABLE_ONLY)
+    return read_table if is_table else plain_table
 
 
 def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annotations:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, BinaryIO
 
 import pandas as pd
@@ -15,18 +16,22 @@ from setagree.sources.delimited import with_header
 from setagree.sources.streams import Source
 
 
-def read_parquet(source: Source) -> pd.DataFrame:
-    """Return the columns of a Parquet file; text stays in Arrow, lists arrive as codes."""
+_MOST_BYTES = 2**32
+
+
+def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return the columns of a Parquet file; text stays in Arrow, lists arrive as codes.
+
+    A `limit` is how many rows are wanted at most.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
-    with source.open() as stream:
-        # In memory, as a compressed stream does not seek from its end, where Parquet begins.
-        content = pa.BufferReader(stream.read())
+    content = pa.BufferReader(_content(source))
     try:
-        table = pq.read_table(content)
+        table = pq.read_table(content) if limit is None else _first_rows(content, limit)
         table.validate(full=True)  # text that is none would fail later, far from here
         names = table.column_names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -43,8 +48,31 @@ def read_parquet(source: Source) -> pd.DataFrame:
     return pd.DataFrame({name: text[name] if name in text else others[name] for name in names})
 
 
-def read_workbook(source: Source) -> pd.DataFrame:
-    """Return the cells of the one sheet that has some, as the text that a CSV would hold."""
+def _content(source: Source) -> bytes:
+    """Return the bytes of a file, in memory: a compressed one does not seek from its end."""
+    with source.open() as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise FileError(
+            f"{source} has more than {_MOST_BYTES:,} bytes; pass the columns that are needed as a "
+            "frame, as of polars.scan_parquet."
+        )
+    return content
+
+
+def _first_rows(content: Any, limit: int) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(content)
+    return pa.Table.from_batches(islice(file.iter_batches(limit), 1), file.schema_arrow)
+
+
+def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return the cells of the one sheet that has some, as the text that a CSV would hold.
+
+    A `limit` is how many rows are wanted at most.
+    """
     try:
         import openpyxl  # noqa: F401 - what follows needs it
     except ImportError:
@@ -52,7 +80,7 @@ def read_workbook(source: Source) -> pd.DataFrame:
     with source.raw() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
         try:
-            rows = list(_text_rows(source, file))
+            rows = list(_text_rows(source, file, limit))
         except SetagreeError:
             raise
         except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
@@ -61,14 +89,14 @@ def read_workbook(source: Source) -> pd.DataFrame:
     return with_header(source, pd.DataFrame([row + [""] * (width - len(row)) for row in rows]))
 
 
-def _text_rows(source: Source, file: BinaryIO) -> Iterator[list[str]]:
+def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[list[str]]:
     """Yield the rows that are not blank."""
     sheet = _only_sheet(source, _loaded(file))
-    cells = list(_cells(sheet))
+    cells = list(islice(_cells(sheet), limit))
     formulas = any(cell.data_type == "f" for row in cells for cell in row)
     # What a formula gave when the workbook was saved stands in a second reading of it.
     stored = _cells(_loaded(file, data_only=True)[sheet.title]) if formulas else iter(cells)
-    for row, values in zip(cells, stored, strict=True):
+    for row, values in zip(cells, stored, strict=limit is None):
         for cell, value in zip(row, values, strict=True):
             if cell.data_type == "f" and value.value is None:
                 raise FileError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ from setagree.sources.delimited import DELIMITERS, read_delimited, sniff_delimit
 from setagree.sources.records import read_json
 from setagree.sources.streams import Source, find_sources, readable
 
-__all__ = ["DELIMITERS", "read_table", "sniff_delimiter"]
+__all__ = ["DELIMITERS", "first_rows", "read_table", "sniff_delimiter"]
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _JSON = {".json", ".jsonl", ".ndjson"}
@@ -80,6 +81,14 @@ def read_table(
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
     with find_sources(path, encoding) as sources:
         return _stack(sources, [_read_one(source, sep) for source in sources])
+
+
+def first_rows(path: Path, n: int) -> pd.DataFrame:
+    """Return the first rows of a workbook or a Parquet file."""
+    source = Source(path)
+    with readable(source):
+        read = read_workbook if source.is_workbook() else read_parquet
+        return read(source, limit=n)
 
 
 def _read_one(source: Source, sep: str | None) -> pd.DataFrame:

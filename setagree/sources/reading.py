@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import glob
 import os
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,21 +13,26 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
-from setagree.errors import DataError, SetagreeError, check_choice
+from setagree.errors import DataError, FileError, OptionError, SetagreeError, check_choice
 from setagree.labels import Blank, Case, Label
-from setagree.sources.exports import FORMATS, Answers, Format, Request
+from setagree.sources.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.sources.exports.detection import (
     detect,
     format_of_name,
+    is_binary,
     peek,
+    peek_frame,
+    peek_record,
     recognised,
     the_one,
 )
 from setagree.sources.exports.json_files import shown
 from setagree.sources.exports.json_rows import class_files
-from setagree.sources.streams import check_encoding
+from setagree.sources.files import read_table
+from setagree.sources.streams import check_encoding, matching
 
-_TABLES = {"plain_long", "plain_wide"}
+_ROW_A_LABEL = "plain_row_per_label"
+_TABLES = {"plain_long", "plain_wide", _ROW_A_LABEL}
 _BASIS = {
     "tool": "written by the tool's own code",
     "source": "from the tool's source",
@@ -99,7 +105,8 @@ def read(
         check_choice("blank", blank, ("missing", "empty", "error"))
     check_encoding(encoding)
     where = _expanded(path)
-    found = find_format(where, name=format, encoding=encoding)
+    _refuse_several(where)
+    found = find_format(where, name=format, encoding=encoding, duplicates=duplicates)
     with _no_collection():
         answers = found.read(where, Request(question, blank, roster, sep, encoding))
     if not answers.units:
@@ -135,17 +142,32 @@ def _basis(found: Format) -> str:
     return "no tool's, a plain table" if found.name.startswith("plain_") else _BASIS[found.basis]
 
 
-def find_format(path: Path, *, name: str = "auto", encoding: str = "utf-8") -> Format:
-    """Return the format of a name, or the one that a file or folder has."""
+def find_format(
+    path: Path, *, name: str = "auto", encoding: str = "utf-8", duplicates: Duplicates = "error"
+) -> Format:
+    """Return the format of a name, or the one that a file or folder has.
+
+    Who says what to do with repeated annotations says that rows of one unit and rater are such.
+
+    Raises
+    ------
+    OptionError
+        A file of one row a label is named, whose rows are united, and repeats are to be dropped.
+    """
     if name == "auto":
-        return detect(path, FORMATS, encoding=encoding)
+        one_answer = duplicates == "error"
+        formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
+        return detect(path, formats, encoding=encoding)
+    if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
+        raise OptionError(
+            f"format={name!r} unites the rows of a unit and a rater, so that duplicates="
+            f"{duplicates!r} has none to drop; say one of the two."
+        )
     return format_of_name(name, FORMATS)
 
 
 def seen_format(path: Path, *, encoding: str = "utf-8") -> Format | None:
     """Return the format of a tool's export, or None for a table and for what is not there.
-
-    Workbooks and Parquet files count as tables: to look into them takes as long as to read them.
 
     Raises
     ------
@@ -157,11 +179,59 @@ def seen_format(path: Path, *, encoding: str = "utf-8") -> Format | None:
     path = _expanded(path)
     if not (path.is_file() or path.is_dir()):
         return None
-    found = the_one(recognised(peek(path, encoding, binary=False), FORMATS), path)
-    if found is None or found.name in _TABLES:
+    return _of_tool(peek(path, encoding), path, [path])
+
+
+def plain_table(
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", sep: str | None = None
+) -> pd.DataFrame:
+    """Return the table in a file, or in several, where `seen_format` saw no export of a tool.
+
+    Raises
+    ------
+    FileError
+        It cannot be read as a table; see `read_table`.
+    DataError
+        What it could not look into, a pattern or standard input, is the export of a tool.
+    """
+    frame = read_table(path, encoding=encoding, sep=sep)
+    where = _expanded(path)
+    if where.is_file() and not is_binary(where):
+        return frame  # of which all was seen
+    files = [] if str(path) == "-" else matching(path)
+    for peeked in (peek_frame(frame, where), peek_record(frame, where)):
+        if (found := _of_tool(peeked, where, files)) is not None:
+            raise DataError(
+                f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
+                f"from one file that is named (format={found.name!r}). If it is a plain table, "
+                "say which columns are unit=, rater= and labels=."
+            )
+    return frame
+
+
+def _of_tool(peeked: Peek, path: Path, files: Sequence[Path]) -> Format | None:
+    """Return the format of a tool that a beginning has; None for a table."""
+    seen = recognised(peeked, FORMATS)
+    if {each.name for each in seen} <= _TABLES:
         return None
+    found = the_one(seen, path)
+    if found is None or found.name != "hf_sequence":
+        return found
     # Rows of lists are a table as it stands, unless a file beside them names their numbers.
-    return found if found.name != "hf_sequence" or class_files(path) else None
+    return found if any(class_files(file) for file in files) else None
+
+
+def _named(path: Path) -> str:
+    return "standard input" if str(path) == "-" else shown(path)
+
+
+def _refuse_several(path: Path) -> None:
+    """Refuse what is no name of one file or folder."""
+    if not os.path.lexists(path) and (str(path) == "-" or glob.has_magic(str(path))):
+        raise FileError(
+            f"{_named(path)}: the export of a tool is read from one file or folder that is named; "
+            "several, or standard input, are read as plain tables alone, by setagree.agreement."
+        )
 
 
 def _expanded(path: str | os.PathLike[str]) -> Path:

@@ -139,7 +139,7 @@ def find_sources(path: str | os.PathLike[str], encoding: str) -> Iterator[list[S
     # A byte order mark is allowed for.
     encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     if os.fspath(path) != _STDIN:
-        yield [Source(each, encoding) for each in _matching(path)]
+        yield [Source(each, encoding) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
         shutil.copyfileobj(sys.stdin.buffer, spool)
@@ -161,7 +161,7 @@ def readable(source: Source) -> Iterator[None]:
     """Check that a source is a regular file, and word what fails while it is read."""
     try:
         if source.spool is None:
-            _check_regular(source.path)
+            check_regular(source.path)
         yield
     except _DAMAGED as error:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
@@ -176,7 +176,7 @@ def _is_clutter(info: zipfile.ZipInfo) -> bool:
     return info.is_dir() or info.filename.startswith("__MACOSX/")
 
 
-def _matching(path: str | os.PathLike[str]) -> list[Path]:
+def matching(path: str | os.PathLike[str]) -> list[Path]:
     """Return the file of that name, or the files that match the pattern in the order of names."""
     name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
     if os.path.lexists(name) or not glob.has_magic(name):
@@ -196,7 +196,7 @@ def _nearby(path: Path) -> str:
         return f" There is no folder {str(path.parent)!r} either."
 
 
-def _check_regular(path: Path) -> None:
+def check_regular(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, ValueError):

@@ -39,7 +39,8 @@ _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 
 
 def _is_long(peek: Peek) -> bool:
-    return _layout(peek) == "long"
+    # Several rows for a unit and a rater may be one answer or several: nothing here tells.
+    return _layout(peek) in {"long", "rows"}
 
 
 def _is_rows(peek: Peek) -> bool:

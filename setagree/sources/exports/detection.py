@@ -9,10 +9,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import pandas as pd
+
 from setagree.errors import FileError, OptionError, did_you_mean, listing
+from setagree.labels import is_missing
 from setagree.sources.exports.base import Format, Peek
 from setagree.sources.exports.json_files import first_object, read_records, shown
-from setagree.sources.files import read_table, sniff_delimiter
+from setagree.sources.files import first_rows, sniff_delimiter
 from setagree.sources.streams import Source, check_encoding, readable
 
 _HEAD = 2**16
@@ -23,11 +26,10 @@ _NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 
 
-def peek(path: Path, encoding: str = "utf-8", *, binary: bool = True) -> Peek:
+def peek(path: Path, encoding: str = "utf-8") -> Peek:
     r"""Return the beginning of a file, or the names of the files in a folder.
 
-    The first rows of a workbook or a Parquet file are shown as the CSV they would be; under
-    ``binary=False``, which spares the time to read it, nothing of it is.
+    The first rows of a workbook or a Parquet file are shown as the CSV they would be.
 
     Raises
     ------
@@ -48,11 +50,34 @@ def peek(path: Path, encoding: str = "utf-8", *, binary: bool = True) -> Peek:
         return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
     start = _start(path)
     if start.startswith(_BINARY):
-        return _of_table(path, encoding) if binary else replace(_NOTHING, path=path)
+        return peek_frame(first_rows(path, _HEAD_ROWS), path)
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
     return replace(_NOTHING, path=path, head=head, header=header, record=record)
+
+
+def is_binary(path: Path) -> bool:
+    """Say whether a file is a workbook or a Parquet file, compressed or not."""
+    return _start(path).startswith(_BINARY)
+
+
+def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
+    """Return the beginning of a table that is already read, as the CSV that it would be."""
+    header = tuple(str(name) for name in frame)
+    head = frame.head(_HEAD_ROWS).to_csv(index=False)
+    return replace(_NOTHING, path=path, head=head, header=header)
+
+
+def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
+    """Return the first row of a table as the JSON object that it may have been.
+
+    A row of text alone is none.
+    """
+    first = {str(name): frame[name].iloc[0] for name in frame}
+    if all(isinstance(cell, str) for cell in first.values()):
+        return replace(_NOTHING, path=path)
+    return replace(_NOTHING, path=path, record={n: c for n, c in first.items() if not is_missing(c)})
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
@@ -85,6 +110,12 @@ def the_one(found: Sequence[Format], path: Path) -> Format | None:
     OptionError
         There are several.
     """
+    if {each.name for each in found} == _SEVERAL_ROWS:
+        raise OptionError(
+            f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
+            "they are one label set, say format='plain_row_per_label'; if the rater annotated it "
+            "again, say format='plain_long' with duplicates='first' or duplicates='last'."
+        )
     if len(found) > 1:
         names = [each.name for each in found]
         raise OptionError(
@@ -93,6 +124,7 @@ def the_one(found: Sequence[Format], path: Path) -> Format | None:
     return found[0] if found else None
 
 
+_SEVERAL_ROWS = {"plain_long", "plain_row_per_label"}
 _HELP = "setagree.formats() lists those that are; format= names one."
 
 
@@ -115,14 +147,6 @@ def _start(path: Path) -> bytes:
     source = Source(path)
     with readable(source), source.open() as stream:
         return stream.read(_HEAD)
-
-
-def _of_table(path: Path, encoding: str) -> Peek:
-    """Return the beginning of a table that is no text, as text."""
-    frame = read_table(path, encoding=encoding)
-    header = tuple(str(name) for name in frame)
-    head = frame.head(_HEAD_ROWS).to_csv(index=False)
-    return replace(_NOTHING, path=path, head=head, header=header)
 
 
 def _names(folder: Path) -> tuple[str, ...]:
