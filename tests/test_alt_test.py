@@ -304,6 +304,78 @@ class TestDecision:
         assert result.humans["n_units"].tolist() == [30, 30, 30]
 
 
+def agreement(rows, h, distance):
+    """Return 1 - d_o / d_e of column h with the other columns, by loops; exact."""
+    similarity = SIMILARITIES[distance]
+    there = [[x for x in row if x is not None] for row in rows]
+    rows = [row for row, given_answers in zip(rows, there, strict=True) if len(given_answers) > 1]
+    others = [[x for g, x in enumerate(row) if g != h and x is not None] for row in rows]
+    own = [(row[h], unit) for row, unit in zip(rows, others, strict=True) if row[h] is not None]
+
+    def mean(x, answers):
+        return sum(similarity(x, x) - similarity(x, y) for y in answers) / Fraction(len(answers))
+
+    pool = [x for unit in others for x in unit]
+    observed = sum(mean(x, unit) for x, unit in own)
+    return 1 - observed / sum(mean(x, pool) for x, _ in own)
+
+
+class TestHumans:
+    """What the humans' own agreement says of the test."""
+
+    @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi", "interval", "linear"])
+    def test_agreement_with_the_others(self, distance):
+        """1 - d_o / d_e of each human is that of the loops, alpha that of the humans' study."""
+        rng = np.random.default_rng(7)
+        values = [1, 2, 5, 9] if distance in {"interval", "linear"} else sets_of("abc")
+        rows = random_rows(rng, values, units=40, raters=4, missing=0.2)
+        result = alt_test(annotations(rows), model="r3", distance=distance, min_units=2)
+        people = [row[:3] for row in rows]
+        for h in range(3):
+            expected = float(agreement(people, h, distance))
+            assert result.humans.loc[f"r{h}", "agreement"] == pytest.approx(expected, abs=1e-12)
+        pairable = [row for row in people if sum(x is not None for x in row) > 1]
+        alpha = sa.krippendorff_alpha(annotations(pairable), distance=distance).estimate
+        assert result.human_alpha == pytest.approx(alpha, abs=1e-12)
+
+    def test_a_guesser_among_the_humans(self):
+        """A human who answers by lot is named in the verdict; careful ones are not."""
+        rng = np.random.default_rng(8)
+        rows = [[x, x, x, "ab"[rng.integers(2)], x] for x in "ab" * 200]
+        triples = [(f"r{g}", i, x) for i, row in enumerate(rows) for g, x in enumerate(row)]
+        result = alt_test(sa.Annotations.from_triples(triples), model="r4")
+        lottery = result.humans.loc["r3", "agreement"]
+        assert abs(lottery) < 0.1
+        (note,) = result.notes
+        assert note.startswith("Agrees with the other humans hardly more than chance: 'r3' (")
+        assert f"({lottery:.2f}); to win there says little." in note
+        assert result.verdict.endswith(note)
+
+    def test_humans_who_agree_poorly(self):
+        """Humans who all guess: alpha near 0 is called poor, and all are named, five by name."""
+        rng = np.random.default_rng(9)
+        rows = random_rows(rng, sets_of("ab"), units=200, raters=8)
+        result = alt_test(annotations(rows), model="r7")
+        assert abs(result.human_alpha) < 0.1
+        assert result.notes[0].startswith("The humans agree poorly with each other (alpha ")
+        assert " and 2 more; to win there says little." in result.notes[1]
+
+    def test_nothing_to_agree_on(self):
+        """One value only leaves alpha and agreement undefined, and nothing is said of them."""
+        rows = text(" / ".join(["a a a a"] * 30))
+        result = alt_test(annotations(rows), model="r3")
+        assert np.isnan(result.human_alpha)
+        assert result.humans["agreement"].isna().all()
+        assert result.notes == ()
+
+    def test_no_unit_with_two_humans(self):
+        """Without units that two humans share there is no alpha of theirs."""
+        rows = text("a . . a / . a . a / . . a a")
+        with pytest.warns(UndefinedAgreementWarning, match="undefined"):
+            result = alt_test(annotations(rows), model="r3")
+        assert np.isnan(result.human_alpha)
+
+
 class TestSeveral:
     """Several models at once."""
 

@@ -1,7 +1,8 @@
 """Raters against raters: humans and models, two panels, the agreed answer."""
 
 from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
-from setagree.panels.alt_test import AltTest, AltTestTable, alt_test
+from setagree.panels.alt_results import AltTest, AltTestTable
+from setagree.panels.alt_test import alt_test
 from setagree.panels.consensus import Consensus, consensus
 from setagree.panels.cross_replication import CrossReplication, cross_replication
 from setagree.panels.k_rater import KRaterReliability, k_rater_reliability

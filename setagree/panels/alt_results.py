@@ -13,6 +13,13 @@ from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
 from setagree.panels.members import Flags, check_share
 
+_POOR, _LIKE_CHANCE = 0.2, 0.1
+_POORLY = (
+    "The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to them "
+    "as one of them is."
+)
+_BY_CHANCE = "Agrees with the other humans hardly more than chance: {}; to win there says little."
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AltTest:
@@ -31,12 +38,15 @@ class AltTest:
     humans : DataFrame
         A row for each human who shares enough units: how many; how often the model and the human
         win (ties: both); the difference, human less model, with its standard error; the Wilson 95%
-        interval of the model's wins; t, p, p corrected, and whether it is rejected that the human
-        is better by epsilon or more.
+        interval of the model's wins; p, p corrected, and whether it is rejected that the human is
+        better by epsilon or more; and the human's `agreement` with the other humans: 1 - d_o / d_e,
+        d_o the mean distance to them unit by unit, d_e that to all of their answers.
     skipped : Series
         The humans who share too few units, and how many they share.
     n_units : int
         Units with the model and enough humans.
+    human_alpha : float
+        Krippendorff's alpha of the humans, on the units with enough of them; nan if undefined.
     """
 
     model: Any
@@ -46,6 +56,7 @@ class AltTest:
     humans: pd.DataFrame
     skipped: pd.Series[int]
     n_units: int
+    human_alpha: float = float("nan")
 
     @property
     def winning_rate(self) -> float:
@@ -79,6 +90,22 @@ class AltTest:
         return (
             f"{self.model} {may} replace a human: it wins over {won} of {counted(tested, 'human')} "
             f"(winning rate {self.winning_rate:.2f}, epsilon {self.epsilon:g}).{few}"
+            f"{''.join(f' {note}' for note in self.notes)}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the humans' own agreement says of the test: it is poor, or one stands at chance.
+
+        Alpha below 0.2 is called poor (Altman 1991); a human whose agreement with the others is
+        below 0.1 answers much like chance.
+        """
+        by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
+        named = [f"{shorten(name)} ({value:.2f})" for name, value in by_chance.items()]
+        poor, some = self.human_alpha < _POOR, bool(named)
+        return (
+            *[_POORLY.format(self.human_alpha)] * poor,
+            *[_BY_CHANCE.format(_first(named))] * some,
         )
 
     def by_epsilon(
@@ -146,6 +173,15 @@ class AltTestTable:
             f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
             f"({best.average_advantage_probability:.4f})>"
         )
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names and how many more there are."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+_NAMED = 5
 
 
 def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:

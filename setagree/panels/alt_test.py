@@ -162,8 +162,7 @@ def alt_test(
     study, people = part_of(study, kept[study.rater_codes]), people[kept]
     compared = case_of(study, distance)
     tolerance = ROUNDING if ties == "exact" else 0.0
-    bounded = compared.case.distance.bounded
-    contest = Contest(study, compared.weights, people, min_humans, tolerance, bounded)
+    contest = Contest(study, compared.weights, people, min_humans, tolerance, compared.bounded)
     tests = [
         _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
         for code in rater_codes(study, names, "model")
@@ -203,9 +202,10 @@ def _tested(
     frame["low"], frame["high"] = _wilson(sums[0], n)
     frame["p_value"], frame["p_adjusted"], frame["rejected"] = decide(frame, epsilon, q)
     skipped = pd.Series(shared[few], index=_named(study, few), name="n_units")
+    frame["agreement"] = contest.agreements[tested]
     n_units = len(np.unique(units))
     name = study.raters[model]
-    return AltTest(name, distance, epsilon, q, frame, skipped, n_units)
+    return AltTest(name, distance, epsilon, q, frame, skipped, n_units, contest.alpha)
 
 
 def _named(study: Annotations, codes: Codes) -> pd.Index[Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Floats
+from setagree.coefficients import krippendorff_alpha
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.within_raters import spread_within_groups
 from setagree.panels.members import Codes, Flags
+from setagree.tally import Tally
 from setagree.weights.base import Weights
 
 _PARTS = 720_720
@@ -90,6 +93,47 @@ class Contest:
         if self.bounded:
             return _fractions(self.weights.at(k, l))
         return -self.weights.distance_at(k, l)
+
+    @cached_property
+    def alpha(self) -> float:
+        """Krippendorff's alpha of the humans on the units with enough of them."""
+        units, raters, values = self._answers
+        if not len(units):
+            return float("nan")
+        _, units = np.unique(units, return_inverse=True)
+        coded = replace(
+            self.study,
+            units=np.empty(units.max() + 1, dtype=object),
+            unit_codes=units.astype(np.int32),
+            rater_codes=raters,
+            value_codes=values,
+        )
+        return krippendorff_alpha(Case(Tally.from_annotations(coded), self.weights)).estimate
+
+    @cached_property
+    def agreements(self) -> Floats:
+        """1 - d_o / d_e of each rater with the humans; nan for others, or where d_e is 0.
+
+        d_o is the mean distance of the rater's answers to those of the other humans, unit by unit;
+        d_e that to the answers of the other humans to all units.
+        """
+        _, raters, values = self._answers
+        n_raters, K = self.study.n_raters, self.weights.n_values
+        n = np.bincount(raters, minlength=n_raters).astype(np.float64)
+        observed = np.bincount(raters, self._farness, n_raters)
+        totals = np.bincount(values, minlength=K).astype(np.float64)
+        to_all = self.weights.distance_dot(totals)[values]
+        own = spread_within_groups(raters, values, n_groups=n_raters, weights=self.weights)
+        spread = np.bincount(raters, to_all - own * n[raters], n_raters)
+        expected = np.asarray(spread / np.maximum(len(values) - n, 1))
+        reached = expected > ROUNDING * self.weights.max_distance * n
+        share = np.divide(observed, expected, out=np.full(n_raters, np.nan), where=reached)
+        return np.asarray(1 - share)
+
+    @property
+    def _farness(self) -> Floats:
+        """The mean distance of each of these answers to the others of its unit."""
+        return self.bounded - self._to_humans
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""

@@ -42,6 +42,7 @@ class Compared:
     """A study under one distance."""
 
     name: str
+    bounded: bool
     weights: Weights
     case: Case
 
@@ -50,7 +51,7 @@ def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
     """Return the study under one distance; where none is named, under the default of its kind."""
     found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
     case = Bench(study).case(found)
-    return Compared(found.name, case.weights, case)
+    return Compared(found.name, found.bounded, case.weights, case)
 
 
 def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
