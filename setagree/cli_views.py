@@ -15,16 +15,28 @@ import pandas as pd
 import setagree as sa
 from setagree import cli_options as options
 from setagree.cli_inference import resamples_or, seed_or_drawn
-from setagree.cli_options import RESULTS, SURE, Asked, Delivery, Reading, Resampling, Text, option
+from setagree.cli_options import (
+    PANEL,
+    RESULTS,
+    SURE,
+    Asked,
+    Delivery,
+    Reading,
+    Resampling,
+    Text,
+    Texts,
+    option,
+)
 from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_panels import _raters
 from setagree.cli_reading import names, read_codebook, read_study, unescaped
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.sources import guess_columns, read_table, with_missing_ids
 from setagree.views.findings import Findings, gather
 from setagree.views.report import report as write_report
-from setagree.views.sections import Section, sections
+from setagree.views.sections import sections
 from setagree.views.sentences import headline, main_findings, verdict_sentence
-from setagree.views.tables import Column, Table, shown, span
+from setagree.views.tables import Column, Section, Table, shown, span
 from setagree.views.words import Name, Sentence
 
 REPORT_LINE = "Write all there is to know about a file into one page."
@@ -35,6 +47,7 @@ REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 [not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]
 
 setagree report study.csv -o report.html --group batch --title "Round 2"
+setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
 """
 
@@ -43,10 +56,14 @@ DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 [not dim]Which labels, raters and units cost the agreement. Also:[/]
 
 setagree diagnose study.csv --group batch --rows 10
+setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
 Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
+Models = Annotated[
+    Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
@@ -78,6 +95,7 @@ def report(
     group: Group = None,
     asked: Asked,
     level: options.Level = 0.95,
+    model: Models = None,
     resampling: Reshuffling,
     title: Title = None,
     form: Page = None,
@@ -94,6 +112,7 @@ def report(
         output,
         **given,
         groups=_groups(file, reading, group, given),
+        model=_raters(study, model) if model else None,
         title=Path(file).stem if title is None else title,
         format=form,  # type: ignore[arg-type]  # checked above
         n_resamples=resamples_or(resampling.resamples, 999),
@@ -113,6 +132,7 @@ def diagnose(
     group: Group = None,
     asked: Asked,
     level: options.Level = 0.95,
+    model: Models = None,
     resampling: Reshuffling,
     rows: Rows = 5,
     output: options.Output = None,
@@ -127,6 +147,7 @@ def diagnose(
         study,
         **given,
         groups=_groups(file, reading, group, given),
+        model=_raters(study, model) if model else None,
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
@@ -185,15 +206,18 @@ def terminal_lines(f: Findings, rows: int) -> Iterator[str]:
 
 
 def _section_lines(section: Section, rows: int) -> Iterator[str]:
-    if section.table is None:
-        return
+    if section.table is None and section.picture is not None:
+        return  # what it says stands among the main findings
     yield from ("", section.title.upper())
+    if section.table is None:
+        yield from _wrapped(section.lead)
+        return
     yield from _table_lines(section.table, len(section.table.rows) if _short(section) else rows)
 
 
 def _short(section: Section) -> bool:
     """Say whether a table is shown in full: it is short, and no ranking."""
-    return section.id in {"data", "choices"}
+    return section.id in {"data", "choices", "replication"}
 
 
 def _table_lines(table: Table, rows: int) -> Iterator[str]:

@@ -5,11 +5,13 @@ They need matplotlib, which ``pip install "setagree[plot]"`` brings.
 
 from setagree.views.pictures_inference import bootstrap, forest, null
 from setagree.views.pictures_labels import confusions, labels
+from setagree.views.pictures_panels import advantage, rater_map
 from setagree.views.pictures_raters import pairs, raters
 from setagree.views.pictures_units import groups, over_time, units
 from setagree.views.pictures_weights import weights
 
 __all__ = [
+    "advantage",
     "bootstrap",
     "confusions",
     "forest",
@@ -18,6 +20,7 @@ __all__ = [
     "null",
     "over_time",
     "pairs",
+    "rater_map",
     "raters",
     "units",
     "weights",

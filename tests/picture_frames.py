@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from setagree.panels import AltTest, RaterMap
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "$x$ costs $5",
@@ -161,4 +163,50 @@ def forest_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFram
             "low": labels["low"],
             "high": labels["high"],
         }
+    )
+
+
+def contest(n: int, *, hostile: bool = False, seed: int = 1) -> AltTest:
+    """Return a result such as `alt_test` returns: a model beside n humans."""
+    rng = np.random.default_rng(seed)
+    wins, own, half = rng.uniform(0.5, 0.9, n), rng.uniform(0.5, 0.9, n), rng.uniform(0.01, 0.1, n)
+    humans = pd.DataFrame(
+        {
+            "n_units": rng.integers(30, 2000, n),
+            "advantage": wins,
+            "human_advantage": own,
+            "difference": own - wins,
+            "standard_error": half / 2,
+            "low": wins - half,
+            "high": wins + half,
+            "p_value": rng.uniform(0, 0.1, n),
+            "p_adjusted": rng.uniform(0, 0.2, n),
+            "rejected": rng.random(n) < 0.5,
+            "agreement": rng.uniform(0.3, 0.6, n),
+        },
+        index=pd.Index(names(n, "human", hostile=hostile), name="human", dtype=object),
+    )
+    model = HOSTILE[1] if hostile else "gpt"
+    return AltTest(model, "masi", 0.1, 0.05, humans, pd.Series(dtype=int), 2000)
+
+
+def chart(n: int, *, hostile: bool = False, seed: int = 1) -> RaterMap:
+    """Return a result such as `rater_map` returns: n raters in up to nine clusters."""
+    rng = np.random.default_rng(seed)
+    index = pd.Index(names(n, "rater", hostile=hostile), name="rater", dtype=object)
+    table = pd.DataFrame(
+        {
+            "x": rng.normal(0, 0.2, n),
+            "y": rng.normal(0, 0.1, n),
+            "cluster": 1 + np.arange(n) % 9,
+            "silhouette": rng.uniform(-0.2, 0.6, n),
+            "mean_distance": rng.uniform(0.2, 0.6, n),
+            "n_ratings": rng.integers(1, 2000, n),
+        },
+        index=index,
+    )
+    square = pd.DataFrame(np.zeros((0, 0)))
+    null = rng.uniform(0, 0.2, 19)
+    return RaterMap(
+        "masi", square, square, table, np.zeros((0, 4)), 0.5, 0, 0.3, null, pd.DataFrame()
     )

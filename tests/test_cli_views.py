@@ -41,6 +41,9 @@ def folder(tmp_path, monkeypatch):
     for label, hostile in {"joy": HOSTILE, "fear": "多标签" * 20, "calm": "a\u202eb"}.items():
         frame["labels"] = frame["labels"].str.replace(label, hostile)
     frame.to_csv("hostile.csv", index=False)
+    five().to_long().assign(
+        labels=[sa.format_labels(one) for one in five().to_long()["labels"]]
+    ).to_csv("five.csv", index=False)
     Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n", encoding="utf-8")
     return tmp_path
 
@@ -63,6 +66,11 @@ def refusal(*words):
     assert (result.exit_code, result.stdout) == (2, ""), result
     assert result.stderr.count("Error: ") == 1
     return result.stderr.splitlines()[-1]
+
+
+def five():
+    """Return a study of five raters, the last of them the best."""
+    return sa.simulate(120, 5, 4, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
 
 
 def study():
@@ -125,6 +133,33 @@ class TestDiagnose:
         assert "90 % interval" in long
         assert wide.splitlines()[0] == long.splitlines()[0]
 
+    def test_models(self):
+        """--model names models, one a time or with commas; all others are humans."""
+        printed = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5")
+        table = sa.alt_test(five(), model="r5").humans
+        assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
+        assert "MAY A MODEL REPLACE A HUMAN?" in printed
+        assert "AGAINST THE CONSENSUS OF THE HUMANS" in printed
+        assert "RATERS ON A MAP" in printed
+        for human, row in table.iterrows():
+            assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
+        assert max(map(_width, printed.splitlines())) <= 80
+        both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
+        assert "MODEL 2 BESIDE EACH HUMAN" in both
+        assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
+        assert "MODEL 1" not in printed
+
+    def test_what_is_left_out_is_said(self):
+        """A section that cannot be made says why."""
+        printed = ok("diagnose", *LONG, "--model", "r3")
+        section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
+        assert " ".join(section.split()).endswith("there are only 2 humans.")
+
+    def test_unknown_model(self):
+        """A model that gave no answer is refused with the nearest name."""
+        sentence = refusal("diagnose", *LONG, "--model", "r33")
+        assert "model 'r33' gave no answer in this study. Did you mean" in sentence
+
     def test_scores(self):
         """Numbers have findings, too."""
         printed = ok("diagnose", "scores.csv", "--value", "score", *LONG[3:])
@@ -180,9 +215,17 @@ class TestReport:
         assert said.startswith("# long\n")
         assert "blank cells were taken as the empty set; " in said
 
+    def test_models(self):
+        """--model reaches the report."""
+        ok("report", "five.csv", *LONG[1:], "--model", "r5", "-o", "out.md")
+        said = Path("out.md").read_text(encoding="utf-8")
+        assert "## May a model replace a human?" in said
+        assert "- **Models.** r5 may replace a human" in said
+
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
+            (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
             (["-o", "long.csv"], "is the input; it is never changed"),
             (["-o", "absent/x.html"], "There is no folder 'absent'"),
             (["-o", "x.html", "--format", "pdf"], "--format 'pdf' is unknown"),

@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 from picture_frames import (
     HOSTILE,
+    chart,
     confusion_frame,
+    contest,
     forest_frame,
     group_frame,
     label_frame,
@@ -135,8 +137,11 @@ PICTURES = {
     "groups": lambda n, h: group_frame(n, hostile=h),
     "over_time": lambda n, h: windows(n),
     "weights": lambda n, h: sa.weights(answers(HOSTILE[:n] if h else range(n))),
+    "advantage": lambda n, h: contest(n, hostile=h),
+    "rater_map": lambda n, h: chart(n, hostile=h),
 }
-FRAMES = sorted(set(PICTURES) - {"null", "bootstrap", "weights"})
+RESULTS = ["advantage", "bootstrap", "null", "rater_map", "weights"]
+FRAMES = sorted(set(PICTURES) - set(RESULTS))
 
 
 def answers(labels):
@@ -252,7 +257,7 @@ def test_columns_are_needed(name):
         getattr(plots, name)("text")
 
 
-@pytest.mark.parametrize("name", ["null", "bootstrap", "weights"])
+@pytest.mark.parametrize("name", RESULTS)
 def test_results_are_needed(name):
     """What is no result of the right kind is refused in words."""
     with pytest.raises(OptionError, match=f"plots.{name} draws what sa.* returned, not 'text'"):
@@ -267,7 +272,7 @@ def test_axes_are_checked(name):
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, True, None])
-@pytest.mark.parametrize("name", sorted(set(FRAMES) - {"over_time"} | {"weights"}))
+@pytest.mark.parametrize("name", sorted({*PICTURES} - {"over_time", "null", "bootstrap"}))
 def test_limits_are_checked(name, limit):
     """A limit is a whole number of rows."""
     with pytest.raises(OptionError, match=f"limit={limit!r} must be a whole number"):

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
 )
+from setagree.views import panel_findings
 from setagree.views import report as report_module
 from setagree.views.contents import answers, contents, counts_line
 from setagree.views.findings import gather, running_share
@@ -553,6 +555,7 @@ class TestPage:
         path = report(study, tmp_path / "x.html", groups=groups, rng=1)
         assert time.process_time() - start < 40  # CPU seconds of two cores
         assert path.stat().st_size < 3_000_000
+        assert "468 raters with 50,226 ratings are not mapped here" in page_of(path).text
 
 
 class TestMarkdown:
@@ -677,6 +680,385 @@ class TestWriting:
         drawn = gather(study, n_resamples=19)
         assert isinstance(drawn.seed, int)
         assert f"seed {drawn.seed}" in methods_of(drawn)
+
+
+@pytest.fixture(scope="module")
+def five():
+    """Return a study of five raters, the last of them the best."""
+    return sa.simulate(120, 5, skill=[0.7, 0.7, 0.7, 0.6, 0.9], rng=1)
+
+
+@pytest.fixture(scope="module")
+def compared(five):
+    """Return what is found where a model and two panels are named."""
+    panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+    return gather(five, model="r5", panels=panels, n_resamples=99, rng=1)
+
+
+def by_id(f):
+    """Return the sections by their id."""
+    return {section.id: section for section in sections(f)}
+
+
+class TestPanels:
+    """What the report says of models, panels and the map."""
+
+    def test_numbers_are_those_of_the_library(self, five, compared):
+        """Test, scores, replication and map are what the public functions return."""
+        (test,) = compared.panels.tests
+        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5").humans)
+        humans = ["r1", "r2", "r3", "r4"]
+        scores = sa.score_against_consensus(five, raters=["r5", *humans], panel=humans)
+        pd.testing.assert_frame_equal(compared.panels.scores.table, scores.table)
+        panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+        kappa_x = sa.cross_replication(five, panels=panels, n_resamples=99, rng=1)
+        assert np.array_equal(compared.panels.replication.distribution, kappa_x.distribution)
+        mapped = sa.rater_map(five, n_resamples=99, rng=1)
+        assert np.array_equal(compared.panels.map.null, mapped.null)
+        pd.testing.assert_frame_equal(compared.panels.map.table, mapped.table)
+
+    def test_the_distance_reaches_them(self, five):
+        """The distance of the headline is that of test, replication and map."""
+        f = gather(five, model="r5", panels={"a": ["r1"]}, distance="dice", n_resamples=19, rng=1)
+        parts = (f.panels.tests[0], f.panels.replication, f.panels.map)
+        assert {part.distance for part in parts} == {"dice"}
+        f = gather(five, model="r5", coefficient="mv_alpha", n_resamples=19, rng=1)
+        assert f.panels.tests[0].distance == f.main.distance == "dice"
+
+    def test_findings(self, compared):
+        """The verdicts are among the main findings, and lead their sections."""
+        said = {one.about: plain(one.sentence) for one in main_findings(compared)}
+        (test,) = compared.panels.tests
+        won = int(test.humans["rejected"].sum())
+        assert said["Models"].startswith(
+            f"“r5” may replace a human: it wins over {won} of 4 humans (epsilon 0.1). In "
+            f"{share(test.average_advantage_probability)} of the units"
+        )
+        found = compared.panels.replication
+        assert said["Panels"] == (
+            f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95 % interval "
+            f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
+            "itself fully."
+        )
+        assert plain(by_id(compared)["models"].lead) == said["Models"]
+
+    def test_tables(self, compared):
+        """Humans, scores, panels and map are rows of tables; the pictures are named."""
+        found = by_id(compared)
+        assert (found["models"].picture, found["map"].picture) == ("model-1", "map")
+        assert "in all other sections a model counts" in found["models"].note.lower()
+        assert {row[0] for row in found["models"].table.rows} == {"r1", "r2", "r3", "r4"}
+        differences = [row[3] for row in found["models"].table.rows]
+        assert differences == sorted(differences, reverse=True)
+        exact = compared.panels.scores.table["exact"]
+        assert [row[:3] for row in found["consensus"].table.rows] == [
+            (rater, "model" if rater == "r5" else "human", exact[rater])
+            for rater in ("r5", "r1", "r2", "r3", "r4")
+        ]
+        rows = found["replication"].table.rows
+        assert rows[0][1][0] == compared.panels.replication.estimate
+        assert [row[2] for row in rows] == [None, None, 240, 240]
+        assert len(found["map"].table.rows) == 5
+
+    def test_methods(self, compared, study):
+        """The methods paragraph says what was done, with its references; else it is silent."""
+        text = methods_of(compared)
+        for word in ("(Calderon et al., 2025)", "(Wong et al., 2021)", "(Torgerson, 1952)"):
+            assert text.count(word) == 1
+        assert "kappa_x = " in text
+        listed = text.partition("\n\n")[2].splitlines()
+        assert listed == sorted(set(listed))
+        for name in ("Benjamini", "Calderon", "Wong", "Torgerson", "Rousseeuw", "Krippendorff"):
+            assert sum(line.startswith(name) for line in listed) == 1
+        silent = methods_of(gather(study, n_resamples=19, rng=1))
+        assert "Calderon" not in silent
+        assert "Torgerson" not in silent
+
+    def test_several_models(self, five):
+        """Models are ranked, each has a section; the best leads the finding."""
+        f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)
+        assert [test.model for test in f.panels.tests] == ["r5", "r4"]
+        found = by_id(f)
+        assert [row[0] for row in found["models"].table.rows] == ["r5", "r4"]
+        assert (found["model-1"].picture, found["model-2"].picture) == ("model-1", "model-2")
+        said = plain(found["models"].lead)
+        passing = [test.model for test in f.panels.tests if test.passes]
+        assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
+        assert " The best: “r5” may replace a human" in said
+        assert "winning rate" in methods_of(f)
+
+    def test_no_model_passes(self):
+        """Models that answer at random replace nobody."""
+        study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
+        f = gather(study, model=["r4", "r5"], n_resamples=19, rng=1)
+        assert plain(by_id(f)["models"].lead).startswith("None of 2 models may replace a human.")
+
+    def test_too_few_humans(self, five):
+        """Two humans are no test, which the report says; the consensus is still compared."""
+        two = sa.simulate(50, 3, rng=1)
+        f = gather(two, model="r3", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Models"].endswith("three humans or more; beside the models there are only "
+                                       "2 humans.")  # fmt: skip
+        assert by_id(f)["models"].table is None
+        assert len(by_id(f)["consensus"].table.rows) == 3
+        f = gather(two, model=["r3", "r2"], n_resamples=19, rng=1)
+        assert "there is only 1 human." in plain(by_id(f)["models"].lead)
+        assert len(by_id(f)["consensus"].table.rows) == 2
+        with pytest.raises(OptionError, match="nobody is left to compare with"):
+            gather(two, model=["r1", "r2", "r3"], n_resamples=19)
+
+    def test_too_few_units(self):
+        """Where no human shares thirty units with the model, the reason is said."""
+        f = gather(sa.simulate(20, 5, rng=1), model=["r5", "r4"], n_resamples=19, rng=1)
+        found = by_id(f)
+        assert plain(found["model-1"].lead) == (
+            "No verdict on “r5”: no human shares enough units with the model."
+        )
+        assert found["model-1"].note == "Left out for fewer than 30 shared units: 3 humans."
+        assert "Calderon" not in methods_of(f)
+
+    def test_nothing_to_compare(self):
+        """A model alone on its units has no consensus; few testable humans are warned of."""
+        rows = [(r, u, "ab"[u % 2]) for r in "wxyz" for u in range(8)]
+        rows += [("m", u, "a") for u in range(8, 12)]
+        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        assert plain(by_id(f)["consensus"].lead).startswith("No unit has both an answer of the")
+        rows = [(r, u, "ab"[u % 2]) for r in "wxm" for u in range(40)]
+        rows += [("y", u, "a") for u in range(10)]
+        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        assert "Fewer than three humans could be tested" in plain(by_id(f)["models"].lead)
+
+    @pytest.mark.parametrize(
+        ("given", "error", "sentence"),
+        [
+            ({"model": "r55"}, DataError, "model 'r55' gave no answer in this study"),
+            ({"model": ["r1", "r1"]}, OptionError, "more than once"),
+            ({"model": []}, OptionError, "no model is named"),
+            ({"panels": ["r1"]}, OptionError, "panels= maps two names"),
+            ({"panels": {"a": ["r1"], "b": ["r1"]}}, OptionError, "cannot be in both panels"),
+            ({"panels": {"a": ["rx"]}}, DataError, "rater of a 'rx' gave no answer"),
+        ],
+    )
+    def test_refusals(self, five, given, error, sentence, tmp_path):
+        """Who is not there is refused, and nothing is written."""
+        with pytest.raises(error, match=sentence):
+            report(five, tmp_path / "x.md", **given, n_resamples=19)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_long_work_is_left_out(self, five, monkeypatch):
+        """A map that takes long is left out and the report says so; so are humans' scores."""
+        monkeypatch.setattr(panel_findings, "_MAP_WORK", 10)
+        monkeypatch.setattr(panel_findings, "_SCORED", 10)
+        f = gather(five, model="r5", n_resamples=19, rng=1)
+        section = by_id(f)["map"]
+        assert plain(section.lead) == (
+            "5 raters with 600 ratings are not mapped here, because that takes long; sa.rater_map "
+            "does it."
+        )
+        assert section.table is None
+        assert len(by_id(f)["consensus"].table.rows) == 1
+        assert plain(by_id(f)["consensus"].lead).endswith(" of 120 units.")
+
+    def test_reshuffles_of_the_map(self, five, monkeypatch):
+        """As many reshuffles as were asked for, 199 at most, 19 at least, fewer if long."""
+        for asked, n in ((5, 19), (50, 50), (999, 199)):
+            assert len(gather(five, n_resamples=asked, rng=1).panels.map.null) == n
+        # A reshuffle takes 5^3 + 20 * 600 + 10 * 1200 steps.
+        monkeypatch.setattr(panel_findings, "_MAP_WORK", 50 * 24_125)
+        assert len(gather(five, n_resamples=999, rng=1).panels.map.null) == 49
+
+    def test_no_map(self):
+        """Three raters have no map; raters without shared units have one that says why not."""
+        assert "map" not in by_id(gather(sa.simulate(30, 3, rng=1), n_resamples=19, rng=1))
+        lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
+        asked = panel_findings.Asked(None, None, sa.distances.get_distance("masi"), 19, 1)
+        found = panel_findings.panel_findings(lone, asked, mapped=True)
+        assert "no two raters share 1 unit" in found.absent["map"]
+
+    def test_camps(self):
+        """Two camps, one who stands apart, and noise, in words.
+
+        In the first study three raters give one answer and three another, on all units.
+        """
+        rows = [(r, u, "ab"[(u + (r > "c")) % 2] if u < 8 else "c")
+                for r in "abcdef" for u in range(12)]  # fmt: skip
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Camps"] == (
+            "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = .005)."
+        )
+        rng = np.random.default_rng(1)
+        rows = [(r, u, "abcd"[u % 4] if r != "z" else "abcd"[rng.integers(4)])
+                for r in "vwxyz" for u in range(40)]  # fmt: skip
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
+        said = plain(by_id(f)["map"].lead)
+        assert said == "No camps, but “z” stands apart from the others (p = .005)."
+        f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
+        assert "Camps" not in {one.about for one in main_findings(f)}
+        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters stand no more in")
+
+    def test_map_of_few(self):
+        """Of four raters one shares no unit with the others: three can form no camps."""
+        rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
+        f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
+        assert plain(by_id(f)["map"].lead) == (
+            "No verdict: fewer than four raters can form no camps."
+        )
+        assert "Torgerson" not in methods_of(f)
+        assert "reshuffles" not in by_id(f)["map"].note
+
+    def test_no_resample_is_defined(self, compared):
+        """Where no resample of the panels is defined there is no interval, and none is said."""
+        nothing = replace(compared.panels.replication, distribution=np.full(9, np.nan))
+        f = replace(compared, panels=replace(compared.panels, replication=nothing))
+        assert "%" not in plain(by_id(f)["replication"].lead)
+        assert "percentile" not in methods_of(f)
+        assert panel_findings.PanelFindings().score_table.empty
+
+    def test_many_names_are_cut(self):
+        """Of a camp three are named."""
+        rows = [(r, u, "ab"[(u + (r > 4)) % 2]) for r in range(10) for u in range(12)]
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=99, rng=1)
+        assert "5 (“0”, “1”, “2” and 2 more)" in plain(by_id(f)["map"].lead)
+
+    def test_undefined_panels(self):
+        """Where kappa_x or its normalised value is undefined, the reason is said."""
+        rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(6)]
+        rows += [("y", u, "a") for u in range(6)]
+        f = gather(sa.Annotations.from_triples(rows), panels={"one": ["y"]}, n_resamples=19, rng=1)
+        said = plain(by_id(f)["replication"].lead)
+        assert said.startswith("“one” and “others” agree with each other at kappa_x 0.000")
+        assert "There is no normalised value" in by_id(f)["replication"].note
+        rows = [("w", 0, "a"), ("x", 0, "b"), *((r, u, "a") for r in "yz" for u in (1, 2))]
+        panels = {"one": ["w"], "two": ["x"]}
+        f = gather(sa.Annotations.from_triples(rows), panels=panels, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Panels"] == (
+            "Agreement between “one” and “two” is undefined: there is only one unit with both "
+            "panels."
+        )
+        assert "Wong" not in methods_of(f)
+
+    @pytest.mark.filterwarnings("ignore::setagree.UndefinedAgreementWarning")
+    def test_undefined_headline(self):
+        """An undefined headline does not hide what was asked; there is no map."""
+        rows = [(r, u, "a") for r in "wxyz" for u in range(40)]
+        f = gather(sa.Annotations.from_triples(rows), model="z", n_resamples=19, rng=1)
+        assert [one.about for one in main_findings(f)] == ["No estimate", "Models"]
+        assert "map" not in by_id(f)
+
+    def test_scalars(self):
+        """Numbers and categories have a consensus, too: the answer nearest to all."""
+        rng = np.random.default_rng(1)
+        rows = numbers(" / ".join(" ".join(map(str, rng.integers(1, 4, 4))) for _ in range(40)))
+        f = gather(annotations(rows), model="r3", n_resamples=19, rng=1)
+        heads = [column.head for column in by_id(f)["consensus"].table.columns]
+        assert "Micro F1" not in heads
+        assert "nearest to all of them" in by_id(f)["consensus"].note
+
+    def test_page(self, five, compared, tmp_path):
+        """The page has a picture each of model and map, and the rows of the tables."""
+        needs_page()
+        panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+        path = report(five, tmp_path / "x.html", model="r5", panels=panels, n_resamples=99, rng=1)
+        page = page_of(path)
+        assert {"models", "consensus", "replication", "map"} <= set(page.ids)
+        spoken = [a["aria-label"] for tag, a in page.tags if tag == "svg"]
+        assert sum(each.startswith("May a model replace a human?") for each in spoken) == 1
+        assert sum(each.startswith("Raters on a map") for each in spoken) == 1
+        assert [row[0] for row in page.table("Human")] == [
+            row[0] for row in by_id(compared)["models"].table.rows
+        ]
+        twin = report(
+            five, tmp_path / "x.md", model="r5", panels=panels, n_resamples=99, rng=1
+        ).read_text(encoding="utf-8")
+        for section in sections(compared):
+            assert f"## {section.title}\n" in twin
+
+    def test_hostile_models_and_panels(self, tmp_path):
+        """Hostile names of models and panels open no tag, link or cell."""
+        needs_page()
+        study = hostile_study()
+        raters = study.raters.tolist()
+        asked = {"model": raters[3:], "panels": {HOSTILE[0]: raters[:1], HOSTILE[7]: raters[1:3]}}
+        html = page_of(report(study, tmp_path / "x.html", **asked, n_resamples=19, rng=1))
+        assert [tag for tag, _ in html.tags].count("script") == 1
+        assert "i" not in {tag for tag, a in html.tags if not a}
+        path = report(study, tmp_path / "x.md", **asked, n_resamples=19, rng=1)
+        markdown = path.read_text(encoding="utf-8")
+        assert "<script" not in markdown
+        assert "](javascript" not in markdown
+
+
+@pytest.fixture(scope="module")
+def unfollowed():
+    """Return findings under a matrix of four sets, one of which is {a, b}.
+
+    Without c an answer {c} would be empty, which the matrix lacks; so it is with a and b.
+    """
+    sets = [frozenset("a"), frozenset("b"), frozenset("ab"), frozenset("c")]
+    matrix = pd.DataFrame(
+        [[0, 1, 0.5, 1], [1, 0, 0.5, 1], [0.5, 0.5, 0, 1], [1, 1, 1, 0]], sets, sets
+    )
+    rng = np.random.default_rng(1)
+    rows = [
+        (rater, u, sets[u % 4 if rng.random() < 0.6 else rng.integers(4)])
+        for u in range(40)
+        for rater in "wxyz"
+    ]
+    study = sa.Annotations.from_triples(rows)
+    return gather(study, distance=matrix, n_resamples=19, rng=1)
+
+
+class TestChangesThatCannotBe:
+    """Rows without an estimate say why."""
+
+    def test_the_others_stand(self, unfollowed):
+        """What can be made is that of what_if; what cannot is last, with the reason."""
+        frame = unfollowed.frames["changes"]
+        assert frame["change"].iloc[0] == "as it is"
+        gone = frame[frame["change"] == "drop label"]
+        assert gone["estimate"].isna().all()
+        assert set(gone["what"]) == {"a", "b", "c"}
+        assert gone["reason"].str.contains("has no row for").all()
+        assert frame["estimate"].iloc[: -len(gone)].notna().all()
+        assert set(frame["distance"]) == {unfollowed.main.distance}
+
+    def test_they_are_said(self, unfollowed):
+        """The table shows a dash and the reason, and the finding counts what could be tried."""
+        table = by_id(unfollowed)["changes"].table
+        assert table.columns[-1].head == "Why not"
+        rows = [[plain(shown(x, c.kind)) for x, c in zip(row, table.columns, strict=True)]
+                for row in table.rows]  # fmt: skip
+        assert rows[-1][1] == "–"
+        assert "has no row for" in rows[-1][-1]
+        assert rows[0][-1] == "–"
+        tried = unfollowed.frames["changes"].query("change == 'merge'")
+        said = {one.about: plain(one.sentence) for one in main_findings(unfollowed)}
+        assert len(tried) == 1
+        assert said["Change"].startswith("The one change of labels that was tried does not surely")
+
+    def test_groups_that_cannot_be_tested(self):
+        """A group in which all agree fully has no standard error; a group of one unit no estimate.
+
+        The finding says that there is no test, the table why there is no estimate.
+        """
+        rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(20)]
+        rows += [(r, u, "ab"[(u + (u % 3 == 0) * (r == "x")) % 2]) for r in "wx"
+                 for u in range(20, 41)]  # fmt: skip
+        groups = {u: "same" if u < 20 else "other" if u < 40 else "one" for u in range(41)}
+        f = gather(sa.Annotations.from_triples(rows), groups=groups, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Groups"] == (
+            "Whether the 2 groups differ cannot be tested: one of them has no standard error "
+            "above 0."
+        )
+        table = by_id(f)["groups"].table
+        assert table.columns[-1].head == "Why not"
+        assert [row[0] for row in table.rows] == ["other", "same", "one"]
+        assert table.rows[-1][-1] == f.frames["groups"].set_index("group")["reason"]["one"]
+        assert "Welch" in by_id(f)["groups"].note
 
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):

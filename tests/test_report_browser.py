@@ -57,11 +57,13 @@ def addresses(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     study = sa.simulate(60, 4, skill=[0.9, 0.8, 0.7, 0.3], size_bias=[1, 1, 1, 2], rng=1)
     groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
-    report(study, folder / "plain.html", groups=groups, n_resamples=99, rng=1)
+    asked = {"model": "r4", "panels": {"one": ["r1"], "two": ["r2", "r3"]}}
+    report(study, folder / "plain.html", groups=groups, **asked, n_resamples=99, rng=1)
     hostile = hostile_study()
     groups = {unit: f"<b onclick=alert(4)>{k % 3}</b>" for k, unit in enumerate(hostile.units)}
     path = folder / "hostile.html"
-    report(hostile, path, groups=groups, title=HOSTILE[0], n_resamples=19, rng=1)
+    asked = {"model": list(hostile.raters[:1]), "panels": {HOSTILE[4]: list(hostile.raters[:2])}}
+    report(hostile, path, groups=groups, **asked, title=HOSTILE[0], n_resamples=19, rng=1)
     return {name: (folder / f"{name}.html").as_uri() for name in ("plain", "hostile")}
 
 

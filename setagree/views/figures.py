@@ -12,6 +12,7 @@ from setagree.views.findings import Findings
 from setagree.views.pictures_base import cells_height, inline_svg, rows_height
 from setagree.views.pictures_inference import forest, null
 from setagree.views.pictures_labels import confusions, labels
+from setagree.views.pictures_panels import advantage, rater_map
 from setagree.views.pictures_raters import pairs, raters
 from setagree.views.pictures_units import groups, units
 from setagree.views.words import coefficient_name, distance_name
@@ -39,6 +40,11 @@ def _drawing(f: Findings, name: str) -> tuple[Callable[[Axes], object], float]:
         return _on(forest, rows, level=f.level), rows_height(len(rows))
     if name == "null":
         return _on(null, f.null), 3.4
+    if name == "map":
+        return _on(rater_map, f.panels.map), 5.6
+    if name.startswith("model-"):
+        test = f.panels.tests[int(name.removeprefix("model-")) - 1]
+        return _on(advantage, test, limit=MOST_DRAWN), rows_height(len(test.humans) + 2)
     frame = f.frames[name]
     n = min(len(frame), MOST_DRAWN)
     if name == "confusions":

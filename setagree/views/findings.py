@@ -6,7 +6,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -27,6 +27,7 @@ from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.labels import Blank
 from setagree.results import Agreement, AgreementTable
 from setagree.scoring import Bench
+from setagree.views.panel_findings import Asked, Models, PanelFindings, Panels, panel_findings
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
 """The group of each unit; or what `by_group` returned."""
@@ -48,6 +49,11 @@ PANEL_DISTANCES = {
 
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
+
+_NAMING = ("coefficient", "distance")
+
+_CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
+"""What `what_if` calls them."""
 
 _RESHUFFLED = 10_000_000
 """Ratings that are reshuffled in all, which takes a few seconds."""
@@ -85,6 +91,8 @@ class Findings:
         How many reshuffles were asked for; large studies get fewer.
     blank, duplicates : str or None
         How the data were read, where that is known.
+    panels : PanelFindings
+        What was found about raters against raters.
     """
 
     study: Annotations
@@ -99,6 +107,7 @@ class Findings:
     n_reshuffles_asked: int
     blank: Blank | None = None
     duplicates: Duplicates | None = None
+    panels: PanelFindings = field(default_factory=PanelFindings)
 
     def __repr__(self) -> str:
         return f"<Findings about {self.main!r}>"
@@ -119,6 +128,8 @@ def gather(
     n_resamples: int = 999,
     blank: Blank | None = None,
     duplicates: Duplicates | None = None,
+    model: Models = None,
+    panels: Panels = None,
     rng: Rng = None,
 ) -> Findings:
     """Return all that is found about a study; a million ratings take about a minute.
@@ -137,6 +148,10 @@ def gather(
         How many reshuffles; fewer where that would take long.
     blank, duplicates : str, optional
         How the data were read, for the methods paragraph.
+    model : rater, or list of raters, optional
+        Who is a model; everybody else is then a human.
+    panels : mapping from names to lists of raters, optional
+        Two panels to compare, or one that stands against everybody else.
     rng : int or numpy Generator, optional
         The seed of the reshuffles; drawn where none is given.
     """
@@ -148,6 +163,8 @@ def gather(
     main = _headline(study, coefficient, distance, level)
     with _quiet():
         asked = {"coefficient": coefficient, "distance": _distance_of(main), "level": level}
+        compared = Asked(model, panels, _distance_of(main), n_resamples, seed)
+        found = panel_findings(study, compared, mapped=main.reason is None)
         frames, absent = _frames(study, groups, asked)
         frames["changes"] = _changes(study, frames, asked)
         n = _affordable(study, n_resamples)
@@ -164,6 +181,7 @@ def gather(
             n_resamples,
             blank,
             duplicates,
+            found,
         )
 
 
@@ -276,7 +294,31 @@ def _changes(
     try:
         return diagnosis.what_if(study, **wanted, **asked)
     except SetagreeError:
-        return pd.DataFrame()
+        return _one_by_one(study, wanted, asked)
+
+
+def _one_by_one(
+    study: Annotations, wanted: Mapping[str, Any], asked: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Return the same where one change cannot be made: a row that says why, and the others."""
+    rows = diagnosis.what_if(study, drop_raters=[], **asked).to_dict("records")
+    for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
+        one: dict[str, Any] = {kind: [each], **asked}
+        try:
+            rows += diagnosis.what_if(study, **one).iloc[1:].to_dict("records")
+        except SetagreeError as error:
+            rows.append(_impossible(kind, each, error))
+    frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
+    order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
+    return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
+
+
+def _impossible(kind: str, changed: Any, error: SetagreeError) -> dict[Hashable, Any]:
+    """Return the row of a change that cannot be made."""
+    change = _CHANGES[kind]
+    what = " + ".join(map(str, changed)) if kind == "merge" else str(changed)
+    why = str(error.__cause__ or error)
+    return {"change": change, "what": what, "difference": np.nan, "reason": why}
 
 
 def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:

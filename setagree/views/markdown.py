@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from setagree.inference.benchmark import CAUTION
 from setagree.views.findings import Findings
-from setagree.views.sections import Section, sections
+from setagree.views.sections import sections
 from setagree.views.sentences import headline, main_findings, verdict_sentence
-from setagree.views.tables import Column, Table, shown, span
+from setagree.views.tables import Column, Section, Table, shown, span
 from setagree.views.words import Name, Sentence
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@])")

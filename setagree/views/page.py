@@ -18,9 +18,9 @@ from setagree.inference.benchmark import CAUTION
 from setagree.views import words
 from setagree.views.findings import Findings
 from setagree.views.methods import version
-from setagree.views.sections import Section, sections
+from setagree.views.sections import sections
 from setagree.views.sentences import distance_phrase, main_findings, verdict_sentence
-from setagree.views.tables import Column, Table, shown, sorts_as, span
+from setagree.views.tables import Column, Section, Table, shown, sorts_as, span
 from setagree.views.words import Name, Sentence
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 REFERENCES = {
+    "Benjamini & Yekutieli 2001": "Benjamini, Y., & Yekutieli, D. (2001). The control of the false "
+    "discovery rate in multiple testing under dependency. The Annals of Statistics, 29(4), "
+    "1165–1188.",
     "Brennan & Prediger 1981": "Brennan, R. L., & Prediger, D. J. (1981). Coefficient kappa: Some "
     "uses, misuses, and alternatives. Educational and Psychological Measurement, 41(3), 687–699.",
+    "Calderon et al. 2025": "Calderon, N., Reichart, R., & Dror, R. (2025). The alternative "
+    "annotator test for LLM-as-a-judge: How to statistically justify replacing human annotators "
+    "with LLMs. In Proceedings of ACL 2025.",
     "Cicchetti & Allison 1971": "Cicchetti, D. V., & Allison, T. (1971). A new procedure for "
     "assessing reliability of scoring EEG sleep recordings. American Journal of EEG Technology, "
     "11(3), 101–110.",
@@ -43,8 +49,16 @@ REFERENCES = {
     "Phipson & Smyth 2010": "Phipson, B., & Smyth, G. K. (2010). Permutation p-values should never "
     "be zero: Calculating exact p-values when permutations are randomly drawn. Statistical "
     "Applications in Genetics and Molecular Biology, 9(1), Article 39.",
+    "Rousseeuw 1987": "Rousseeuw, P. J. (1987). Silhouettes: A graphical aid to the interpretation "
+    "and validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, "
+    "53–65.",
     "Scott 1955": "Scott, W. A. (1955). Reliability of content analysis: The case of nominal scale "
     "coding. Public Opinion Quarterly, 19(3), 321–325.",
+    "Torgerson 1952": "Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. "
+    "Psychometrika, 17(4), 401–419.",
+    "Wong et al. 2021": "Wong, K., Paritosh, P., & Aroyo, L. (2021). Cross-replication "
+    "reliability: An empirical approach to interpreting inter-rater reliability. In Proceedings of "
+    "ACL-IJCNLP 2021.",
 }
 
 COEFFICIENT_SOURCES = {

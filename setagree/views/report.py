@@ -18,6 +18,8 @@ from setagree.views.findings import Findings, Groups, gather
 from setagree.views.markdown import markdown_report
 from setagree.views.methods import methods_text
 from setagree.views.page import html_report
+from setagree.views.panel_findings import Models, Panels
+from setagree.views.panel_methods import with_panels
 from setagree.views.words import Name
 
 Format: TypeAlias = Literal["html", "markdown"]
@@ -31,6 +33,8 @@ def report(
     distance: DistanceLike | None = None,
     level: float = 0.95,
     groups: Groups | None = None,
+    model: Models = None,
+    panels: Panels = None,
     title: str | None = None,
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
     n_resamples: int = 999,
@@ -42,8 +46,9 @@ def report(
 
     The file has the coefficient with its interval and a verdict, what was left out and why, other
     coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
-    groups, what a change would bring, what chance gives, and a methods paragraph. The page needs
-    no network and no JavaScript.
+    groups, what a change would bring, what chance gives, and a methods paragraph; of four raters
+    or more a map, unless that takes long; of models and panels, where they are named, how they
+    stand to the humans and to each other. The page needs no network and no JavaScript.
 
     Parameters
     ----------
@@ -58,6 +63,12 @@ def report(
     groups : Series, mapping or DataFrame, optional
         The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
         which also knows units that stand in several groups.
+    model : rater, or list of raters, optional
+        Raters that are models: may they replace a human, and how near do they come to the humans'
+        consensus? Everybody else is then a human.
+    panels : mapping from two names to lists of raters, optional
+        ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
+        alone stands against all others.
     title : str, optional
         What stands above it. Default: the name of the file.
     format : {"html", "markdown"}, optional
@@ -76,7 +87,8 @@ def report(
     Raises
     ------
     DataError
-        The study is none, or does not know its raters; the groups do not fit its units.
+        The study is none, or does not know its raters; the groups do not fit its units; a model
+        or a member of a panel gave no answer.
     OptionError
         An option is unknown.
     FileError
@@ -103,6 +115,8 @@ def report(
         distance=distance,
         level=level,
         groups=groups,
+        model=model,
+        panels=panels,
         n_resamples=n_resamples,
         blank=blank,
         duplicates=duplicates,
@@ -122,7 +136,7 @@ def rendered(f: Findings, title: Name, form: str) -> str:
 
 def methods_of(f: Findings) -> str:
     """Return the methods paragraph of the findings, with its references."""
-    return methods_text(
+    text = methods_text(
         f.main,
         level=f.level,
         blank=f.blank,
@@ -130,6 +144,7 @@ def methods_of(f: Findings) -> str:
         test=None if f.main.reason is not None else f.null,
         seed=f.seed,
     )
+    return with_panels(text, f)
 
 
 def _format(form: str | None, target: Path) -> str:

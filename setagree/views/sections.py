@@ -13,6 +13,7 @@ from setagree.errors import counted
 from setagree.views import words
 from setagree.views.contents import answers, contents
 from setagree.views.findings import Findings
+from setagree.views.panel_sections import map_section, model_sections, replication_section
 from setagree.views.sentences import (
     chance_finding,
     change_finding,
@@ -24,7 +25,7 @@ from setagree.views.sentences import (
     rater_finding,
     unit_finding,
 )
-from setagree.views.tables import Column, Table, table_of
+from setagree.views.tables import Column, Section, Table, table_of
 from setagree.views.words import Name, Sentence, coefficient_name, distance_name
 
 MOST_ROWS = {
@@ -45,33 +46,24 @@ _DRAWN = {"labels", "confusions", "raters", "pairs", "units", "groups"}
 """Sections whose frame has a picture of its own."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the report: what it says, its table, and which picture goes with it."""
-
-    id: str
-    title: str
-    lead: Sentence
-    table: Table | None = None
-    picture: str | None = None
-    note: str = ""
-
-
 def sections(f: Findings) -> list[Section]:
     """Return the sections that have something to say, in the order of the report."""
     makers: list[Callable[[Findings], Section | None]] = [
         data_section,
         choices_section,
+        replication_section,
         labels_section,
         confusions_section,
         raters_section,
         pairs_section,
+        map_section,
         units_section,
         groups_section,
         changes_section,
         chance_section,
     ]
-    return [made for made in (make(f) for make in makers) if made is not None]
+    made = [each for each in (make(f) for make in makers) if each is not None]
+    return [*made[:2], *model_sections(f), *made[2:]]
 
 
 def data_section(f: Findings) -> Section:
@@ -267,8 +259,13 @@ def groups_section(f: Findings) -> Section | None:
         Column("Units", "count", "n_units"),
         Column("Raters", "count", "n_raters"),
         Column("Ratings", "count", "n_ratings"),
+        Column("Why not", "name", "reason"),
     ]
-    make = _Maker("groups", "Groups", "Agreement by group, the lowest first", "by_group")
+    note = (
+        "Against the rest: from the estimate of all other groups together, by Welch's t, not "
+        "corrected for the number of groups. With fewer than some 20 units a group is rough."
+    )
+    make = _Maker("groups", "Groups", "Agreement by group, the lowest first", "by_group", note)
     ordered = frame.sort_values("estimate", kind="stable")
     return make(f, group_finding(f), ordered, columns)
 
@@ -288,6 +285,7 @@ def changes_section(f: Findings) -> Section | None:
         Column("Units", "count", "n_units"),
         Column("Ratings", "count", "n_ratings"),
         Column("Distinct answers", "count", "n_values"),
+        Column("Why not", "name", "reason"),
     ]
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "

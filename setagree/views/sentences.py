@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.errors import counted
 from setagree.results import Agreement
 from setagree.views.findings import Findings, running_share
+from setagree.views.panel_words import camps_finding, models_finding, replication_finding
 from setagree.views.words import (
     Name,
     Sentence,
@@ -48,6 +49,10 @@ _VERBS = {
 }
 
 
+_Maker: TypeAlias = tuple[str, str, Callable[[Findings], Sentence]]
+"""What a finding is about, the section with its details, and what says it."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """A sentence that matters, and the section that has its details."""
@@ -59,12 +64,18 @@ class Finding:
 
 def main_findings(f: Findings) -> list[Finding]:
     """Return what a person should know first, the costs before the choices."""
+    asked = [
+        ("Models", "models", models_finding),
+        ("Panels", "replication", replication_finding),
+    ]
     if f.main.reason is not None:
-        return [Finding("No estimate", "data", headline(f))]
+        return [Finding("No estimate", "data", headline(f)), *_made(f, asked)]
     makers = [
+        *asked,
         ("Labels", "labels", label_finding),
         ("Confusion", "confusions", confusion_finding),
         ("Raters", "raters", rater_finding),
+        ("Camps", "map", camps_finding),
         ("Units", "units", unit_finding),
         ("Groups", "groups", group_finding),
         ("Change", "changes", change_finding),
@@ -72,6 +83,11 @@ def main_findings(f: Findings) -> list[Finding]:
         ("Chance", "chance", chance_finding),
         ("Left out", "data", lone_finding),
     ]
+    return _made(f, makers)
+
+
+def _made(f: Findings, makers: Sequence[_Maker]) -> list[Finding]:
+    """Return the findings that have something to say."""
     found = [Finding(about, section, make(f)) for about, section, make in makers]
     return [finding for finding in found if finding.sentence]
 
@@ -205,8 +221,11 @@ def group_finding(f: Findings) -> Sentence:
     if len(known) < 2:
         return ("Fewer than two groups can be scored.",)
     p = float(known["homogeneity_p_value"].iloc[0])
+    if np.isnan(p):
+        why = "one of them has no standard error above 0"
+        return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
     if not p < _SURE:
-        how = "cannot be tested" if np.isnan(p) else "do not differ more than chance allows"
+        how = "do not differ more than chance allows"
         return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     ends = large if len(large) > 1 else known
@@ -218,15 +237,16 @@ def group_finding(f: Findings) -> Sentence:
 
 def change_finding(f: Findings) -> Sentence:
     """Say which of the changes of labels that were tried brings most; raters have their own."""
-    changes = f.frame("changes")
-    if changes is None:
-        return ()
+    changes = f.frames["changes"]
     tried = changes[~changes["change"].isin(["as it is", "drop rater"])]
+    tried = tried[tried["estimate"].notna()]
     if not len(tried):
         return ()
     word = short_name(f.main.coefficient)
     surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
     if not len(surely):
+        if len(tried) == 1:
+            return (f"The one change of labels that was tried does not surely raise {word}.",)
         few = counted(len(tried), "change")
         return (f"None of {few} of labels that were tried surely raises {word}.",)
     best = surely.sort_values("difference", ascending=False, kind="stable").iloc[0]

@@ -1,4 +1,4 @@
-"""Tables as page, Markdown and terminal show them: cells as they are, and how to word them."""
+"""Sections and tables as all views show them: cells as they are, and how to word them."""
 
 from __future__ import annotations
 
@@ -63,6 +63,18 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report: what it says, its table, and which picture goes with it."""
+
+    id: str
+    title: str
+    lead: Sentence
+    table: Table | None = None
+    picture: str | None = None
+    note: str = ""
 
 
 def table_of(
