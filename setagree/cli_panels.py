@@ -133,14 +133,23 @@ def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
 
 
 def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each model and human; what is of the model stands in each of its rows."""
+    """Return a row for each model and human; what is of the model stands in each of its rows.
+
+    A model without a human who could be tested has one row, with a blank human.
+    """
     parts = []
     for row in table:
-        part = row.to_frame().reset_index()
+        humans = row.to_frame().reset_index().astype(object)
+        # Cells of a human who is not there are None: whole numbers stay whole beside them.
+        part = humans if len(humans) else humans.reindex([0]).where(lambda x: x.notna(), None)
         part.insert(0, "model", row.model)
         part.insert(1, "distance", row.distance)
         part.insert(2, "epsilon", row.epsilon)
         own = {"winning_rate": row.winning_rate, "passes": row.passes}
         own["average_advantage_probability"] = row.average_advantage_probability
-        parts.append(part.assign(**own, **scores.loc[row.model].to_dict()))
-    return pd.concat(parts, ignore_index=True)
+        counts = {name: f"consensus_{name}" for name in ("n_units", "n_left_out")}
+        against = scores.astype(object).loc[row.model].rename(counts).to_dict()
+        parts.append(part.assign(**own, human_alpha=row.human_alpha, **against))
+    frame = pd.concat(parts, ignore_index=True)
+    full = frame.columns[frame.notna().all()]
+    return frame.astype({name: frame[name].infer_objects().dtype for name in full})

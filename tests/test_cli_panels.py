@@ -64,6 +64,47 @@ class TestPanel:
             assert row["advantage"] == human["advantage"]
             assert row["exact"] == (row["model"] == "near")
 
+    def test_units_of_the_test_and_of_the_consensus(self):
+        """n_units is what a human shares with the model; the consensus has its own count."""
+        lines = Path("models.csv").read_text(encoding="utf-8").splitlines()
+        kept = [line for k, line in enumerate(lines) if "cem" not in line or k > 40]
+        Path("holes.csv").write_text("\n".join(kept), encoding="utf-8")
+        found = rows("panel", "holes.csv", "--model", "near", "--min-units", "20")
+        # Rows 1 to 40 are the first eight units of five raters: cem lacks these.
+        shared = {row["human"]: row["n_units"] for row in found}
+        assert shared == {"ann": 40, "ben": 40, "cem": 32, "far": 40}
+        assert {row["consensus_n_units"] for row in found} == {40}
+        assert {row["consensus_n_left_out"] for row in found} == {0}
+        assert found[0]["human_alpha"] is not None
+
+    def test_a_model_that_could_not_be_tested(self):
+        """Its row has a blank human, in all formats; whole numbers beside it stay whole."""
+        lines = Path("models.csv").read_text(encoding="utf-8").splitlines()
+        kept = [line for k, line in enumerate(lines) if "far" not in line or k <= 100]
+        Path("few.csv").write_text("\n".join(kept), encoding="utf-8")
+        words = ["panel", "few.csv", "--model", "near,far"]
+        found = rows(*words)
+        assert [(row["model"], row["human"]) for row in found] == [
+            ("near", "ann"),
+            ("near", "ben"),
+            ("near", "cem"),
+            ("far", None),
+        ]
+        assert (found[3]["n_units"], found[3]["winning_rate"]) == (None, None)
+        assert found[3]["consensus_n_units"] == 20
+        assert found[3]["passes"] is False
+        result = invoke(*words, "-f", "csv")
+        cells = list(csv.DictReader(io.StringIO(result.stdout)))
+        assert [row["human"] for row in cells] == ["ann", "ben", "cem", ""]
+        assert [row["n_units"] for row in cells] == ["40", "40", "40", ""]
+        assert (cells[0]["rejected"], cells[3]["consensus_n_units"]) == ("True", "20")
+        assert "| far" in invoke(*words, "-f", "markdown").stdout
+
+    def test_nobody_could_be_tested(self):
+        """The only model has its row, too."""
+        (found,) = rows("panel", "models.csv", "--model", "near", "--min-units", "50")
+        assert (found["model"], found["human"], found["exact"]) == ("near", None, 1)
+
     def test_the_table(self):
         """Verdict, average, other values of epsilon, and the consensus of the humans."""
         text = " ".join(ok("panel", "models.csv", "--model", "near,far").split())
@@ -87,7 +128,7 @@ class TestPanel:
         assert rows("panel", "comma.csv", "--model", "gpt, mini")[0]["model"] == "gpt, mini"
 
     def test_too_few_units(self):
-        """Where nobody shares enough units it is said, and the table has no rows."""
+        """Where nobody shares enough units it is said, and the table of people has no rows."""
         result = invoke("panel", "models.csv", "--model", "near", "--min-units", "50")
         assert result.exit_code == 0
         assert "Warning: alt-test of 'near': undefined (nan)" in result.stderr
