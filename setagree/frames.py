@@ -20,6 +20,7 @@ Frame: TypeAlias = "pd.DataFrame | IntoFrame"
 """A table of pandas, or of any library that narwhals knows."""
 
 _MOST_KEYS = 2**62
+_EXACT = 2.0**53
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
@@ -112,6 +113,37 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     return pd.DataFrame({name: _column(eager[str(name)]) for name in wanted})
 
 
+def is_inexact(column: Column) -> bool:
+    """Say whether a column of floats has numbers so large that whole ones may be rounded.
+
+    Examples
+    --------
+    >>> is_inexact(pd.Series([0.5, 2.0**53])), is_inexact(pd.Series([2**60]))
+    (True, False)
+    """
+    if not pd.api.types.is_float_dtype(column.dtype):
+        return False
+    return bool((column.abs() >= _EXACT).any())
+
+
+def stacked(columns: Sequence[Column]) -> Column:
+    """Return columns one below the other; whole numbers among others keep all their digits.
+
+    Examples
+    --------
+    >>> stacked([pd.Series([2**53 + 1]), pd.Series([0.5])]).tolist()
+    [9007199254740993, 0.5]
+    """
+    joined = pd.concat(list(columns), ignore_index=True)
+    if not any(_is_whole(column) for column in columns) or not is_inexact(joined):
+        return joined
+    return pd.Series(np.concatenate([as_objects(column) for column in columns]), dtype=object)
+
+
+def _is_whole(column: Column) -> bool:
+    return pd.api.types.is_integer_dtype(column.dtype)
+
+
 def check_column(columns: Sequence[Any], name: object) -> None:
     """Raise `DataError` unless exactly one column is called ``name``.
 
@@ -165,6 +197,11 @@ def _column(series: nw.Series[Any]) -> Column:
         return _categorical(*_distinct_lists(series))
     if dtype == nw.Boolean or (dtype.is_integer() and "128" not in str(dtype)):
         return _nullable(series)
+    if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
+        # Python's own times end at microseconds.
+        times = pd.Series(series.to_numpy())
+        zone = dtype.time_zone
+        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
     return pd.Series(as_objects(series.to_list()), dtype=object)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coding import Column, as_objects
 from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
-from setagree.frames import Frame, as_pandas, check_column
+from setagree.frames import Frame, as_pandas, check_column, stacked
 from setagree.labels import Label, is_missing, parse_labels
 
 _MOST_UNITS = 100_000_000
@@ -191,7 +191,7 @@ def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
 
 def _stack(columns: Sequence[Column]) -> Column:
     if all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns):
-        return pd.concat(list(columns), ignore_index=True)
+        return stacked(columns)
     return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
 
 

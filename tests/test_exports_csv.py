@@ -348,6 +348,8 @@ def one_row_a_label(truth):
     return table([["item", "coder", "tag"], *rows])
 
 
+ROWS = "plain_row_per_label"
+
 # name -> (writer, truth, what must be said, file name)
 WRITERS = {
     "mturk_pipe": (mturk_pipe, TRUTH, {}),
@@ -370,7 +372,7 @@ WRITERS = {
     "plain_long": (long, SIMPLE, {"blank": "empty"}),
     "plain_wide": (wide, SIMPLE, {"roster": roster(TRUTH)}),
     "plain_onehot": (onehot, TRUTH, {}),
-    "plain_row_per_label": (one_row_a_label, SIMPLE, {"roster": roster(TRUTH)}),
+    "plain_row_per_label": (one_row_a_label, SIMPLE, {"format": ROWS, "roster": roster(TRUTH)}),
 }
 
 
@@ -443,7 +445,8 @@ def test_each_layout_is_one_format(name, save):
     """No other format takes a layout for its own."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
-    assert [each.name for each in recognised(peek(path), list(ALL))] == [name]
+    found = [each.name for each in recognised(peek(path), list(ALL))]
+    assert found == (["plain_long", ROWS] if name == ROWS else [name])
 
 
 def test_every_format_is_tested():
@@ -484,7 +487,7 @@ def test_damaged_files_give_a_sentence(name, save):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                read(save(each), format=name, **said)
+                read(save(each), **{"format": name, **said})
             except SetagreeError:
                 refused += 1
     assert refused
@@ -532,8 +535,46 @@ def test_what_has_no_row_needs_a_roster(name, save):
     path = save(writer(truth))
     for said in ({}, {"blank": "empty"}, {"blank": "error"}):
         with pytest.raises(DataError, match="Say roster="):
-            read(path, **said)
-    assert given_answers(path, blank="missing") == labelled(truth)
+            read(path, format=name, **said)
+    assert given_answers(path, format=name, blank="missing") == labelled(truth)
+
+
+def test_several_rows_of_a_rater_are_asked_about(save):
+    """One answer in several rows, or a second annotation: only the caller can tell."""
+    path = save(
+        "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
+    )
+    for said in ({}, {"blank": "missing"}, {"roster": roster(TRUTH)}):
+        with pytest.raises(OptionError, match=r"several rows for one unit.*format='plain_row_per"):
+            sa.read(path, **said)
+    for policy, last in [("first", "fear"), ("last", "anger")]:
+        for said in ({}, {"format": "plain_long"}):
+            study = sa.read(path, duplicates=policy, **said).to_long().set_index(["unit", "rater"])
+            assert study.loc[("u2", "ben"), "labels"] == {last}
+        with pytest.raises(OptionError, match=rf"unites the rows .*duplicates='{policy}'"):
+            sa.read(path, format=ROWS, duplicates=policy, blank="missing")
+    for said in ({"duplicates": "union"}, {"format": ROWS, "blank": "missing"}):
+        study = sa.read(path, **said).to_long().set_index(["unit", "rater"])
+        assert study.loc[("u2", "ben"), "labels"] == {"fear", "anger"}
+
+
+def test_a_path_asks_as_its_frame_does(save):
+    """`setagree.agreement` takes a long table at its word, from a path and from a frame alike."""
+    path = save(
+        "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
+    )
+    for data in (path, pd.read_csv(path)):
+        with pytest.raises(DataError, match="annotated more than once"):
+            sa.agreement(data, blank="missing")
+    first, last, both = (
+        [
+            sa.agreement(d, duplicates=policy)["fleiss_kappa", "masi"].estimate
+            for d in (path, pd.read_csv(path))
+        ]
+        for policy in ("first", "last", "union")
+    )
+    assert first == [1.0, 1.0]
+    assert last[0] == last[1] != both[0] == both[1]
 
 
 def test_a_roster_may_be_a_file(save):
@@ -561,7 +602,7 @@ def test_rosters_match_numbers_and_text(save):
     """A roster's unit 1 is the file's "1"."""
     path = save("item,coder,tag\n1,7,a\n1,7,b\n2,7,a\n")
     listed = pd.DataFrame({"unit": [1, 2, 3], "rater": [7, 7, 7]})
-    assert read(path, roster=listed) == {
+    assert read(path, format=ROWS, roster=listed) == {
         ("1", "7"): {"a", "b"},
         ("2", "7"): {"a"},
         ("3", "7"): set(),
@@ -604,9 +645,9 @@ def test_another_separator_is_doubted(save):
     with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
         read(path)
     assert read(path, sep=";")["h0", "kim"] == {"a", "b"}
-    text = form(";", "02.05.2024 09:20:00")(TRUTH)
+    text = form(";", "02.05.2024 09:20:00")(TRUTH).replace("sci-fi, hard", "sci-fi")
     with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
-        read(save(text.replace("sci-fi, hard", "sci-fi")), blank="empty")
+        read(save(text), format="google_forms_sheet", blank="empty")
     for name, (writer, truth, _) in WRITERS.items():
         if name in {*ASK[:2], "mturk_pipe", "appen", "atlasti"}:
             with pytest.raises(OptionError, match="sep='' cannot stand between labels"):
@@ -907,8 +948,26 @@ def test_a_form_for_one_unit_at_a_time(save):
     assert read(path, question="Genres") == {("f1", "kim"): {"a", "b"}, ("f1", "lee"): {"a"}}
     with pytest.raises(OptionError, match="2 questions, 'Genres', 'Moods'"):
         read(path)
-    with pytest.raises(DataError, match=r"no checkbox grid .*which column names the unit"):
+    with pytest.raises(DataError, match=r"no checkbox grid .*--from table --people-in-rows"):
         read(save("Timestamp,Email Address,Genres\nt,kim,a\n"))
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("2026/03/01 10:01:00 am GMT+1,kim,a", "google_forms_csv"),
+        ("2026/03/01 10:01:00 AM EET,kim,a", "google_forms_csv"),
+        ("2026/03/01 22:01:00 GMT+1,kim,a", "google_forms_csv"),
+        ("01.03.2026 10:01:00,kim,a;b", "google_forms_csv"),
+        ('3/1/2026 10:01:00,kim,"a, b"', "google_forms_sheet"),
+        ('3/1/2026 10:01:00,kim,"a;b, c"', "google_forms_sheet"),
+        ("2026/03/01 10:01:00 AM,kim,a", "google_forms_sheet"),
+    ],
+)
+def test_a_form_is_told_by_zone_or_semicolon(save, row, name):
+    """A download names the time zone, however am is spelled, or has semicolons between labels."""
+    path = save(f"Timestamp,Email Address,Genres [f1]\n{row}\n")
+    assert [each.name for each in recognised(peek(path), FORMATS)] == [name]
 
 
 def test_an_anonymous_form_is_refused(save):
@@ -1112,7 +1171,6 @@ def test_one_row_a_label_twice(save):
     [
         ("unit,rater,labels\nu1,kim,a\nu1,lee,b\n", "plain_long"),
         ("unit,rater,labels\nu1,kim,a\nu1,kim,a\n", "plain_long"),
-        ("unit,rater,tag\nu1,kim,a\nu1,kim,b\n", "plain_row_per_label"),
         ('unit,rater,labels\nu1,kim,"a, b"\nu1,kim,b\n', "plain_long"),
         ("unit,rater,a,b\nu1,kim,0,1\n", "plain_onehot"),
         ("unit,rater,a,b\nu1,kim,0,maybe\n", None),
@@ -1267,9 +1325,14 @@ def test_the_samples_give_their_truth(name, samples):
         (WHAT.get(unit, unit), WHO.get(rater, rater)): {CODES[x] for x in labels}
         if coded
         else labels
-        for (unit, rater), labels in given_answers(folder / name, **said).items()
+        for (unit, rater), labels in given_answers(folder / name, **named(name), **said).items()
     }
     assert found == truth
+
+
+def named(sample):
+    """Return the format of the sample that could have another one."""
+    return {"format": ROWS} if sample == "plain_one_row_per_label.csv" else {}
 
 
 def sample_options(said, truth):
@@ -1292,7 +1355,7 @@ def test_the_samples_that_cannot_tell_say_so(name, samples):
             assert len(given_answers(folder / name)) == 12  # NA twice, three blanks
         else:
             with pytest.raises(DataError, match="roster="):
-                read(folder / name)
+                read(folder / name, **named(name))
 
 
 @pytest.mark.parametrize("name", ["nvivo_matrix_coding.csv", "nvivo_coding_comparison.csv"])

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from setagree.coding import Column
 from setagree.errors import FileError, OptionError, listing
+from setagree.frames import stacked
 from setagree.sources.binary import read_parquet, read_workbook
 from setagree.sources.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.sources.records import read_json
@@ -115,4 +117,29 @@ def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.Data
                 f"{source} and {sources[0]} have different columns: only one of them "
                 f"has {listing(differing)}."
             )
-    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    if len(frames) == 1:
+        return frames[0]
+    for name in frames[0]:
+        _refuse_two_types(sources, [frame[name] for frame in frames])
+    return pd.DataFrame({name: stacked([frame[name] for frame in frames]) for name in frames[0]})
+
+
+def _refuse_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> None:
+    """Refuse numbers in one file and text in another: 1 and "1" would be two units, or raters."""
+    kinds = [_kind(column) for column in columns]
+    if {"text", "numbers"} <= {*kinds}:
+        text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))
+        raise FileError(
+            f"column {columns[0].name!r} is text in {text} and numbers in {numbers}, where 1 and "
+            "'1' would be two things; save both in one format."
+        )
+
+
+def _kind(column: Column) -> str | None:
+    """Return whether the cells are text, as in every CSV, or numbers; None for what is mixed."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return "numbers"
+    if not pd.api.types.is_object_dtype(column.dtype):
+        return "text" if pd.api.types.is_string_dtype(column.dtype) else None
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    return {"string": "text", "integer": "numbers", "floating": "numbers"}.get(kind)

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from setagree.coding import as_objects
+from setagree.coding import Column, as_objects
 from setagree.errors import FileError, counted, shorten
+from setagree.frames import is_inexact
 from setagree.sources.streams import Source
 
 _MOST_BYTES = 2**30
@@ -63,7 +66,7 @@ def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
 def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
     try:
         # One call for all is several times as fast as one for each.
-        rows = json.loads(f"[{','.join(lines.values())}]", object_pairs_hook=_object)
+        rows = json.loads(f"[{','.join(lines.values())}]", object_pairs_hook=unique_keys)
     except (ValueError, RecursionError):
         rows = []
     if len(rows) == len(lines):
@@ -74,7 +77,7 @@ def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
 def _parsed(source: Source, text: str, line: int) -> Any:
     """Return what JSON text stands for; it begins in that line of the file."""
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as error:
         cut = " (is the file cut off?)" if not text[error.pos :].strip() else ""
         place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
@@ -84,8 +87,14 @@ def _parsed(source: Source, text: str, line: int) -> Any:
         raise FileError(f"{source}{place}: {error}.") from error
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, refused where a key stands in it twice."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object that JSON writes so, refused where a key stands in it twice.
+
+    Raises
+    ------
+    ValueError
+        One does: which of the two is meant, nobody can tell.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -120,7 +129,7 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
         )
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
-    return _frame({name: list(each.values()) for name, each in zip(found, cells, strict=True)})
+    return _frame({name: [each[k] for k in cells[0]] for name, each in zip(found, cells, strict=True)})
 
 
 def _many(value: object) -> bool:
@@ -129,5 +138,13 @@ def _many(value: object) -> bool:
 
 def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Return columns whose whole numbers stay whole beside a missing one."""
-    series = {n: pd.Series(as_objects(cells), dtype=object) for n, cells in columns.items()}
-    return pd.DataFrame({n: s if s.isna().any() else s.infer_objects() for n, s in series.items()})
+    return pd.DataFrame({name: _series(as_objects(cells)) for name, cells in columns.items()})
+
+
+def _series(cells: npt.NDArray[np.object_]) -> Column:
+    """Return a column of numbers, text or objects; a whole number is rounded to no float."""
+    written = pd.Series(cells, dtype=object)
+    if written.isna().any():
+        return written
+    found = written.infer_objects()
+    return written if is_inexact(found) else found
