@@ -173,8 +173,37 @@ class TestReference:
             assert kappa == pytest.approx(again.estimate, abs=1e-12, nan_ok=True)
             assert normalised == pytest.approx(again.normalised, abs=1e-12, nan_ok=True)
 
+    @pytest.mark.parametrize("distance", ["ordinal", "bipolar", "circular", "interval"])
+    def test_strangers_have_no_say(self, distance):
+        """Raters in neither panel, and units of one panel only, change nothing.
+
+        Mid-ranks and the ends of a scale are those of the answers that are compared.
+        """
+        rng = np.random.default_rng(11)
+        rows = random_rows(rng, [1, 2, 3, 4], units=30, raters=4)
+        more = [[*row, [1, 1, 9][k % 3]] for k, row in enumerate(rows)]
+        more += [[9, 7, None, None, 1], [None, None, 1, 8, 9]]
+        options = {"panels": PANELS, "distance": distance, "n_resamples": 20, "rng": 1}
+        one = cross_replication(annotations(rows), **options)
+        two = cross_replication(annotations(more), **options)
+        assert two.estimate == pytest.approx(one.estimate, abs=1e-14)
+        assert two.alphas == pytest.approx(one.alphas, abs=1e-14)
+        np.testing.assert_allclose(two.distribution, one.distribution, atol=1e-12)
+
+    def test_ordinal_by_hand(self):
+        """The mid-ranks of the answers of both panels to shared units, in a loop."""
+        rng = np.random.default_rng(12)
+        rows = random_rows(rng, [1, 2, 3, 5], units=20, raters=5)
+        answers = sorted(x for row in rows for x in row[:4])
+        rank = {x: answers.index(x) + answers.count(x) / 2 for x in answers}
+        result = cross_replication(
+            annotations(rows), panels=PANELS, distance="ordinal", n_resamples=1, rng=1
+        )
+        expected = reference(rows, (0, 1), (2, 3), lambda a, b: (rank[a] - rank[b]) ** 2)
+        assert result.estimate == pytest.approx(expected[2], abs=1e-12)
+
     def test_a_scale(self):
-        """Distances that depend on the scale are those of the whole study."""
+        """Squared differences, by loops."""
         rows = numbers("1 2 1 2 / 3 3 2 3 / 5 4 5 5 / 2 2 1 . / 4 . 4 4")
         result = cross_replication(
             annotations(rows), panels=PANELS, distance="interval", n_resamples=5, rng=1
@@ -204,6 +233,32 @@ class TestResult:
             for _ in range(2)
         )
         np.testing.assert_array_equal(one.distribution, two.distribution)
+
+    def test_no_interval_without_an_estimate(self):
+        """Where a panel agrees with itself no better than chance there is no normalised interval.
+
+        Though some resamples have alphas above 0.
+        """
+        rng = np.random.default_rng(0)
+        rows = random_rows(rng, sets_of("ab"), units=12, raters=4)
+        result = cross_replication(annotations(rows), panels=PANELS, n_resamples=300, rng=1)
+        assert min(result.alphas) <= 0
+        assert np.isfinite(result.normalised_distribution).sum() > 20
+        assert np.isnan(result.normalised_interval()).all()
+        assert result.to_frame()[["normalised_low", "normalised_high"]].isna().all().all()
+        assert "without a normalised value" not in repr(result)
+
+    def test_resamples_that_are_left_out(self):
+        """How many resamples are undefined is in the frame and in the line."""
+        rows = text("a a a b / a b a a / b b b b / a a ab a / ab b ab ab")
+        result = cross_replication(annotations(rows), panels=PANELS, n_resamples=400, rng=1)
+        missed = np.isnan(result.normalised_distribution).sum()
+        assert np.isfinite(result.normalised)
+        assert 0 < missed < 400
+        frame = result.to_frame()
+        assert frame.loc[0, "n_normalised_undefined"] == missed
+        assert frame.loc[0, "n_undefined"] == np.isnan(result.distribution).sum()
+        assert f"{missed} resamples without a normalised value" in repr(result)
 
     @pytest.mark.parametrize(
         ("rows", "why"),

@@ -123,6 +123,31 @@ class TestResult:
         result = k_rater_reliability(annotations(rows), k=2, ties="missing", n_splits=20, rng=1)
         assert result.splits.tolist() == [1] * 20
 
+    def test_some_splits_are_undefined(self):
+        """Splits whose agreed answers are one value are counted, and said to be left out.
+
+        Two who say a and b agree on a, the first of tied medoids. So every split of a a a b has the
+        answers a and a, and one value is left where the last unit is split as ab | ab.
+        """
+        rows = text("a a a b / a a a b / a a a b / a a b b")
+        options = {"k": 2, "method": "medoid", "n_splits": 60, "rng": 1}
+        with pytest.warns(UndefinedAgreementWarning, match=r"undefined in (\d+) of 60 splits"):
+            result = k_rater_reliability(annotations(rows), **options)
+        # It is so in two of three splits; the third is aa | bb, and alpha is 0.
+        assert set(result.splits[~np.isnan(result.splits)].round(9)) == {0.0}
+        assert result.n_undefined == np.isnan(result.splits).sum()
+        assert 20 < result.n_undefined < 60
+        frame = result.to_frame()
+        assert frame.loc[0, ["n_splits", "n_undefined"]].tolist() == [60, result.n_undefined]
+        assert f", {result.n_undefined} splits undefined>" in repr(result)
+        assert one_line(result)
+
+    def test_all_splits_are_defined(self):
+        """Where none is undefined nothing is said."""
+        result = k_rater_reliability(sa.simulate(40, 4, rng=1), k=2, n_splits=5, rng=1)
+        assert result.n_undefined == 0
+        assert "undefined" not in repr(result)
+
     def test_undefined(self):
         """No agreed answer at all, or one value: nan, a reason, one warning."""
         for rows in ("a b c d / a b c d", "a a a a / a a a a"):
@@ -140,7 +165,11 @@ class TestResult:
             ({"k": 0}, OptionError, "k=0 must be a whole number of 1 or more"),
             ({"k": 3}, DataError, "k=3 needs units with 6 ratings.* allows k=2 at most"),
             ({"k": 1, "method": "unanimous"}, OptionError, "method='unanimous' is unknown"),
-            ({"k": 1, "n_splits": 0}, OptionError, "must be a whole number"),
+            (
+                {"k": 1, "n_splits": 0},
+                OptionError,
+                "n_splits=0 must be a whole number of 1 or more",
+            ),
         ],
     )
     def test_refusals(self, options, error, words):

@@ -21,7 +21,7 @@ from setagree.draws import (
     row_weights,
 )
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
-from setagree.panels.joint import Joint
+from setagree.panels.joint import Joint, shared_part
 from setagree.panels.members import Flags, case_of, check_study, flags, rater_codes
 
 
@@ -49,7 +49,8 @@ class CrossReplication:
     n_ratings : tuple of two ints
         The answers of each panel to these units.
     distribution, normalised_distribution : ndarray of shape (n_resamples,)
-        The same from resampled units; nan where undefined.
+        The same from resampled units; nan where undefined: these are counted by `n_undefined` and
+        `n_normalised_undefined`, and are not in the intervals.
     reason : str or None
         Why the estimate is nan; for the other number see `normalised_reason`.
     """
@@ -80,12 +81,22 @@ class CrossReplication:
         return None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval of kappa_x over resampled units."""
-        return _percentiles(self.distribution, level)
+        """Return the percentile interval of kappa_x over resampled units; nan where it is nan."""
+        return _percentiles(self.distribution, level, self.estimate)
 
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval of the normalised kappa_x."""
-        return _percentiles(self.normalised_distribution, level)
+        """Return the percentile interval of the normalised kappa_x; nan where it is nan."""
+        return _percentiles(self.normalised_distribution, level, self.normalised)
+
+    @property
+    def n_undefined(self) -> int:
+        """How many resamples leave kappa_x undefined; they are not in its interval."""
+        return int(np.isnan(self.distribution).sum())
+
+    @property
+    def n_normalised_undefined(self) -> int:
+        """How many resamples leave the normalised kappa_x undefined, an alpha being 0 or below."""
+        return int(np.isnan(self.normalised_distribution).sum())
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row: the estimates, their parts and their intervals."""
@@ -108,6 +119,8 @@ class CrossReplication:
             "n_units": self.n_units,
             "first_ratings": self.n_ratings[0],
             "second_ratings": self.n_ratings[1],
+            "n_undefined": self.n_undefined,
+            "n_normalised_undefined": self.n_normalised_undefined,
         }
         return pd.DataFrame([row])
 
@@ -117,8 +130,22 @@ class CrossReplication:
         sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
         return (
             f"<CrossReplication of {self.panels[0]} and {self.panels[1]} [{self.distance}]: "
-            f"{value}{sure}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}>"
+            f"{value}{sure}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}"
+            f"{self._missed}>"
         )
+
+    @property
+    def _missed(self) -> str:
+        """How many resamples are not in the intervals, where there are intervals."""
+        numbers = (self.estimate, self.normalised)
+        n = (self.n_undefined, self.n_normalised_undefined)
+        words = ("undefined", "without a normalised value")
+        said = [
+            f", {counted(m, 'resample')} {word}"
+            for number, m, word in zip(numbers, n, words, strict=True)
+            if m and not np.isnan(number)
+        ]
+        return "".join(said)
 
 
 def cross_replication(
@@ -184,8 +211,10 @@ def cross_replication(
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)
-    compared = case_of(study, distance)
-    joint = Joint.of(study, compared.weights, x, y)
+    # Mid-ranks and the ends of a scale are those of the answers that are compared.
+    part, in_y = shared_part(study, x, y)
+    compared = case_of(part, distance)
+    joint = Joint.of(part, compared.weights, in_y)
     once = joint.multiplicity[None, :]
     observed, expected = joint.disagreements(once)
     values, normalised, alphas = _scores(joint, once)
@@ -242,10 +271,10 @@ def _total(once: Floats, ratings: Floats) -> int:
     return round(float((once @ ratings)[0]))
 
 
-def _percentiles(distribution: Floats, level: float) -> tuple[float, float]:
+def _percentiles(distribution: Floats, level: float, estimate: float) -> tuple[float, float]:
     check_level(level)
     defined = distribution[np.isfinite(distribution)]
-    if len(defined) < 2:
+    if len(defined) < 2 or np.isnan(estimate):
         return float("nan"), float("nan")
     low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
     return float(low), float(high)

@@ -17,7 +17,7 @@ from setagree.coefficients.replicates import (
     several,
 )
 from setagree.errors import DataError
-from setagree.panels.members import Flags
+from setagree.panels.members import Flags, part_of
 from setagree.tally import Tally
 from setagree.weights.base import Weights
 from setagree.weights.pairs import sums_to_others
@@ -74,34 +74,16 @@ class Joint:
     unit_patterns: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, study: Annotations, weights: Weights, x: Flags, y: Flags) -> Joint:
-        """Return the answers of raters x and of raters y; both are flags of shape (n_raters,).
+    def of(cls, study: Annotations, weights: Weights, in_y: Flags) -> Joint:
+        """Return the two panels of a study, `in_y` the flags of the ratings of the second one.
 
         A value of the second panel is coded apart, K further on, so that equal pairs of counts
         make one pattern.
-
-        Raises
-        ------
-        DataError
-            No unit was rated by both.
         """
-        in_y = y[study.rater_codes]
-        rows = np.flatnonzero(x[study.rater_codes] | in_y)
-        shared = np.ones(study.n_units, dtype=bool)
-        for one in (x, y):
-            members = one[study.rater_codes]
-            shared &= np.bincount(study.unit_codes[members], minlength=study.n_units) > 0
-        rows = rows[shared[study.unit_codes[rows]]]
-        if not rows.size:
-            raise DataError("no unit has an answer of both panels.")
-        _, units = np.unique(study.unit_codes[rows], return_inverse=True)
         coded = replace(
             study,
-            units=study.units[shared],
             values=study.values * 2,
-            unit_codes=units.astype(np.int32),
-            rater_codes=study.rater_codes[rows],
-            value_codes=study.value_codes[rows] + study.n_values * in_y[rows].astype(np.int32),
+            value_codes=study.value_codes + study.n_values * in_y.astype(np.int32),
         )
         return cls.of_tally(Tally.from_annotations(coded), weights)
 
@@ -149,3 +131,23 @@ class Joint:
         """Return kappa_x = 1 - d_o / d_e for each row of pattern weights; nan where d_e is 0."""
         observed, expected = self.disagreements(M)
         return one_minus(observed, expected * several(M))
+
+
+def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Flags]:
+    """Return the answers of two panels to the units of both, and which are of the second.
+
+    The panels are flags of shape (n_raters,).
+
+    Raises
+    ------
+    DataError
+        No unit was rated by both.
+    """
+    in_x, in_y = x[study.rater_codes], y[study.rater_codes]
+    shared = np.ones(study.n_units, dtype=bool)
+    for members in (in_x, in_y):
+        shared &= np.bincount(study.unit_codes[members], minlength=study.n_units) > 0
+    rows = (in_x | in_y) & shared[study.unit_codes]
+    if not rows.any():
+        raise DataError("no unit has an answer of both panels.")
+    return part_of(study, rows), in_y[rows]

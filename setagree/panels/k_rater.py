@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.replicates import alpha_replicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.draws import Rng, as_generator, check_level, check_resamples, row_weights
+from setagree.draws import Rng, as_generator, check_level, row_weights
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.panels.consensus import Rule
 from setagree.panels.decisions import Ties
@@ -48,7 +48,8 @@ class KRaterReliability:
     n_units : int
         Units with 2 k ratings or more.
     splits : ndarray of shape (n_splits,)
-        alpha of each split; nan where undefined.
+        alpha of each split; nan where undefined, as where all agreed answers are one value. These
+        are counted by `n_undefined`, and are not in the mean.
     distribution : ndarray of shape (n_splits,)
         The same with the units redrawn.
     reason : str or None
@@ -70,10 +71,15 @@ class KRaterReliability:
         """Return the percentile interval over redrawn units; the luck of the split is in it."""
         check_level(level)
         defined = self.distribution[np.isfinite(self.distribution)]
-        if len(defined) < 2:
+        if len(defined) < 2 or np.isnan(self.estimate):
             return float("nan"), float("nan")
         low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
         return float(low), float(high)
+
+    @property
+    def n_undefined(self) -> int:
+        """How many splits leave alpha undefined; they are not in the estimate."""
+        return int(np.isnan(self.splits).sum())
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row."""
@@ -89,6 +95,7 @@ class KRaterReliability:
             "spearman_brown": self.spearman_brown,
             "n_units": self.n_units,
             "n_splits": len(self.splits),
+            "n_undefined": self.n_undefined,
         }
         return pd.DataFrame([row])
 
@@ -96,9 +103,11 @@ class KRaterReliability:
         low, high = self.interval()
         value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
         sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
+        n = 0 if self.reason else self.n_undefined
+        missed = f", {counted(n, 'split')} undefined" if n else ""
         return (
             f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {value}{sure}, "
-            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}>"
+            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}>"
         )
 
 
@@ -156,7 +165,7 @@ def k_rater_reliability(
     Warns
     -----
     UndefinedAgreementWarning
-        Every split leaves alpha undefined.
+        Some split leaves alpha undefined (it is not in the mean), or every one does (nan).
 
     References
     ----------
@@ -173,7 +182,7 @@ def k_rater_reliability(
     """
     study = check_study(study)
     check_least("k", k, 1)
-    check_resamples(n_splits)
+    check_least("n_splits", n_splits, 1)
     generator = as_generator(rng)
     if method is not None:
         check_choice("method", method, ("label_majority", "medoid"))
@@ -193,8 +202,7 @@ def k_rater_reliability(
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
     single = Bench(enough).score("krippendorff_alpha", found).estimate
-    if reason is not None:
-        warn(f"k-rater reliability: undefined (nan), because {reason}.", UndefinedAgreementWarning)
+    _warn_undefined(reason, len(splits) - len(defined), len(splits))
     return KRaterReliability(
         k,
         named,
@@ -207,6 +215,21 @@ def k_rater_reliability(
         distribution,
         reason,
     )
+
+
+def _warn_undefined(reason: str | None, n_undefined: int, n_splits: int) -> None:
+    """Say what is nan, or what the mean leaves out."""
+    said = None
+    if reason is not None:
+        said = f"undefined (nan), because {reason}."
+    elif n_undefined:
+        said = (
+            f"alpha is undefined in {n_undefined:,} of {n_splits:,} splits, where the agreed "
+            "answers leave no disagreement to correct for or too few units; the estimate is the "
+            "mean of the others."
+        )
+    if said is not None:
+        warn(f"k-rater reliability: {said}", UndefinedAgreementWarning)
 
 
 def spearman_brown(reliability: float, k: int) -> float:
