@@ -89,7 +89,12 @@ def _export_format(file: str, reading: Reading) -> Format | None:
 def _open(reading: Reading) -> Callable[..., pd.DataFrame]:
     """Return the reader of tables: where nothing says that a file is one, exports are refused."""
     is_table = reading.source or any(getattr(reading, name) for name in _TABLE_ONLY)
-    return read_table if is_table else plain_table
+    return read_table if is_table else _plain_table
+
+
+def _plain_table(file: str, *, encoding: str, sep: str | None) -> pd.DataFrame:
+    with _named_from():
+        return plain_table(file, encoding=encoding, sep=sep)
 
 
 def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annotations:
