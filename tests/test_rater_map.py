@@ -1,5 +1,6 @@
 """The map of the raters: exact geometry, scikit-learn's silhouettes, camps and noise."""
 
+import importlib
 import itertools
 
 import numpy as np
@@ -13,6 +14,9 @@ from setagree.errors import DataError, OptionError
 from setagree.panels import distances_between, rater_map
 from setagree.panels.camps import best_cut, classical_scaling, cut, linkage_of, silhouettes
 from setagree.panels.polarisation import unit_camps
+
+# The package gives the name to the function.
+maps = importlib.import_module("setagree.panels.rater_map")
 
 
 def two_camps(units=30, noise=0.1, seed=0):
@@ -87,6 +91,44 @@ class TestDistances:
         assert result.table["cluster"].tolist() == [1, 1, 1, 0, 0]
         assert result.table.loc["r3", ["x", "y", "silhouette"]].isna().all()
         assert result.table.loc["r3", "mean_distance"] == 0
+        assert result.unplaced == ["r3", "r4"]
+        assert result.verdict == (
+            "No verdict: fewer than four raters can form no camps. 2 raters not placed, because "
+            "they share too few units with the others: 'r3', 'r4'."
+        )
+        assert "2 raters not placed>" in repr(result)
+        assert one_line(result)
+
+    def test_two_groups_without_common_units(self):
+        """Of two groups with units of their own the larger is mapped, and the rest is named."""
+        rows = [[*row, None, None, None, None] for row in two_camps()]
+        rows += [[None] * 6 + row[1:5] for row in two_camps(seed=1)]
+        result = rater_map(annotations(rows), rng=1)
+        assert result.unplaced == ["r6", "r7", "r8", "r9"]
+        assert result.verdict.startswith("2 camps of 3 and 3 raters (p = 0.005). 4 raters not ")
+        whole = rater_map(annotations(two_camps()), rng=1)
+        assert whole.unplaced == []
+        assert "placed" not in whole.verdict + repr(whole)
+
+    def test_a_crowd(self):
+        """More than 2,000 raters are refused before anything of their pairs is made."""
+        crowd = [(f"r{g}", u, "a") for g in range(40_000) for u in (g, g + 1)]
+        with pytest.raises(DataError, match=r"40,000 raters are too many \(the limit is 2,000\)"):
+            rater_map(sa.Annotations.from_triples(crowd))
+
+    @pytest.mark.parametrize(("n", "long"), [(40, False), (400, True)])
+    def test_raters_count_as_work(self, monkeypatch, n, long):
+        """Many raters with few units each are long work: 199 rounds of 400 x 400 distances."""
+        said = []
+
+        def track(items, **options):
+            said.append(options["long"])
+            return items[:1]
+
+        monkeypatch.setattr(maps, "track", track)
+        pairs = [(f"r{(u + k) % n}", u, "ab"[k]) for u in range(n) for k in (0, 1)]
+        rater_map(sa.Annotations.from_triples(pairs), rng=1)
+        assert said == [long]
 
     def test_min_shared(self):
         """A pair with fewer shared units counts as having none."""
@@ -117,6 +159,13 @@ class TestGeometry:
         assert explained == 1
         line, _ = classical_scaling(np.array([[0.0, 1.0], [1.0, 0.0]]))
         assert sorted(line[:, 0].tolist()) == pytest.approx([-0.5, 0.5])
+
+    def test_small_distances(self):
+        """Distances of a millionth are drawn as those of 1 are: the share held is the same."""
+        points = np.random.default_rng(3).normal(size=(9, 4))
+        D = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+        assert classical_scaling(D * 1e-7)[1] == pytest.approx(classical_scaling(D)[1], abs=1e-9)
+        assert classical_scaling(D)[1] < 0.95
 
     def test_silhouettes_of_scikit_learn(self):
         """The same as scikit-learn's, a lone point 0."""

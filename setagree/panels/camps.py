@@ -12,8 +12,6 @@ from setagree.coefficients.chance import Floats
 
 Labels = npt.NDArray[np.integer[Any]]
 
-_ROUNDING = 1e-12
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -59,7 +57,7 @@ def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     peaks = points[np.abs(points).argmax(axis=0), np.arange(n_axes)]
     total = float(values.sum())
-    share = float(values[:used].sum()) / total if total > _ROUNDING else 1.0
+    share = float(values[:used].sum()) / total if total > 0 else 1.0
     return points * np.where(peaks < 0, -1.0, 1.0), share
 
 
