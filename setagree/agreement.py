@@ -14,7 +14,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.draws import check_level
 from setagree.errors import OptionError, listing
 from setagree.frames import Frame, column_names, open_frame
-from setagree.labels import Blank, Case, Label, LabelSyntax
+from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
@@ -42,6 +42,7 @@ def agreement(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
@@ -66,7 +67,7 @@ def agreement(
         label sets; nominal, ordinal and interval for numbers; nominal for categories.
     level : float
         The confidence level of the intervals that are shown.
-    sep, blank, case, codebook, duplicates
+    sep, blank, case, codebook, missing, duplicates
         How a table is read; see `Annotations.from_long`.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
@@ -107,6 +108,7 @@ def agreement(
         "blank": blank,
         "case": case,
         "codebook": codebook,
+        "missing": missing,
         "duplicates": duplicates,
     }
     check_level(level)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree import layouts, tables
-from setagree.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax
+from setagree.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax, leave_out
 from setagree.coding import Codes, Kind, Value, used_labels
 from setagree.errors import OptionError, counted
 from setagree.frames import Frame
-from setagree.labels import Blank, Case, Label, LabelSyntax, sorted_labels
+from setagree.labels import Blank, Case, Label, LabelSyntax, Missing, sorted_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +38,10 @@ class Annotations:
         Positions in `units`, `raters` and `values`, one entry an annotation.
     n_missing : int
         Cells that held no annotation.
+    n_repeated : int
+        Annotations of a unit by a rater who had one already, dropped or united.
+    missing_by_rater : mapping
+        How many of the `n_missing` cells are whose.
     """
 
     kind: Kind
@@ -48,6 +52,8 @@ class Annotations:
     rater_codes: Codes
     value_codes: Codes
     n_missing: int = 0
+    n_repeated: int = 0
+    missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
 
     @property
     def n_units(self) -> int:
@@ -75,10 +81,10 @@ class Annotations:
         return tuple(sorted_labels(used_labels(self.values))) if self.kind == "labels" else ()
 
     def __repr__(self) -> str:
-        what = "label sets" if self.kind == "labels" else "values"
+        what = "distinct label set" if self.kind == "labels" else "distinct value"
         return (
-            f"<Annotations: {self.n_ratings:,} ratings, {counted(self.n_units, 'unit')}, "
-            f"{counted(self.n_raters, 'rater')}, {self.n_values:,} distinct {what}>"
+            f"<Annotations: {counted(self.n_ratings, 'rating')}, {counted(self.n_units, 'unit')}, "
+            f"{counted(self.n_raters, 'rater')}, {counted(self.n_values, what)}>"
         )
 
     @classmethod
@@ -94,6 +100,7 @@ class Annotations:
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
@@ -113,8 +120,12 @@ class Annotations:
             How label cells are read; see `parse_labels`.
         blank : {"missing", "empty", "error"}, optional
             What blank text means. Default: missing, with one warning that counts.
+        missing : collection of text or numbers, optional
+            Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+            around a cell does not count; a list of that one label is such an answer, too.
         duplicates : {"error", "first", "last", "union"}
-            What to do where a rater annotated a unit more than once.
+            What to do where a rater annotated a unit more than once; `n_repeated` counts what was
+            dropped or united, and where that is most of the table, a warning says so.
 
         Returns
         -------
@@ -142,7 +153,7 @@ class Annotations:
         answer = next((name for name in (value, labels) if name is not None), "labels")
         long = layouts.from_long(data, unit, rater, answer)
         kind: AnswerKind = "labels" if value is None else "value"
-        syntax = label_syntax(sep, blank, case, codebook)
+        syntax = label_syntax(sep, blank, case, codebook, missing)
         return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
@@ -157,6 +168,7 @@ class Annotations:
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of a table with one row a unit and one column a rater.
@@ -164,7 +176,8 @@ class Annotations:
         Parameters
         ----------
         data : DataFrame
-            The answers; a missing cell is no annotation.
+            The answers; a missing cell is no annotation. Where people stand in the rows and units
+            in the columns, as in a survey, pass ``table.set_index("who").T``.
         unit : str, optional
             The column that identifies the unit. Default: the index; a frame without one numbers
             its rows.
@@ -172,7 +185,7 @@ class Annotations:
             The columns of the raters. Default: all columns but `unit`.
         kind : {"labels", "value"}
             Whether cells are label sets or scalars.
-        sep, blank, case, codebook, duplicates
+        sep, blank, case, codebook, missing, duplicates
             As in `from_long`.
 
         Raises
@@ -188,7 +201,7 @@ class Annotations:
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        syntax = label_syntax(sep, blank, case, codebook)
+        syntax = label_syntax(sep, blank, case, codebook, missing)
         return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
@@ -243,6 +256,7 @@ class Annotations:
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of (rater, unit, answer) triples, NLTK's order.
@@ -251,7 +265,7 @@ class Annotations:
         ----------
         triples : iterable of (rater, unit, answer)
             The answer is a label set, or label text, or a scalar under ``kind="value"``.
-        kind, sep, blank, case, codebook, duplicates
+        kind, sep, blank, case, codebook, missing, duplicates
             As in `from_wide`.
 
         Examples
@@ -260,7 +274,7 @@ class Annotations:
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_triples(triples)
-        syntax = label_syntax(sep, blank, case, codebook)
+        syntax = label_syntax(sep, blank, case, codebook, missing)
         return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
 
     @classmethod
@@ -309,6 +323,25 @@ class Annotations:
     ) -> Annotations:
         coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, quiet=quiet)
         return cls(**{name: getattr(coded, name) for name in Coded.__dataclass_fields__})
+
+    def without_raters(self, raters: Sequence[object]) -> Annotations:
+        """Return the annotations of all raters but these, as if these had never answered.
+
+        Units and values that nobody else has are forgotten.
+
+        Raises
+        ------
+        DataError
+            One of them gave no answer in this study, or nobody is left.
+
+        Examples
+        --------
+        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
+        >>> study.without_raters(["bob"])
+        <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
+        """
+        coded = Coded(**{name: getattr(self, name) for name in Coded.__dataclass_fields__})
+        return replace(self, **vars(leave_out(coded, raters)))
 
     def to_long(self) -> pd.DataFrame:
         """Return one row an annotation: unit, rater, and labels (frozensets) or value.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,17 +21,19 @@ from setagree.coding import (
     code_label_sets,
     code_scalars,
 )
-from setagree.doubts import doubt_blanks
+from setagree.doubts import doubt_alike, doubt_blanks, doubt_repeats
 from setagree.errors import (
     DataError,
     OptionError,
     SwappedColumnsWarning,
     check_choice,
     counted,
+    did_you_mean,
+    listing,
     shorten,
     warn,
 )
-from setagree.labels import Blank, Case, Label, LabelSyntax
+from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
@@ -52,6 +54,8 @@ class Coded:
     rater_codes: Codes
     value_codes: Codes
     n_missing: int
+    n_repeated: int = 0
+    missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
 
     def keep(self, rows: npt.NDArray[Any]) -> Coded:
         """Return the study of some of the rows."""
@@ -64,11 +68,15 @@ class Coded:
 
 
 def label_syntax(
-    sep: str, blank: Blank | None, case: Case, codebook: Collection[Label] | None
+    sep: str,
+    blank: Blank | None,
+    case: Case,
+    codebook: Collection[Label] | None,
+    missing: Missing | None = None,
 ) -> LabelSyntax:
     """Return how label cells are read where blank=None means missing, but not on request."""
     blank = "missing" if blank is None else blank
-    return LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook)
+    return LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
 
 
 def assemble(
@@ -91,6 +99,8 @@ def assemble(
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = code_ids(long.unit, "unit")
     rater_codes, raters = code_ids(long.rater, "rater")
+    doubt_alike("Units", units)
+    doubt_alike("Raters", raters)
     answers = _code_answers(long, kind, syntax)
     if kind == "labels" and not quiet:  # a scalar has no empty answer: blank can only be missing
         doubt_blanks(answers.n_blank)
@@ -98,6 +108,8 @@ def assemble(
         answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
     )
     kept = _settle_duplicates(_drop_missing(coded), duplicates)
+    names = (long.unit.name, long.rater.name)
+    doubt_repeats(duplicates, kept.n_repeated, len(kept.value_codes), names)
     # Factorised columns use all their codes; only dropped rows can leave one unused.
     return check_design(kept if len(kept.unit_codes) == len(unit_codes) else _compact(kept))
 
@@ -115,6 +127,23 @@ def check_design(coded: Coded) -> Coded:
     return coded
 
 
+def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
+    """Return the study of all raters but those named, who must be there."""
+    if isinstance(raters, str):
+        raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
+    place = {rater: k for k, rater in enumerate(coded.raters.tolist())}
+    unknown = [rater for rater in raters if rater not in place]
+    if unknown:
+        hint = did_you_mean(unknown[0], place) or f" The raters are {listing([*place])}."
+        raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
+    kept = ~np.isin(coded.rater_codes, [place[rater] for rater in raters])
+    if not kept.any():
+        raise DataError("every rater is named, so that nobody is left.")
+    missing = {who: n for who, n in coded.missing_by_rater.items() if who not in {*raters}}
+    n_missing = coded.n_missing - sum(coded.missing_by_rater.values()) + sum(missing.values())
+    return replace(_compact(coded.keep(kept)), n_missing=n_missing, missing_by_rater=missing)
+
+
 def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> Answers:
     def place(row: int) -> str:
         unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
@@ -122,7 +151,9 @@ def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> A
 
     if kind == "labels":
         return code_label_sets(long.answer, syntax, place=place)
-    return code_scalars(long.answer, syntax.blank, case=syntax.case, place=place)
+    return code_scalars(
+        long.answer, syntax.blank, case=syntax.case, markers=syntax.markers, place=place
+    )
 
 
 def _drop_missing(coded: Coded) -> Coded:
@@ -134,7 +165,12 @@ def _drop_missing(coded: Coded) -> Coded:
         )
     if n_rated == len(rated):
         return coded
-    return replace(coded.keep(rated), n_missing=len(rated) - n_rated)
+    by_rater = np.bincount(coded.rater_codes[~rated], minlength=len(coded.raters)).tolist()
+    return replace(
+        coded.keep(rated),
+        n_missing=len(rated) - n_rated,
+        missing_by_rater={who: n for who, n in zip(coded.raters, by_rater, strict=True) if n},
+    )
 
 
 def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
@@ -146,7 +182,7 @@ def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
-    return coded.keep(~repeated.to_numpy())
+    return replace(coded.keep(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
 
 
 def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:

@@ -132,7 +132,9 @@ def run() -> int:
         if not hasattr(error, "format_message"):
             raise
         sentence = error.format_message().rstrip(".")
-        say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See 'setagree --help'.")
+        context = getattr(error, "ctx", None)
+        where = "setagree" if context is None else context.command_path
+        say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See '{where} --help'.")
         return 2
     return code or 0
 

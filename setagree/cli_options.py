@@ -67,6 +67,9 @@ Wide = Annotated[bool, option(COLUMNS, "", "Each rater has a column of answers."
 _OF_RATERS = "With --wide: their columns, if not all."
 Raters = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS)]
 RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")]
+People = Annotated[
+    bool, option(COLUMNS, "", "Each row is a rater, each column a unit.", "--people-in-rows")
+]
 Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
 From = Annotated[
     Text,
@@ -151,7 +154,9 @@ Threshold = Annotated[
     float | None, option(AGREED, "SHARE", "Of raters, for a label to be in (default: 0.5).")
 ]
 TieRule = Annotated[str, option(AGREED, "RULE", "smaller (default), larger or missing.")]
-Without = Annotated[Texts, option(AGREED, "NAME", "A rater who does not count.", "--without")]
+Without = Annotated[
+    Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")
+]
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
@@ -165,7 +170,7 @@ Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: drawn, p
 Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
 Output = Annotated[
     Path | None,
-    option(RESULTS, "FILE", "Write it; .json, .csv, .md set the format.", "--output", "-o"),
+    option(RESULTS, "FILE", "Write it; .json, .csv, .md, .txt set the format.", "--output", "-o"),
 ]
 
 
@@ -182,6 +187,7 @@ class Reading:
     wide: Wide = False
     raters: Raters = None
     kind: Kind = None
+    people_in_rows: People = False
     source: From = None
     question: Question = None
     roster: Roster = None
@@ -191,6 +197,7 @@ class Reading:
     duplicates: Duplicates = "error"
     case: Case = "keep"
     codebook: Codebook = None
+    without: Without = None
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
     config: Config = None

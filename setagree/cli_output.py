@@ -20,7 +20,13 @@ import typer
 
 from setagree.cli_options import Delivery
 from setagree.cli_show import print_table
-from setagree.errors import FileError, SetagreeError, SetagreeWarning, check_choice
+from setagree.errors import (
+    FileError,
+    OptionError,
+    SetagreeError,
+    SetagreeWarning,
+    check_choice,
+)
 
 
 def json_text(frame: pd.DataFrame) -> str:
@@ -73,14 +79,23 @@ WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
 }
 """The formats for programs; the table for people comes from the result itself."""
 
-ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown"}
+_FORMS = ("table", *WRITERS)
+_NO_TEXT = {
+    *(".xlsx", ".xls", ".ods", ".parquet", ".feather", ".arrow", ".pdf", ".doc", ".docx", ".png"),
+    *(".svg", ".pkl", ".db", ".sqlite", ".gz", ".bz2", ".xz", ".zst", ".zip"),
+}
+"""Endings that promise what is no text, whatever --format says."""
+
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
 
 
 class Deliverer:
     """Writes a result where it is wanted, in the form that is wanted; both are checked first."""
 
-    def __init__(self, delivery: Delivery, files: Sequence[str]) -> None:
-        self.form = _format(delivery.form, delivery.output)
+    def __init__(
+        self, delivery: Delivery, files: Sequence[str], *, forms: Sequence[str] = _FORMS
+    ) -> None:
+        self.form = _format(delivery.form, delivery.output, forms)
         self.output = delivery.output
         for file in files:
             _check_output(self.output, file)
@@ -103,12 +118,24 @@ class Deliverer:
             raise FileError(f"{str(self.output)!r} cannot be written: {reason}.") from error
 
 
-def _format(form: str | None, output: Path | None) -> str:
+def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
     """Return the format that is asked for, or that the ending of the file asks for."""
-    if form is None:
-        return ENDINGS.get(output.suffix.lower(), "table") if output else "table"
-    check_choice("format", form, ["table", *WRITERS])
-    return form
+    if form is not None:
+        check_choice("format", form, forms)
+    known = {ending: each for ending, each in ENDINGS.items() if each in forms}
+    check_ending(output, [*known], form=form)
+    ending = "" if output is None else output.suffix.lower()
+    return form or known.get(ending, forms[0])
+
+
+def check_ending(output: Path | None, endings: Sequence[str], *, form: str | None) -> None:
+    """Refuse a file whose ending promises what is not written."""
+    ending = "" if output is None else output.suffix.lower()
+    if not ending or ending in endings or (form is not None and ending not in _NO_TEXT):
+        return
+    *others, last = endings
+    known = f"{', '.join(others)} or {last}" if others else last
+    raise OptionError(f"{ending} files are not written here; let {str(output)!r} end in {known}.")
 
 
 def _check_output(output: Path | None, file: str) -> None:
@@ -183,16 +210,21 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
 
 
 _PYTHON_OPTION = re.compile(
-    r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|duplicates|encoding"
+    r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
     r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
     r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
     r"|adjudicate_below)= ?"
 )
 
 
+_PYTHON_LIST = re.compile(r"\bmissing=\[('[^\]]*')\]")
+_BETWEEN = "', '"
+
+
 def say(sentence: str) -> None:
     """Write one line to stderr, with options spelled as on the command line."""
-    line = " ".join(_PYTHON_OPTION.sub(_command_option, sentence).splitlines())
+    spelled = _PYTHON_LIST.sub(lambda match: f"missing={match[1].replace(_BETWEEN, ',')}", sentence)
+    line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     sys.stderr.write(f"{safe}\n")
     sys.stderr.flush()

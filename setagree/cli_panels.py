@@ -11,10 +11,10 @@ import setagree as sa
 from setagree import cli_options as options
 from setagree import cli_panel_tables as tables
 from setagree.cli_options import Delivery, Reading
-from setagree.cli_output import Deliverer, sentences
-from setagree.cli_reading import read_study, unescaped
+from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_reading import rater_names, read_study, unescaped
 from setagree.cli_sources import escaped
-from setagree.errors import DataError, OptionError, did_you_mean, listing
+from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.labels import format_labels
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def panel(
     """Test whether a model may replace a human."""
     deliver = Deliverer(delivery, [file])
     study = read_study(file, reading)
-    models = _raters(study, model)
-    people = _raters(study, humans) or _others(study, models)
+    models = rater_names(study, model)
+    people = rater_names(study, humans) or _others(study, models)
     table = sa.alt_test(
         study,
         model=models,
@@ -83,7 +83,6 @@ def agree(
     threshold: options.Threshold = None,
     ties: options.TieRule = "smaller",
     distance: options.MedoidDistance = None,
-    without: options.Without = None,
     adjudicate_below: options.AdjudicateBelow = 0.0,
     escape: options.Escape = False,
     delivery: Delivery,
@@ -93,8 +92,7 @@ def agree(
     study = read_study(file, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {"distance": distance, "adjudicate_below": adjudicate_below}
-    raters = _others(study, _raters(study, without)) if without else None
-    found = sa.consensus(study, raters=raters, **given)
+    found = sa.consensus(study, **given)
     frame = found.to_frame()
     if study.kind == "labels":
         sep = "," if reading.sep is None else unescaped(reading.sep)
@@ -102,6 +100,9 @@ def agree(
     if escape:
         frame = frame.map(escaped)
     deliver(frame, tables.agreed(study, found, frame))
+    if delivery.output is not None:
+        again = f"{int(frame['adjudicate'].sum()):,} to look at again"
+        say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
 
 
 def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
@@ -109,14 +110,7 @@ def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
     return None if labels is None else format_labels(labels, sep=sep) or "[]"
 
 
-def _raters(study: sa.Annotations, given: Sequence[str] | None) -> list[str]:
-    """Return the raters that are named, one a time or with commas between them."""
-    known = set(study.raters.tolist())
-    named = []
-    for text in given or ():
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
-        named += [part for part in parts if part]
-    return named
+_raters = rater_names
 
 
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:

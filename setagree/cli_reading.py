@@ -14,15 +14,22 @@ import pandas as pd
 import setagree as sa
 from setagree.cli_options import Reading
 from setagree.cli_output import say
+from setagree.coding import code_ids
 from setagree.errors import (
     BlankLabelsWarning,
     FileError,
     OptionError,
     SetagreeError,
-    listing,
+    counted,
 )
 from setagree.labels import Label
-from setagree.sources import guess_columns, guess_wide_unit, read_table, with_missing_ids
+from setagree.sources import (
+    guess_columns,
+    guess_people,
+    guess_wide_unit,
+    read_table,
+    with_missing_ids,
+)
 from setagree.sources.exports import Format
 from setagree.sources.reading import find_format, plain_table, seen_format
 
@@ -33,35 +40,105 @@ def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotatio
     """Return the study of a file; note which columns were guessed, or which format was seen."""
     found = _export_format(file, reading)
     if found is not None:
-        return _export(file, found, reading, note)
-    _check_table(reading)
-    return _table(file, reading, note)
+        study = _export(file, found, reading, note)
+    else:
+        _check_table(reading)
+        study = _table(file, reading, note)
+    if study.n_repeated:
+        done = "united with others" if reading.duplicates == "union" else "dropped"
+        repeats = counted(study.n_repeated, "repeated rating")
+        note(f"{repeats} {done} (--duplicates {reading.duplicates}).")
+    return _without_raters(study, reading.without, note)
+
+
+def _without_raters(
+    study: sa.Annotations, named: Sequence[str] | None, note: Note
+) -> sa.Annotations:
+    """Return the study without the raters who do not count."""
+    if named is None:
+        return study
+    rest = study.without_raters(rater_names(study, named))
+    n_units = study.n_units - rest.n_units
+    units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
+    note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
+    return rest
+
+
+def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:
+    """Return the raters that are named, one a time or with commas between them."""
+    known = {str(rater): rater for rater in study.raters.tolist()}
+    named: list[Any] = []
+    for text in given or ():
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        named += [known.get(part, part) for part in parts if part]
+    return named
 
 
 def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
     """Return the study of a long or wide table."""
+    cells = _cell_options(reading)
+    long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
+    wide_only = {"raters": names(reading.raters), "kind": reading.kind}
+    _check_layout(reading, wide_only, long_only)
+    frame = _frame(file, reading)
+    with _spelled(reading), warnings.catch_warnings():
+        # It asks whether pandas made blank cells missing, which here none did.
+        warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
+        if reading.people_in_rows:
+            return _people(frame, reading, cells, note)
+        if reading.wide:
+            return _wide(frame, {"unit": reading.unit, **wide_only}, cells, note)
+        return _long(frame, {"unit": reading.unit, **long_only}, cells, note)
+
+
+def _frame(file: str, reading: Reading) -> pd.DataFrame:
+    delimiter = reading.delimiter and unescaped(reading.delimiter)
+    return _open(reading)(file, encoding=reading.encoding, sep=delimiter)
+
+
+def _cell_options(reading: Reading) -> dict[str, Any]:
+    """Return how the cells of a table are read."""
     sep = "," if reading.sep is None else unescaped(reading.sep)
     cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
     cells["duplicates"] = reading.duplicates
     cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
-    long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
-    wide_only = {"raters": names(reading.raters), "kind": reading.kind}
-    _check_layout(reading, wide_only if not reading.wide else long_only)
-    missing = names(reading.missing)
-    if reading.missing is not None and not missing:
-        raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
-    delimiter = reading.delimiter and unescaped(reading.delimiter)
-    frame = _open(reading)(file, encoding=reading.encoding, sep=delimiter)
-    with _spelled(reading), warnings.catch_warnings():
-        # It asks whether pandas made blank cells missing, which here none did.
-        warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
-        if reading.wide:
-            return _wide(frame, {"unit": reading.unit, **wide_only}, missing, cells, note)
-        return _long(frame, {"unit": reading.unit, **long_only}, missing, cells, note)
+    return {**cells, "missing": _missing(reading)}
+
+
+def _missing(reading: Reading) -> list[str] | None:
+    """Return the answers that mean no annotation."""
+    if reading.missing is None:
+        return None
+    if missing := names(reading.missing):
+        return missing
+    raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
+
+
+def long_table(
+    file: str, reading: Reading, *, besides: str, option: str
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a long table that has a column besides, and how `by_group` is to read it.
+
+    `option` is the option that names the column.
+    """
+    if reading.wide or reading.people_in_rows:
+        layout = "--wide" if reading.wide else "--people-in-rows"
+        raise OptionError(f"{option} makes sense only without {layout}.")
+    frame = _frame(file, reading)
+    roles = {role: getattr(reading, role) for role in _ROLES}
+    found = guess_columns([str(name) for name in frame if name != besides], **roles)
+    frame = with_missing_ids(frame, [found.unit, found.rater])
+    if reading.without is not None:
+        given = [*reading.without, *names(reading.without)]
+        frame = frame[~frame[found.rater].astype(str).str.strip().isin(given)]
+    return frame, {**{role: getattr(found, role) for role in _ROLES}, **_cell_options(reading)}
+
+
+_ROLES = ("unit", "rater", "labels", "value")
 
 
 _TABLE_ONLY = (
-    *("unit", "rater", "labels", "value", "wide", "raters", "kind", "delimiter", "missing"),
+    *("unit", "rater", "labels", "value", "wide", "raters", "kind", "delimiter", "people_in_rows"),
 )
 _EXPORT_ONLY = ("question", "roster")
 
@@ -76,8 +153,11 @@ def _export_format(file: str, reading: Reading) -> Format | None:
         return None
     if reading.source is not None:
         for name in of_table:
-            option = reading.raters_option if name == "raters" else name
-            raise OptionError(f"--{option} is for tables; it makes no sense with --from.")
+            option = _option(reading, name)
+            raise OptionError(
+                f"{option} is for tables: say --from table, or drop it with --from "
+                f"{reading.source}."
+            )
         with _named_from():
             return find_format(Path(file), name=reading.source, encoding=reading.encoding)
     if of_table:
@@ -104,6 +184,7 @@ def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annota
     given: dict[str, Any] = {name: getattr(reading, name) for name in _EXPORT_ONLY}
     given |= {name: getattr(reading, name) for name in ("blank", "case", "duplicates", "encoding")}
     given["codebook"] = read_codebook(reading.codebook, sep or ",", reading.encoding)
+    given["missing"] = _missing(reading)
     with _named_from():
         return sa.read(file, format=found.name, sep=sep, **given)
 
@@ -135,23 +216,20 @@ def names(given: Sequence[str] | None) -> list[str]:
 def _long(
     frame: pd.DataFrame,
     named: Mapping[str, Any],
-    missing: Sequence[str],
     cells: Mapping[str, Any],
     note: Note,
 ) -> sa.Annotations:
     columns = guess_columns(frame.columns, **named)
     if columns.guessed:
         note(f"Columns guessed: {columns}")
-    roles = {role: getattr(columns, role) for role in ("unit", "rater", "labels", "value")}
+    roles = {role: getattr(columns, role) for role in _ROLES}
     frame = with_missing_ids(frame, [columns.unit, columns.rater])
-    frame = _without(missing, frame, [columns.labels or columns.value], note)
     return sa.Annotations.from_long(frame, **roles, **cells)
 
 
 def _wide(
     frame: pd.DataFrame,
     named: Mapping[str, Any],
-    missing: Sequence[str],
     cells: Mapping[str, Any],
     note: Note,
 ) -> sa.Annotations:
@@ -164,24 +242,25 @@ def _wide(
         note(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
         given["unit"] = unit
     frame = with_missing_ids(frame, [given["unit"]])
-    answers = given.get("raters") or [name for name in frame if name != given["unit"]]
-    frame = _without(missing, frame, answers, note)
     return sa.Annotations.from_wide(frame, **given, **cells)
 
 
-def _without(
-    missing: Sequence[str], frame: pd.DataFrame, columns: Sequence[str | None], note: Note
-) -> pd.DataFrame:
-    """Return the table in which the answers that mean no annotation are missing."""
-    found: set[str] = set()
-    for name in {*columns} & {*frame} if missing else ():
-        cells = [cell for cell in frame[name].unique() if cell.strip() in missing]
-        found.update(cell.strip() for cell in cells)
-        frame = frame.assign(**{str(name): frame[name].mask(frame[name].isin(cells))})
-    absent = [text for text in missing if text not in found]
-    if absent:
-        note(f"No answer is {listing(absent)}, which --missing names.")
-    return frame
+def _people(
+    frame: pd.DataFrame, reading: Reading, cells: Mapping[str, Any], note: Note
+) -> sa.Annotations:
+    """Return the study of a table with one row a rater and one column a unit."""
+    rater, units = guess_people(frame.columns, rater=reading.rater, units=reading.unit)
+    left_out = [str(name) for name in frame if name not in {rater, *units}]
+    shown = [", ".join(some[:8]) + (", ..." if len(some) > 8 else "") for some in (units, left_out)]
+    beside = f"; left out: {shown[1]}" if left_out else ""
+    kind: Any = reading.kind or "labels"
+    note(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {shown[0]}{beside}")
+    people = with_missing_ids(frame, [rater])[rater]
+    code_ids(people, "rater")  # rows without a name are counted as they stand in the file
+    triples = (
+        (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
+    )
+    return sa.Annotations.from_triples(triples, kind=kind, **cells)
 
 
 @contextmanager
@@ -194,12 +273,31 @@ def _spelled(reading: Reading) -> Iterator[None]:
         raise type(error)(str(error).replace("raters=", f"{spelled}=")) from error
 
 
-def _check_layout(reading: Reading, misplaced: Mapping[str, Any]) -> None:
+def _check_layout(
+    reading: Reading, wide_only: Mapping[str, Any], long_only: Mapping[str, Any]
+) -> None:
+    """Refuse options of another layout."""
+    if reading.people_in_rows:
+        odd = {**long_only, "raters": wide_only["raters"], "wide": reading.wide}
+        _refuse(reading, {name: odd[name] for name in odd if name != "rater"}, _WITHOUT_PEOPLE)
+    elif reading.wide:
+        _refuse(reading, long_only, "without --wide")
+    else:
+        _refuse(reading, wide_only, "with --wide")
+
+
+_WITHOUT_PEOPLE = "without --people-in-rows"
+
+
+def _refuse(reading: Reading, misplaced: Mapping[str, Any], place: str) -> None:
     for name, value in misplaced.items():
         if value:
-            option = reading.raters_option if name == "raters" else name
-            place = "without" if reading.wide else "with"
-            raise OptionError(f"--{option} makes sense only {place} --wide.")
+            raise OptionError(f"{_option(reading, name)} makes sense only {place}.")
+
+
+def _option(reading: Reading, name: str) -> str:
+    """Return what an option is called on the command line."""
+    return f"--{reading.raters_option if name == 'raters' else name.replace('_', '-')}"
 
 
 def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:

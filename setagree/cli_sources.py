@@ -10,7 +10,7 @@ import setagree as sa
 from setagree import cli_options as options
 from setagree.cli_options import Delivery, Reading
 from setagree.cli_output import Deliverer, say, sentences
-from setagree.cli_reading import read_study
+from setagree.cli_reading import read_study, unescaped
 from setagree.cli_show import print_list
 from setagree.errors import OptionError, counted
 from setagree.labels import format_labels, sorted_labels
@@ -20,7 +20,7 @@ CONVERT_LINE = "Convert an export or a table to a long CSV."
 
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
 
-[not dim]One row for each unit and rater; the empty set is written []. Also:[/]
+[not dim]One row for each unit and rater; [] is the empty set, --sep between labels. Also:[/]
 
 setagree convert doccano/ --roster asked.csv -o long.csv
 setagree convert wide.csv --wide --blank empty -f json
@@ -48,14 +48,14 @@ def convert(
     file: options.File, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
 ) -> None:
     """Convert an export or a table to a long CSV."""
-    form = delivery.form or ("json" if _names_json(delivery) else "csv")
-    if form == "table":
+    if delivery.form == "table":
         raise OptionError("format='table' is for results; use csv, json or markdown.")
-    deliver = Deliverer(Delivery(form=form, output=delivery.output), [file])
+    deliver = Deliverer(delivery, [file], forms=("csv", "json", "markdown"))
     study = read_study(file, reading)
     frame = study.to_long()
-    if study.kind == "labels" and form != "json":
-        frame["labels"] = [format_labels(labels) or "[]" for labels in frame["labels"]]
+    if study.kind == "labels" and deliver.form != "json":
+        sep = "," if reading.sep is None else unescaped(reading.sep)
+        frame["labels"] = [format_labels(labels, sep=sep) or "[]" for labels in frame["labels"]]
     elif study.kind == "labels":
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
     deliver(frame.map(escaped) if escape else frame, "")
@@ -64,10 +64,6 @@ def convert(
         f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
         f"{counted(study.n_raters, 'rater')}{left_out}."
     )
-
-
-def _names_json(delivery: Delivery) -> bool:
-    return delivery.output is not None and delivery.output.suffix.lower() == ".json"
 
 
 def escaped(cell: object) -> object:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.doubts import (
+    doubt_absent,
     doubt_markers,
     doubt_merged_names,
     doubt_mixed_scale,
@@ -88,8 +89,8 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)
     if bad.size:
         raise DataError(
-            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}); "
-            f"name the {role} or drop the rows."
+            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}, counted from 1 "
+            f"below the header); name the {role} or drop the rows."
         )
     return tidy, names
 
@@ -128,7 +129,8 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
 
     `place` words where a row is, for error sentences.
     """
-    codes, cells = _distinct_cells(column)
+    written, distinct = _distinct_cells(column)
+    codes, cells = _without_markers(written, distinct, syntax.markers)
     _refuse_flag_lists(cells)
     _refuse_uneven_flags(cells)
     _refuse_numbers(column)
@@ -141,16 +143,24 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     doubt_separator(cells, syntax.sep)
     doubt_markers(codes, cells)
     doubt_numeric_labels(values)
-    doubt_nulls(int(np.count_nonzero(codes == MISSING)), values, syntax.blank)
+    doubt_nulls(int(np.count_nonzero(written == MISSING)), values, syntax.blank)
     doubt_similar("Labels", used_labels(values))
     return Answers(_recode(codes, merged), values, "labels", n_blank)
 
 
 def code_scalars(
-    column: Column, blank: Blank, *, case: Case = "keep", place: Callable[[int], str]
+    column: Column,
+    blank: Blank,
+    *,
+    case: Case = "keep",
+    markers: Sequence[str | float] = (),
+    place: Callable[[int], str],
 ) -> Answers:
-    """Return the coded scalars of a column: numbers where every cell is one, else categories."""
-    codes, cells = _distinct_cells(column)
+    """Return the coded scalars of a column: numbers where every cell is one, else categories.
+
+    `markers` are the answers that mean no annotation.
+    """
+    codes, cells = _without_markers(*_distinct_cells(column), markers)
     cleaned, failures = _parse_all(cells, lambda cell: _clean_scalar(cell, case))
     if failures:
         raise DataError(_worded(failures, codes, place))
@@ -189,6 +199,28 @@ def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     codes, _ = pd.factorize(as_objects(_keys(listed)))
     first = pd.Series(codes).drop_duplicates()
     return codes, [listed[row] for row in first[first != MISSING].index]
+
+
+def _without_markers(
+    codes: Codes, cells: list[Any], markers: Sequence[str | float]
+) -> tuple[Codes, list[Any]]:
+    """Make the answers missing that mean no annotation; say which of them nobody gave."""
+    if not markers:
+        return codes, cells
+    said = [_alone(cell) for cell in cells]
+    doubt_absent([marker for marker in markers if marker not in said])
+    kept = np.array([one not in markers for one in said], dtype=bool)
+    places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
+    return _recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
+
+
+def _alone(cell: object) -> object:
+    """Return a scalar, or the only item of a list, tuple or set; None for all else."""
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        return _alone(next(iter(cell))) if len(cell) == 1 else None
+    if isinstance(cell, str):
+        return cell.strip()
+    return cell if isinstance(cell, Hashable) and not isinstance(cell, bool | np.bool_) else None
 
 
 def _keys(cells: Sequence[Any]) -> list[Hashable]:
@@ -339,8 +371,5 @@ def _is_infinite(number: float) -> bool:
 
 
 def _rows(positions: npt.NDArray[np.intp]) -> str:
-    return (
-        "rows " + listing([int(p) for p in positions])
-        if positions.size > 1
-        else (f"row {int(positions[0])}")
-    )
+    numbers = (positions + 1).tolist()
+    return f"rows {listing(numbers)}" if len(numbers) > 1 else f"row {numbers[0]}"

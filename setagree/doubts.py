@@ -14,6 +14,7 @@ from setagree.errors import (
     MissingMarkerWarning,
     MixedScaleWarning,
     SeparatorWarning,
+    SetagreeWarning,
     SimilarLabelsWarning,
     counted,
     listing,
@@ -28,6 +29,8 @@ _SEPARATORS = (";", "|", "\n", "\t", ",")
 _MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _ENOUGH = 3
+_MOST = 20
+_MANY = 100_000
 
 
 def doubt_blanks(n_blank: int) -> None:
@@ -101,14 +104,53 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
 def doubt_markers(codes: Codes, cells: Sequence[object]) -> None:
     """Say that cells such as ``n/a`` were taken as labels."""
     odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
+    spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
     if odd:
         n = int(np.isin(codes, odd).sum())
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as labels: "
-            f"{listing([cells[k] for k in odd])}; if they do, make them None (on the command line: "
-            f"--missing {shorten(str(cells[odd[0]]).strip())}).",
+            f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
             MissingMarkerWarning,
         )
+
+
+def doubt_absent(markers: Sequence[object]) -> None:
+    """Say which of the answers that are to mean no annotation nobody gave."""
+    if markers:
+        warn(f"No answer is {listing(markers)}, which missing= names.", MissingMarkerWarning)
+
+
+def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
+    """Say which units or raters differ only in case; more than 100,000 are not looked at."""
+    texts = [name for name in names if isinstance(name, str)] if len(names) <= _MANY else []
+    # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
+    together = "\n".join(texts)
+    folded = together.casefold()
+    if folded == together or len(set(folded.split("\n"))) == len(texts):
+        return
+    groups: dict[str, list[str]] = {}
+    for name in texts:
+        groups.setdefault(name.casefold(), []).append(name)
+    if alike := [tuple(sorted(group)) for group in groups.values() if len(group) > 1]:
+        warn(
+            f"{what} kept apart that look alike: {listing(sorted(alike))}; if they are one, spell "
+            "them in one way.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
+    """Say that most annotations were taken for repeats, which is seldom what is meant."""
+    if n_left_out <= n_kept:
+        return
+    unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
+    done = "united with others" if policy == "union" else "dropped"
+    warn(
+        f"duplicates={policy!r}: {n_left_out:,} of {counted(n_left_out + n_kept, 'rating')} "
+        f"{done}, as their rater had annotated the same unit, and only {n_kept:,} are left. Is the "
+        f"unit ({unit}) what was rated, and the rater ({rater}) who rated it?",
+        SetagreeWarning,
+    )
 
 
 def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:

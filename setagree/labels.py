@@ -23,6 +23,7 @@ Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
 Blank: TypeAlias = Literal["missing", "empty", "error"]
 Case: TypeAlias = Literal["keep", "lower"]
+Missing: TypeAlias = Collection[str | float]
 
 EMPTY: LabelSet = frozenset()
 
@@ -47,13 +48,17 @@ class LabelSyntax:
         Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
     codebook : collection of labels, optional
         The labels that may occur. Its order names the columns of one-hot rows.
+    missing : collection of text or numbers, optional
+        The answers that mean no annotation, whatever `blank` says.
     """
 
     sep: str = ","
     blank: Blank = "missing"
     case: Case = "keep"
     codebook: Collection[Label] | None = None
+    missing: Missing | None = None
     allowed: tuple[Label, ...] | None = field(init=False, repr=False, default=None)
+    markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
         if not isinstance(self.sep, str) or not self.sep or '"' in self.sep:
@@ -64,6 +69,8 @@ class LabelSyntax:
         check_choice("case", self.case, ("keep", "lower"))
         if self.codebook is not None:
             object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
+        if self.missing is not None:
+            object.__setattr__(self, "markers", _read_missing(self.missing))
 
 
 def _read_codebook(codebook: object, case: Case) -> tuple[Label, ...]:
@@ -73,6 +80,19 @@ def _read_codebook(codebook: object, case: Case) -> tuple[Label, ...]:
         return tuple(dict.fromkeys(_clean_label(label, case) for label in codebook))
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
+
+
+def _read_missing(missing: object) -> tuple[str | float, ...]:
+    if isinstance(missing, str) or not isinstance(missing, Iterable):
+        raise OptionError(f"missing={shorten(missing)} must be a list of answers.")
+    listed = [one.strip() if isinstance(one, str) else one for one in missing]
+    for one in listed:
+        if one == "" or not isinstance(one, str | int | float):
+            raise OptionError(
+                f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "
+                "cell means is said with blank=."
+            )
+    return tuple(dict.fromkeys(listed))
 
 
 def parse_labels(

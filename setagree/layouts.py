@@ -174,7 +174,8 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     if partly.size:
         raise DataError(
             f"{counted(partly.size, 'row')} with a flag for some labels and none for others "
-            f"(first: row {partly[0]}); fill them in, or leave all flags of the row missing."
+            f"(first: row {partly[0] + 1}, counted from 1 below the header); fill them in, or "
+            "leave all flags of the row missing."
         )
     answer = _packed_to_sets(packed, labels)
     answer[n_missing > 0] = None

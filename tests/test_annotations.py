@@ -182,7 +182,7 @@ class TestDtypes:
         frame = pd.DataFrame(
             {"unit": pd.array([1, None], dtype="Int64"), "rater": 1, "labels": "a"}
         )
-        with pytest.raises(DataError, match=r"^1 row without a unit \(first: row 1\)"):
+        with pytest.raises(DataError, match=r"^1 row without a unit \(first: row 2, counted"):
             Annotations.from_long(frame)
 
 

@@ -254,10 +254,15 @@ class TestScore:
         """The warning about markers names the option that takes them for missing."""
         Path("marked.csv").write_text(LONG.replace("d2,ann,fear", "d2,ann,n/a"))
         result = invoke("score", "marked.csv", "--blank", "empty")
-        assert "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, make them" in (
-            result.stderr
+        assert (
+            "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, say --missing"
+            in (result.stderr)
         )
-        assert "(on the command line: --missing 'n/a')" in result.stderr
+        Path("marked.csv").write_text(
+            LONG.replace("d2,ann,fear", "d2,ann,n/a").replace("fear", "?")
+        )
+        result = invoke("score", "marked.csv", "--blank", "empty")
+        assert "if they do, say --missing 'n/a,?'." in result.stderr
 
     def test_missing_that_is_not_there(self):
         """A marker that no answer is, is noted; none at all is refused."""

@@ -151,7 +151,7 @@ class TestFrom:
         truth = {("p1", "mia"): {"a;b"}, ("p1", "noa"): {"a"}}
         Path("csv").mkdir()
         toy.doccano(Path("csv"), truth, kind="csv")
-        assert "a, b" in ok("convert", "csv", "--sep", ";")
+        assert "a; b" in ok("convert", "csv", "--sep", ";")
         assert "a;b" in ok("convert", "csv")
 
     def test_tables_stay_tables(self, folder):
@@ -167,7 +167,7 @@ class TestFrom:
         ("words", "part"),
         [
             (["--from", "prodgy"], "--from 'prodgy' is unknown; 'setagree formats' lists them."),
-            (["--from", "prodigy", "--unit", "doc"], "--unit is for tables; it makes no sense wi"),
+            (["--from", "prodigy", "--unit", "doc"], "--unit is for tables: say --from table, or drop it"),
             (["--from", "prodigy", "--wide"], "--wide is for tables"),
             (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),

@@ -119,7 +119,7 @@ class TestIds:
         with pytest.raises(DataError) as caught:
             coding.code_ids(objects("x", missing, "y", missing), "rater")
         assert str(caught.value) == (
-            "2 rows without a rater (first: rows 1, 3); name the rater or drop the rows."
+            "2 rows without a rater (first: rows 2, 4, counted from 1 below the header); name the rater or drop the rows."
         )
 
     @pytest.mark.parametrize("other", ["z", 7, (1, 2)], ids=["text", "number", "tuple"])
@@ -141,7 +141,7 @@ class TestIds:
 
     def test_one_missing(self):
         """A single row is told in the singular."""
-        with pytest.raises(DataError, match=r"1 row without a unit \(first: row 1\)"):
+        with pytest.raises(DataError, match=r"1 row without a unit \(first: row 2, counted"):
             coding.code_ids(pd.Series([1.0, np.nan]), "unit")
 
     def test_lists(self):

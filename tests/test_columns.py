@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError
-from setagree.sources import Columns, guess_columns, guess_wide_unit, with_missing_ids
+from setagree.sources import (
+    Columns,
+    guess_columns,
+    guess_people,
+    guess_wide_unit,
+    with_missing_ids,
+)
 
 
 def refusal(names, **named):
@@ -279,3 +285,45 @@ def test_blank_identifiers_are_missing():
     assert found["unit"].isna().tolist() == [False, True, True]
     assert found["labels"].tolist() == ["a", "", " "]
     assert frame["unit"].tolist() == ["u1", "", " "]
+
+
+def test_a_comment_is_no_unit():
+    """What people remark is never taken for what was rated; a ticket or its reference is."""
+    names = ["Ticket Ref", "Annotated by", "labels", "batch", "created", "comment"]
+    assert guess_columns(names).unit == "Ticket Ref"
+    assert "No column has a usual name for the unit" in refusal(["comment", "rater", "labels"])
+
+
+class TestPeople:
+    """Tables with one row a rater and one column a unit."""
+
+    FORM = ("Timestamp", "Email Address", "Text 1: which?", "Text 2: which?", "Comments")
+
+    def test_guessed(self):
+        """The rater has a usual name; times, comments and other names of raters are no units."""
+        assert guess_people([*self.FORM, "username2"], rater="Email Address") == (
+            "Email Address",
+            ["Text 1: which?", "Text 2: which?", "username2"],
+        )
+        assert guess_people(["who", "email", "q1"], rater="who") == ("who", ["q1"])
+        assert guess_people(self.FORM)[0] == "Email Address"
+
+    def test_named(self):
+        """A pattern picks the units, or the whole name of one."""
+        assert guess_people(self.FORM, units="Text*")[1] == ["Text 1: which?", "Text 2: which?"]
+        assert guess_people(["who", "[a]", "b"], units="[a]")[1] == ["[a]"]
+
+    @pytest.mark.parametrize(
+        ("names", "given", "part"),
+        [
+            (["q1", "q2"], {}, "No column has a usual name for the rater"),
+            (["q1", "q2"], {"rater": "q"}, "There is no column 'q' for the rater"),
+            (["who", "comment"], {}, "No column is called like a unit; the columns are 'who'"),
+            (["who", "q1"], {"units": "Text*"}, "No column fits unit='Text*'"),
+        ],
+    )
+    def test_refused(self, names, given, part):
+        """Without a rater or a unit there is nothing to read."""
+        with pytest.raises(DataError) as caught:
+            guess_people(names, **given)
+        assert part in str(caught.value)

@@ -50,7 +50,8 @@ def test_second_separator_in_few_cells_is_a_label(cells):
 
 def test_missing_markers_are_labels_with_a_warning():
     """'n/a' and 'NA' stay labels, as the file has them, and the warning counts their cells."""
-    with pytest.warns(MissingMarkerWarning, match="3 cells that may mean .*'n/a', 'NA'; .* None"):
+    match = r"3 cells that may mean .*'n/a', 'NA'; .* missing=\['n/a', 'NA'\]"
+    with pytest.warns(MissingMarkerWarning, match=match):
         seen = study(["a", "n/a", "NA", "b", "n/a", "a"])
     assert frozenset({"NA"}) in seen.values
 

@@ -222,7 +222,7 @@ class TestEveryFrame:
         """A row without a unit or rater is an error that counts."""
         data = {"doc": ["u1", "u2", "u3"], "who": ["a", "b", "c"], "tags": ["x", "y", "z"]}
         role = {"doc": "unit", "who": "rater"}[column]
-        with pytest.raises(DataError, match=rf"rows? without a {role} \(first: rows? 1"):
+        with pytest.raises(DataError, match=rf"rows? without a {role} \(first: rows? 2"):
             long(OF_COLUMNS[kind]({**data, column: cells}))
 
     @every_frame
@@ -343,7 +343,7 @@ class TestFlagColumns:
     def test_partly_missing(self):
         """A row with some flags only is refused by its place."""
         flags = {"a": [1, 0, None, 1], "b": [0, 1, 0, 1]}
-        with pytest.raises(DataError, match=r"1 row with a flag for some .*first: row 2"):
+        with pytest.raises(DataError, match=r"1 row with a flag for some .*first: row 3"):
             long(pd.DataFrame({**WHO, **flags}), labels=["a", "b"])
 
     def test_no_flags(self):

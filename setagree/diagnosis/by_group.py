@@ -18,7 +18,7 @@ from setagree.diagnosis.windows import Times, first_times, times_of, windows
 from setagree.differences import ROUNDING
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
-from setagree.labels import Blank, Case, Label
+from setagree.labels import Blank, Case, Label, Missing
 from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import score_part
@@ -42,6 +42,7 @@ def by_group(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
     duplicates: Duplicates = "error",
 ) -> pd.DataFrame:
     """Return the coefficient of each group of units: batches, sources, features, versions.
@@ -58,7 +59,7 @@ def by_group(
         distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
-    unit, rater, labels, value, sep, blank, case, codebook, duplicates
+    unit, rater, labels, value, sep, blank, case, codebook, missing, duplicates
         How a table is read, as in `setagree.agreement`.
 
     Returns
@@ -74,7 +75,8 @@ def by_group(
     Raises
     ------
     DataError
-        A unit or row has no group.
+        A unit or row has no group, or there are more than 20 groups and fewer than two units in
+        one on average.
 
     Notes
     -----
@@ -107,11 +109,13 @@ def by_group(
         "blank": blank,
         "case": case,
         "codebook": codebook,
+        "missing": missing,
         "duplicates": duplicates,
     }
     study, of_unit = _grouped(data, by, reading, "by_group")
     whole = score_whole(study, coefficient, distance, level)
     codes, groups = _factorized(of_unit)
+    _refuse_scattered(by, len(groups), study.n_units)
     of_rating = codes[study.unit_codes]
     order = np.argsort(of_rating, kind="stable")
     bounds = np.searchsorted(of_rating[order], np.arange(len(groups) + 1))
@@ -146,6 +150,7 @@ def over_time(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
     duplicates: Duplicates = "error",
 ) -> pd.DataFrame:
     """Return the coefficient in windows that roll over time.
@@ -160,7 +165,8 @@ def over_time(
     window, step : int, number, str or Timedelta
         How long a window is and how far the next one begins: in units of `at` for numbers, as
         ``"7D"`` for times. Default step: the window, so that windows do not overlap.
-    coefficient, distance, level, unit, rater, labels, value, sep, blank, case, codebook, duplicates
+    coefficient, distance, level, unit, rater, labels, value, sep, blank, case, codebook, missing,
+    duplicates
         As in `by_group`.
 
     Returns
@@ -196,6 +202,7 @@ def over_time(
         "blank": blank,
         "case": case,
         "codebook": codebook,
+        "missing": missing,
         "duplicates": duplicates,
     }
     study, when = _dated(data, at, reading)
@@ -221,6 +228,20 @@ def _dated(
         return study, first_times(times_of(cells), unit_of_row, study.n_units)
     study, of_unit = _grouped(data, at, reading, "over_time")
     return study, times_of(pd.Series(of_unit).infer_objects())
+
+
+def _refuse_scattered(by: Grouping, n_groups: int, n_units: int) -> None:
+    """Refuse groups that are nearly as many as the units, as where a column holds times."""
+    if n_groups > _FEW_GROUPS and 2 * n_groups > n_units:
+        column = f"column {by!r} makes " if isinstance(by, str) else ""
+        raise DataError(
+            f"by_group: {column}{n_groups:,} groups of {n_units:,} units, which are too few in each "
+            "to compare. Name batches or the like; for times use over_time (on the command line "
+            "--over-time COLUMN --window 7D)."
+        )
+
+
+_FEW_GROUPS = 20
 
 
 def _factorized(of_unit: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:

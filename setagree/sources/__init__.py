@@ -1,6 +1,19 @@
 """Where annotations come from: files, and what their columns mean."""
 
-from setagree.sources.columns import Columns, guess_columns, guess_wide_unit, with_missing_ids
+from setagree.sources.columns import (
+    Columns,
+    guess_columns,
+    guess_people,
+    guess_wide_unit,
+    with_missing_ids,
+)
 from setagree.sources.files import read_table
 
-__all__ = ["Columns", "guess_columns", "guess_wide_unit", "read_table", "with_missing_ids"]
+__all__ = [
+    "Columns",
+    "guess_columns",
+    "guess_people",
+    "guess_wide_unit",
+    "read_table",
+    "with_missing_ids",
+]

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -24,15 +25,16 @@ _USUAL: dict[Role, str] = {
         item doc document task example subject sample case image question instance record post
           tweet sentence utterance message paragraph passage video clip audio abstract
           article patient segment span snippet hit file filename stimulus trial entry photo picture
-          page pair review dialogue conversation turn frame scene excerpt
+          page pair review dialogue conversation turn frame scene excerpt ticket
         id uid key index
-        text content comment quotation""",
+        text content quotation""",
     "rater": """
         rater raters
         annotator coder worker user judge labeler labeller reviewer assessor evaluator expert
           annotatedby labeledby labelledby codedby ratedby createdby completedby reviewedby
           participant turker crowdworker grader scorer observer examiner reader respondent
-          radiologist physician clinician linguist who by person username useremail email""",
+          radiologist physician clinician linguist who by person username
+          useremail emailaddress email""",
     "labels": """
         labels
         label labelset tag tags category categories code codes annotation annotations answer
@@ -44,7 +46,14 @@ _USUAL: dict[Role, str] = {
 }
 _LINES = re.compile(r"\n {8}(?! )")
 # What may follow a word that identifies, as in "doc_id": an annotation_id is no annotation.
-_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no)$")
+_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref)$")
+# What survey tools and people write beside the answers.
+_BESIDE = {
+    *("timestamp", "date", "time", "starttime", "endtime", "startdate", "enddate", "duration"),
+    *("completiontime", "submittedat", "submitdate", "createdat", "updatedat", "score", "status"),
+    *("comment", "comments", "note", "notes", "remark", "remarks", "progress", "language"),
+    *("id", "responseid", "token", "ipaddress"),
+}
 _IF_WIDE = " If each rater has a column, use from_wide (on the command line --wide)."
 _UNNAMED = "column1"
 
@@ -133,6 +142,47 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     if first is not None and _plain(first) == _UNNAMED and _all_differ(frame[first]):
         return str(first)
     return next((str(name) for name in frame if _identifies(frame, name)), None)
+
+
+def guess_people(
+    names: Iterable[str], *, rater: str | None = None, units: str | None = None
+) -> tuple[str, list[str]]:
+    """Return the column of the raters and those of the units, where each row is a rater.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of the table.
+    rater : str, optional
+        The column that says who answered. Default: by its usual name.
+    units : str, optional
+        A pattern of the columns of answers, as ``"Text *"``. Default: all that are not called like
+        a time, a comment or a rater.
+
+    Raises
+    ------
+    DataError
+        Nothing, or more than one thing, looks like the rater; or no column is left.
+
+    Examples
+    --------
+    >>> guess_people(["Timestamp", "Email Address", "Text 1", "Text 2"])
+    ('Email Address', ['Text 1', 'Text 2'])
+    """
+    listed = list(names)
+    if rater is None:
+        rater = _guess("rater", listed, listed)
+    _check_named(listed, {"rater": rater})
+    rest = [name for name in listed if name != rater]
+    if units is not None:
+        chosen = [name for name in rest if name == units or fnmatchcase(name, units)]
+    else:
+        raters = {name for tier in _candidates("rater", rest) for name in tier}
+        chosen = [n for n in rest if n not in raters and _plain(n) not in _BESIDE]
+    if not chosen:
+        fit = "is called like a unit" if units is None else f"fits unit={units!r}"
+        raise DataError(f"No column {fit}; the columns are {listing(listed, limit=12)}.")
+    return rater, chosen
 
 
 def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.errors import DataError, FileError, OptionError, SetagreeError, check_choice
-from setagree.labels import Blank, Case, Label
+from setagree.labels import Blank, Case, Label, Missing
 from setagree.sources.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.sources.exports.detection import (
     detect,
@@ -50,6 +50,7 @@ def read(
     sep: str | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
     duplicates: Duplicates = "error",
     encoding: str = "utf-8",
 ) -> Annotations:
@@ -71,7 +72,7 @@ def read(
         Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
     sep : str, optional
         What stands between the labels of a cell, where the format leaves it open.
-    case, codebook, duplicates
+    case, codebook, missing, duplicates
         As in `Annotations.from_long`.
     encoding : str
         How the bytes spell text.
@@ -116,6 +117,7 @@ def read(
             zip(answers.raters, answers.units, answers.labels, strict=True),
             case=case,
             codebook=codebook,
+            missing=missing,
             duplicates=duplicates,
         )
     except SetagreeError as error:

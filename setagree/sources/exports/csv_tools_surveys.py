@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from setagree.errors import DataError, SetagreeWarning, counted, shorten, warn
+from setagree.errors import DataError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.labels import LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import (
@@ -25,11 +28,16 @@ from setagree.sources.exports.sheets import (
     usual_column,
 )
 from setagree.sources.exports.unclear import Flags, Found, settle
+from setagree.sources.files import sniff_delimiter
 
 # ---- Google Forms -------------------------------------------------------------------------------
 
 _GRID = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
-_DOWNLOADED = re.compile(r'^"?\d{4}/\d\d?/\d\d? \d\d?:\d\d:\d\d [AP]M [A-Z]', re.MULTILINE)
+# As in "2026/03/01 10:01:00 am GMT+1": the download names the time zone, a sheet does not.
+_DOWNLOADED = re.compile(
+    r'^"?\d{4}/\d\d?/\d\d? \d\d?:\d\d:\d\d\b[^,;"\n]{0,12}?\b[A-Z]{3,5}\b', re.MULTILINE
+)
+_SEMICOLON = re.compile(r"[^\s;];[^\s;]")
 _EMAIL = ("email", "username")
 
 
@@ -38,11 +46,20 @@ def _is_form(peek: Peek) -> bool:
 
 
 def _is_form_download(peek: Peek) -> bool:
-    return _is_form(peek) and _DOWNLOADED.search(peek.head) is not None
+    return _is_form(peek) and (_DOWNLOADED.search(peek.head) is not None or _has_semicolons(peek))
 
 
 def _is_form_sheet(peek: Peek) -> bool:
-    return _is_form(peek) and _DOWNLOADED.search(peek.head) is None
+    return _is_form(peek) and not _is_form_download(peek)
+
+
+def _has_semicolons(peek: Peek) -> bool:
+    """Say whether more cells have the semicolon of the download than the comma of the sheet."""
+    delimiter = sniff_delimiter(peek.head)
+    lines = csv.reader(io.StringIO(peek.head, newline=""), delimiter=delimiter)
+    cells = [cell for row in islice(lines, 1, None) for cell in row[1:]]
+    semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
+    return semicolons > sum(", " in cell for cell in cells)
 
 
 def _read_form_download(path: Path, request: Request) -> Answers:
@@ -81,11 +98,24 @@ def _form_of_grid(sheet: Sheet, rater: str, rows: Mapping[str, str], sep: str) -
 def _form_of_units(sheet: Sheet, request: Request, rater: str, sep: str) -> Found:
     """Return the responses of a form that was filled in once for each unit."""
     rest = [name for name in sheet.columns[1:] if name != rater]
-    unit = usual_column("unit", rest, f"{sheet.name} has no checkbox grid ('Question [row]')")
+    unit = _form_unit(sheet, rater, rest)
     questions = [name for name in rest if name != unit]
     question = pick_question(request.question, questions, sheet.name)
     answers = split_column(sheet, question, sep)
     return sheet.found(sheet.ids(unit), sheet.ids(rater), answers, sheet.blank(question))
+
+
+def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
+    try:
+        return usual_column("unit", names, f"{sheet.name} has no checkbox grid ('Question [row]')")
+    except DataError:
+        raise DataError(
+            f"{sheet.name} has no checkbox grid ('Question [row]') and no column with a usual name "
+            f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: by "
+            f"from_long where each row is one answer (on the command line --from table --unit "
+            f"COLUMN --rater {rater!r} --labels COLUMN); by from_wide(table.set_index({rater!r}).T)"
+            " where each row is a person and each column a unit (--from table --people-in-rows)."
+        ) from None
 
 
 def _form_rater(sheet: Sheet) -> str:

@@ -1,0 +1,213 @@
+"""Answers that mean no annotation, repeats that are counted, and raters who do not count."""
+
+from __future__ import annotations
+
+import warnings
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import (
+    DataError,
+    MissingMarkerWarning,
+    OptionError,
+    SetagreeWarning,
+    SimilarLabelsWarning,
+    UndefinedAgreementWarning,
+)
+
+MARKERS = ["NA", "n/a"]
+ROWS = [
+    ("u1", "ann", "a, b"),
+    ("u1", "bob", " NA "),
+    ("u2", "ann", "n/a"),
+    ("u2", "bob", "a"),
+    ("u3", "ann", ""),
+    ("u3", "bob", "NA, a"),
+]
+
+
+def table(rows=ROWS):
+    """Return a long table."""
+    return pd.DataFrame(rows, columns=["unit", "rater", "labels"])
+
+
+def answers(study):
+    """Return the answer of each unit and rater."""
+    return {(unit, rater): value for rater, unit, value in study.to_triples()}
+
+
+class TestMissing:
+    """missing= names answers that are none."""
+
+    def test_doors(self):
+        """Every door that reads cells takes it; blank cells and labels beside others stay."""
+        options = {"missing": MARKERS, "blank": "empty"}
+        wide = table().pivot(index="unit", columns="rater", values="labels")
+        triples = [(rater, unit, cell) for unit, rater, cell in ROWS]
+        for study in (
+            sa.Annotations.from_long(table(), **options),
+            sa.Annotations.from_wide(wide, **options),
+            sa.Annotations.from_triples(triples, **options),
+        ):
+            assert answers(study) == {
+                ("u1", "ann"): {"a", "b"},
+                ("u2", "bob"): {"a"},
+                ("u3", "ann"): set(),
+                ("u3", "bob"): {"NA", "a"},
+            }
+            assert study.n_missing == 2
+            assert study.missing_by_rater == {"ann": 1, "bob": 1}
+
+    def test_agreement_and_groups_are_those_of_the_rows_that_are_left(self):
+        """Scores of the whole, of a group and of a window are those without the marked rows."""
+        rows = [*ROWS[:2], ("u2", "ann", "b"), *ROWS[3:], ("u4", "ann", "a"), ("u4", "bob", "b")]
+        marked = table(rows).assign(batch=1, day=1)
+        kept = marked[marked["labels"] != " NA "]
+        options = {"blank": "empty", "missing": ["NA"]}
+        found = sa.agreement(marked.drop(columns=["batch", "day"]), **options)
+        expected = sa.agreement(kept.drop(columns=["batch", "day"]), blank="empty")
+        assert [row.estimate for row in found] == [row.estimate for row in expected]
+        marked, kept = marked.drop(columns="day"), kept.drop(columns="day")
+        group = sa.by_group(marked, "batch", **options)
+        assert group["estimate"][0] == sa.by_group(kept, "batch", blank="empty")["estimate"][0]
+        window = sa.over_time(marked, "batch", window=1, **options)
+        assert window["estimate"].tolist() == group["estimate"].tolist()
+
+    def test_numbers(self):
+        """A code such as -9 is missing as a number or as text, and no label of a scale is left."""
+        rows = [("u1", "ann", 1), ("u1", "bob", -9), ("u2", "ann", 2), ("u2", "bob", 2)]
+        scores = table(rows).rename(columns={"labels": "score"})
+        study = sa.Annotations.from_long(scores, value="score", missing=[-9])
+        assert (study.kind, study.values, study.n_missing) == ("number", (1, 2), 1)
+        text = scores.astype(str).replace("-9", "none")
+        study = sa.Annotations.from_long(text, value="score", missing=["none"])
+        assert (study.kind, study.values, study.n_missing) == ("number", (1, 2), 1)
+
+    @pytest.mark.parametrize("one", [["NA"], ("NA",), {"NA"}, frozenset({"NA"})], ids=repr)
+    def test_lists_of_one_label(self, one):
+        """A list of that one label is such an answer; an empty list and longer ones are not."""
+        cells = [("u", "ann", ["a"]), ("u", "bob", one), ("u", "cy", []), ("u", "di", ["NA", "a"])]
+        study = sa.Annotations.from_long(table(cells), missing=["NA"])
+        expected = {("u", "ann"): {"a"}, ("u", "cy"): set(), ("u", "di"): {"NA", "a"}}
+        assert answers(study) == expected
+
+    def test_exports(self, tmp_path):
+        """A choice of a tool that means no annotation is none."""
+        path = tmp_path / "toy.jsonl"
+        line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
+        path.write_text(line % ("ann", "joy") + line % ("bob", "skip") + line % ("cy", "joy"))
+        expected = {("u1", "ann"): {"joy"}, ("u1", "cy"): {"joy"}}
+        assert answers(sa.read(path, missing=["skip"])) == expected
+        with pytest.warns(UndefinedAgreementWarning):
+            (alpha, _) = sa.agreement(path, missing=["skip"])
+        assert (alpha.n_raters, alpha.reason) == (2, "only one value was used")
+
+    def test_no_more_doubt(self):
+        """What was said to be missing is no suspicious label, and all spellings are named."""
+        with pytest.warns(MissingMarkerWarning, match=r"say missing=\['NA', 'n/a'\]\.$"):
+            sa.Annotations.from_long(table(ROWS[:4]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
+
+    def test_what_nobody_said(self):
+        """A marker that no answer is, is mentioned."""
+        with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which missing= names"):
+            sa.Annotations.from_long(table(), missing=[*MARKERS, "na"], blank="missing")
+
+    @pytest.mark.parametrize("missing", ["NA", 7, [""], [" "], [None], [("a",)]], ids=repr)
+    def test_refused(self, missing):
+        """Markers are a list of texts or numbers; blank cells have an option of their own."""
+        with pytest.raises(OptionError, match="missing="):
+            sa.Annotations.from_long(table(), missing=missing)
+        study = sa.Annotations.from_long(table(), blank="empty", missing=MARKERS)
+        with pytest.raises(OptionError, match=r"already built; drop missing="):
+            sa.agreement(study, missing=["NA"])
+
+
+class TestRepeats:
+    """How many annotations duplicates= drops or unites."""
+
+    @pytest.mark.parametrize("policy", ["first", "last", "union"])
+    def test_counted(self, policy):
+        """One repeat of three ratings is counted, without a warning."""
+        study = sa.Annotations.from_long(
+            table([("u", "ann", "a"), ("u", "ann", "b"), ("u", "bob", "a")]), duplicates=policy
+        )
+        assert (study.n_repeated, study.n_ratings) == (1, 2)
+        assert sa.Annotations.from_long(table(ROWS[:1]), duplicates=policy).n_repeated == 0
+
+    @pytest.mark.parametrize(("policy", "done"), [("last", "dropped"), ("union", "united with")])
+    def test_most_of_the_table(self, policy, done):
+        """Where most ratings are repeats, the column of the units is doubted by its name."""
+        rows = [(f"t{k // 2}", ("ann", "bob")[k % 2], "a", "check") for k in range(20)]
+        frame = pd.DataFrame(rows, columns=["ref", "rater", "labels", "comment"])
+        match = rf"'{policy}': 18 of 20 ratings {done}.* only 2 are left.*column 'comment'"
+        with pytest.warns(SetagreeWarning, match=match):
+            sa.Annotations.from_long(frame, unit="comment", duplicates=policy)
+        triples = [("ann", "u", "a")] * 3
+        with pytest.warns(SetagreeWarning, match=r"2 of 3 .* the unit \(its column\)"):
+            sa.Annotations.from_triples(triples, duplicates="first")
+
+
+class TestSimilarNames:
+    """Raters and units that differ only in case."""
+
+    def test_raters_and_units(self):
+        """Each is said with what looks alike; nothing is merged."""
+        rows = [("t-1", "dave", "a"), ("t-1", "DAVE", "a"), ("t-2", "dave", "a")]
+        with pytest.warns(SimilarLabelsWarning, match=r"Raters kept .*: \('DAVE', 'dave'\); if"):
+            assert sa.Annotations.from_long(table(rows)).n_raters == 2
+        rows = [("T-1", "ann", "a"), ("t-1", "bob", "a"), ("t-2", "bob", "a")]
+        with pytest.warns(SimilarLabelsWarning, match=r"Units kept .*: \('T-1', 't-1'\); if they"):
+            assert sa.Annotations.from_long(table(rows)).n_units == 3
+
+    def test_no_false_alarm(self):
+        """Mixed case, line breaks, numbers and tuples are no doubt where all differ."""
+        rows = [(("U", 1), "Ann", "a"), (7, "bob", "a"), ("x\nX", "Ann", "a"), ("y", "bob", "a")]
+        assert sa.Annotations.from_triples((r, u, a) for u, r, a in rows).n_units == 4
+
+    def test_many_units_are_not_looked_at(self):
+        """Beyond 100,000 names the look would take time, and is left out."""
+        n = 100_001
+        units = [f"u{k}" for k in range(n - 1)] + ["U0"]
+        study = sa.Annotations.from_long(pd.DataFrame({"unit": units, "rater": 1, "labels": "a"}))
+        assert study.n_units == n
+
+
+class TestWithoutRaters:
+    """A study without some raters is the one that was read without their rows."""
+
+    def test_as_if_they_had_never_answered(self):
+        """Units, raters, values, codes and counts are those of the rows of the others."""
+        rows = [*ROWS, ("u4", "cy", "c"), ("u1", "cy", None), ("u2", "cy", "NA")]
+        options = {"blank": "empty", "missing": MARKERS}
+        study = sa.Annotations.from_long(table(rows), **options).without_raters(["cy"])
+        expected = sa.Annotations.from_long(table(ROWS), **options)
+        assert answers(study) == answers(expected)
+        for name in ("units", "raters", "unit_codes", "rater_codes", "value_codes"):
+            assert getattr(study, name).tolist() == getattr(expected, name).tolist()
+        for name in ("values", "n_missing", "missing_by_rater", "n_repeated", "labels"):
+            assert getattr(study, name) == getattr(expected, name)
+
+    def test_nobody(self):
+        """Without nobody it is the same study."""
+        study = sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
+        assert answers(study.without_raters([])) == answers(study)
+
+    @pytest.mark.parametrize(
+        ("names", "error", "match"),
+        [
+            ("ann", OptionError, "must be a list of raters"),
+            (["Ann"], DataError, "rater 'Ann' gave no answer in this study. Did you mean 'ann'"),
+            (["x"], DataError, "The raters are 'ann', 'bob'"),
+            (["ann", "bob"], DataError, "nobody is left"),
+        ],
+    )
+    def test_refused(self, names, error, match):
+        """Names of nobody, of all, and text for a list are refused."""
+        study = sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
+        with pytest.raises(error, match=match):
+            study.without_raters(names)
