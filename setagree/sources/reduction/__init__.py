@@ -1,0 +1,2 @@
+from setagree.sources.reduction.door import reduce
+__all__ = ["reduce"]
