@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from setagree.inference.planning import plan
     from setagree.neighbours import panel_scorer
     from setagree.sources.reading import formats, read
+    from setagree.sources.reduction import reduce
 
 __version__ = "0.1.0"
 
@@ -74,6 +75,7 @@ __all__ = [
     "permutation_test",
     "plan",
     "read",
+    "reduce",
     "scott_pi",
     "simulate",
     "weights",
@@ -87,6 +89,7 @@ _LATER = {
     ),
     **dict.fromkeys(("formats", "read"), "setagree.sources.reading"),
     "panel_scorer": "setagree.neighbours",
+    "reduce": "setagree.sources.reduction",
 }
 
 

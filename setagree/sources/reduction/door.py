@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
 
-from setagree.assembly import label_syntax
-from setagree.errors import DataError, OptionError
+from setagree.annotations import Annotations
+from setagree.assembly import AnswerKind, label_syntax
+from setagree.errors import FileError, OptionError
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label
 from setagree.sources.columns import guess_columns
-from setagree.sources.reduction import dask, files, program
+from setagree.sources.files import read_table
+from setagree.sources.reduction import dask, files, program, spark
 from setagree.sources.reduction.answers import CodedCells, Reading
-from setagree.sources.reduction.engines import DuckDB, Engine, find_engine
-from setagree.sources.reduction.parts import merge_parts
-from setagree.sources.reduction.patterns import Repeats, merge_all, with_answers
+from setagree.sources.reduction.engines import DuckDB, find_engine, wrapped
+from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
 from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
@@ -48,13 +49,45 @@ class Plan:
     memory_limit: str | None = None
     spill: str | PathLike[str] | None = None
 
+    @property
+    def asked(self) -> list[str]:
+        """The options that are given, for sentences."""
+        given = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return [f"{name}=" for name in given]
+
 
 @dataclass(frozen=True)
-class Columns:
-    """Which columns hold what, and how answers are read."""
+class Task:
+    """A table and how it is read.
 
-    by_role: Mapping[str, str]
-    reading: Reading
+    Attributes
+    ----------
+    data : frame, path
+        The table.
+    named : dict
+        Columns by role, as far as they are named: unit, rater, labels, value.
+    reading : dict
+        How label cells are read: sep, blank, case, codebook.
+    plan : Plan
+        How it is reduced.
+    encoding : str
+        How the bytes of files spell text.
+    """
+
+    data: Large
+    named: Mapping[str, Any]
+    reading: Mapping[str, Any]
+    plan: Plan
+    encoding: str = "utf-8"
+
+    def columns(self, names: Iterable[str]) -> tuple[dict[str, str], Reading]:
+        """Return the columns of the roles unit, rater and answer, and how answers are read."""
+        found = guess_columns(names, **self.named)
+        kind: AnswerKind = "labels" if found.value is None else "value"
+        answer = str(found.labels if found.value is None else found.value)
+        quiet = self.reading["blank"] is not None
+        reading = Reading(kind, label_syntax(**self.reading), quiet)
+        return {"unit": found.unit, "rater": found.rater, "answer": answer}, reading
 
 
 def reduce(
@@ -74,89 +107,168 @@ def reduce(
     memory_limit: str | None = None,
     spill: str | PathLike[str] | None = None,
 ) -> Tally:
-    """Return the patterns of a table that need not fit in memory, computed where it is."""
+    """Return the patterns of a long table that need not fit in memory, computed where it is.
+
+    Units whose raters gave the same answers count as one pattern, and a study is its patterns and
+    how often each occurs. What does not ask who gave which answer takes the tally in the place of
+    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ...
+
+    Parameters
+    ----------
+    data : path, or frame
+        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reads; a
+        relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
+        engine. A table in memory is taken, too.
+    unit, rater, labels, value : str, optional
+        Its columns; see `agreement`.
+    sep, blank, case, codebook
+        How label cells are read; see `parse_labels`.
+    encoding : str
+        How the bytes of files spell text.
+    assume_unique : bool
+        Skip the search for pairs of unit and rater that occur twice, which takes about as long as
+        the rest.
+    partitioned_by_unit : bool
+        Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
+        reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
+        stand in two of them, it counts as two units, and nothing says so.
+    memory_limit : str, optional
+        What DuckDB may hold in memory while it reads files, such as ``"2GB"``; the patterns
+        come on top. Default: four fifths of the machine's memory.
+    spill : path, optional
+        A folder for what does not fit. Default: among the temporary files of the system.
+
+    Returns
+    -------
+    Tally
+        Without the identities of units; its order is that of no file.
+
+    Raises
+    ------
+    DataError
+        A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
+        engine failed, or gave patterns that do not add up to the rows it counted before.
+    FileError
+        The files are absent, or are no tables that DuckDB reads.
+
+    Notes
+    -----
+    `setagree.sources.reduction` tells how it is done, what is exact and what it costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({
+    ...     "unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "bob"] * 3,
+    ...     "labels": ["a", "a, b", "b, a", "a", "b", "b"],
+    ... })
+    >>> reduce(table)
+    <Tally: 3 units in 2 patterns of 3 values>
+    """
     named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook}
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
-    return reduce_table(data, named, reading, plan, encoding=encoding).tally
+    return reduce_table(Task(data, named, reading, plan, encoding)).tally
 
 
-def reduce_table(
-    data: Large,
-    named: Mapping[str, Any],
-    reading: Mapping[str, Any],
-    plan: Plan,
-    *,
-    encoding: str = "utf-8",
-) -> Reduction:
-    """Reduce files or a lazy table."""
-    if isinstance(data, str | PathLike):
-        return _reduce_files(data, named, reading, plan, encoding)
-    if plan.memory_limit is not None or plan.spill is not None:
+def reduce_table(task: Task) -> Reduction:
+    """Reduce files, a table in an engine, or one in memory."""
+    if isinstance(task.named["labels"], list):
         raise OptionError(
-            "memory_limit= and spill= are for files, which DuckDB reads; of a table that an engine "
-            "holds, set them there."
+            "columns of flags are read in memory alone; make them one column of label text, or "
+            "build the study with Annotations.from_long."
         )
-    if dask.is_dask(data):
-        return _reduce_dask(data, named, reading, plan)
-    frame = open_frame(data)
+    if isinstance(task.data, str | PathLike):
+        return _reduce_files(task)
+    _check_plan(task.plan, "files", ("memory_limit=", "spill="))
+    if dask.is_dask(task.data):
+        return _reduce_dask(task)
+    frame = open_frame(task.data, also=" or path")
     engine = find_engine(frame)
-    columns = find_columns(column_names(frame), named, reading)
-    rows = program.pick_rows(frame, engine, columns.by_role)
-    if plan.partitioned_by_unit and engine.name != "Spark":
-        raise OptionError("no partitions")
-    return _reduce_rows([rows], rows, columns.reading, plan)
+    if engine is None:
+        return _reduce_in_memory(task, frame)
+    if engine.name != "Spark":
+        _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
+    columns, reading = task.columns(column_names(frame))
+    rows = program.pick_rows(frame, engine, columns)
+    return _reduce_rows([rows], rows, reading, task.plan)
+
+
+def is_large(data: object, *, encoding: str = "utf-8") -> bool:
+    """Say whether a table is reduced without being asked for: lazy ones, and large files."""
+    if isinstance(data, str | PathLike):
+        large = files.n_bytes(data, encoding=encoding) > files.LARGE
+        return large and find_spec("duckdb") is not None and _readable(data, encoding)
+    return dask.is_dask(data) or find_engine(open_frame(data)) is not None
+
+
+def _readable(path: str | PathLike[str], encoding: str) -> bool:
+    return files.find_files(path, encoding=encoding) is not None
+
+
+def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
+    if useless := [name for name in plan.asked if name in options]:
+        raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
+
+
+def _reduce_files(task: Task) -> Reduction:
+    found = files.find_files(str(task.data), encoding=task.encoding)
+    if found is None:
+        if not task.plan.asked:
+            table = read_table(str(task.data), encoding=task.encoding)
+            return _reduce_in_memory(task, table)
+        raise FileError(
+            f"{str(task.data)!r} is read into memory, as DuckDB reads Parquet, CSV, TSV and JSON "
+            f"lines; drop {', '.join(task.plan.asked)} or convert it."
+        )
+    columns, reading = task.columns(found.names)
+    plan = task.plan
+    with files.connect(plan.memory_limit, plan.spill) as connection:
+        whole = _rows_of_files(found, connection, columns, found.paths)
+        parts = [whole]
+        if plan.partitioned_by_unit:
+            parts = [_rows_of_files(found, connection, columns, [p]) for p in found.paths]
+        return _reduce_rows(parts, whole, reading, plan)
+
+
+def _rows_of_files(
+    found: files.Files, connection: Any, columns: Mapping[str, str], paths: list[str]
+) -> program.Rows:
+    native = found.rows(connection, columns, paths)
+    in_json = found.kind == "json lines"
+    return program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
 
 
 def _reduce_rows(
-    parts, rows: program.Rows, reading: Reading, plan: Plan
+    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
 ) -> Reduction:
-    coded, cells = program.code_answers(rows, reading)
+    """Survey all rows, then find the patterns of each part."""
+    coded, cells = program.code_answers(whole, reading)
+    raters: set[Any] = set()
     tallies = []
-    raters = set()
     for part in parts:
-        coded_rows = program.code_rows(part, cells, coded)
-        raters |= program.find_raters(coded_rows)
-        tallies.append(_patterns(coded_rows, plan))
-    return Reduction(with_answers(merge_all(tallies), coded, n_raters=len(raters)), coded.n_missing)
+        rows = program.code_rows(part, cells, coded)
+        raters |= program.find_raters(rows)
+        tallies.append(_patterns(rows, plan))
+    return _finished(merge_all(tallies), coded, len(raters))
 
 
 def _patterns(rows: program.CodedRows, plan: Plan) -> Tally:
-    from setagree.sources.reduction.spark import reduce_partitions
-    if rows.engine.name == "Spark" and plan.partitioned_by_unit:
-        t = reduce_partitions(rows, assume_unique=plan.assume_unique)
-        if t is not None:
-            return t
+    if plan.partitioned_by_unit and rows.engine.name == "Spark":
+        found = spark.reduce_partitions(rows, assume_unique=plan.assume_unique)
+        if found is not None:
+            return found
     if not plan.assume_unique:
         program.find_repeats(rows).check()
     return program.find_patterns(rows)
 
 
-def _reduce_files(path, named, reading, plan, encoding):
-    from setagree.sources.reduction.engines import DuckDB
-    import narwhals as nw
-    found = files.find_files(path, encoding=encoding)
-    columns = find_columns(found.names, named, reading)
-    engine = DuckDB()
-    with files.connect(plan.memory_limit, plan.spill) as con:
-        def make(paths):
-            native = found.rows(con, columns.by_role, paths)
-            return program.pick_rows(nw.from_native(native), engine, {r: r for r in columns.by_role}, )
-        whole = make(found.paths)
-        parts = [make([p]) for p in found.paths] if plan.partitioned_by_unit else [whole]
-        return _reduce_rows(parts, whole, columns.reading, plan)
-
-
-def _reduce_dask(
-    data: Any, named: Mapping[str, Any], reading: Mapping[str, Any], plan: Plan
-) -> Reduction:
-    columns = find_columns(list(data.columns), named, reading)
+def _reduce_dask(task: Task) -> Reduction:
+    frame: Any = task.data
+    columns, reading = task.columns(list(frame.columns))
+    unique, by_unit = task.plan.assume_unique, task.plan.partitioned_by_unit
     coded, part = dask.reduce_dask(
-        data,
-        columns.by_role,
-        columns.reading,
-        assume_unique=plan.assume_unique,
-        partitioned_by_unit=plan.partitioned_by_unit,
+        frame, columns, reading, assume_unique=unique, partitioned_by_unit=by_unit
     )
     part.repeats.check()
     return _finished(part.tallies[0], coded, len(part.raters))
@@ -166,14 +278,9 @@ def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
     return Reduction(with_answers(tally, coded, n_raters=n_raters), coded.n_missing)
 
 
-def find_columns(
-    names: list[str], named: Mapping[str, Any], reading: Mapping[str, Any]
-) -> Columns:
-    found = guess_columns(names, **named)
-    kind = "labels" if found.value is None else "value"
-    answer = found.labels if found.value is None else found.value
-    syntax = label_syntax(reading["sep"], reading["blank"], reading["case"], reading["codebook"])
-    return Columns(
-        {"unit": found.unit, "rater": found.rater, "answer": answer},
-        Reading(kind, syntax, quiet=reading["blank"] is not None),
-    )
+def _reduce_in_memory(task: Task, frame: Any) -> Reduction:
+    _check_plan(task.plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    found = guess_columns(column_names(frame), **task.named)
+    columns = {role: getattr(found, role) for role in task.named}
+    study = Annotations.from_long(frame, **columns, **task.reading)
+    return Reduction(anonymous(Tally.from_annotations(study)), study.n_missing)

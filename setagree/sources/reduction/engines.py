@@ -144,8 +144,29 @@ class Spark:
         return json.loads(text)
 
 
-def find_engine(frame: nw.LazyFrame[Any]) -> Engine | None:
-    """Return the engine that computes a lazy frame, None where it is not known here."""
+def wrapped(native: Any) -> nw.LazyFrame[Any]:
+    """Return a lazy frame of an engine in the words of narwhals.
+
+    Raises
+    ------
+    MissingDependencyError
+        Narwhals is not installed.
+    """
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise missing_package("reducing a large table", "narwhals", "files") from None
+    return nw.from_native(native)  # type: ignore[no-any-return]
+
+
+def find_engine(frame: object) -> Engine | None:
+    """Return the engine that computes a lazy frame, None where it is in memory or not known."""
+    if not hasattr(frame, "collect_schema") or not hasattr(frame, "implementation"):
+        return None
+    import narwhals as nw
+
+    if not isinstance(frame, nw.LazyFrame):
+        return None
     kind = frame.implementation
     if kind.is_duckdb():
         return DuckDB()

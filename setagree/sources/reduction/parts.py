@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from setagree.annotations import Annotations
 from setagree.coding import MISSING, Codes, Column, as_objects, code_ids
 from setagree.errors import shorten
 from setagree.sources.reduction.answers import Survey
-from setagree.sources.reduction.patterns import Repeats, merge_all
+from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
 from setagree.tally import Tally
 
 
@@ -101,9 +101,7 @@ def reduce_part(part: pd.DataFrame, *, assume_unique: bool) -> Part:
     used, codes = np.unique(part["code"].to_numpy(), return_inverse=True)
     names = as_objects(unit_names), as_objects(rater_names)
     study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
-    tally = replace(
-        Tally.from_annotations(study), units=None, unit_patterns=None, n_raters=None
-    )
+    tally = anonymous(Tally.from_annotations(study))
     repeats = Repeats(0, []) if assume_unique else _find_repeats(study)
     return Part([tally], repeats, frozenset(rater_names))
 

@@ -97,6 +97,17 @@ def merge_all(tallies: Iterable[Tally]) -> Tally:
     return stack[0]
 
 
+def anonymous(tally: Tally) -> Tally:
+    """Return the tally without the identities of its units.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> anonymous(Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}, index=["u1"]))).units
+    """
+    return replace(tally, units=None, unit_patterns=None)
+
+
 def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
     """Return a tally of codes as one of values, checked to count every annotation once.
 

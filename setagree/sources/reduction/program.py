@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Everything that str.strip takes off.
 SPACE = "".join(map(chr, [*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203)]))
 SPACE += "\u2028\u2029\u202f\u205f\u3000"
+_MAY_NEED_STRIPPING = r"^\s|\s$|[^ -~]"
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,17 @@ class CodedRows:
     engine: Engine
 
 
-def pick_rows(frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, str]) -> Rows:
+def pick_rows(
+    frame: nw.LazyFrame[Any],
+    engine: Engine,
+    columns: Mapping[str, str],
+    *,
+    in_json: bool = False,
+) -> Rows:
     """Return the three columns; ids without the space around them, lists as text.
 
-    `columns` names the columns of the roles unit, rater and answer.
+    `columns` names the columns of the roles unit, rater and answer. `in_json` says that the answers
+    are JSON already.
     """
     import narwhals as nw
 
@@ -69,11 +77,11 @@ def pick_rows(frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, st
     for role in ("unit", "rater"):
         if dtypes[role] == nw.String:
             picked = _by(engine.composed, picked, role)
-            picked = picked.with_columns(nw.col(role).str.strip_chars(SPACE))
-    in_json = isinstance(dtypes["answer"], nw.List | nw.Array)
-    if in_json:
+            picked = picked.with_columns(_stripped(nw.col(role)).alias(role))
+    lists = isinstance(dtypes["answer"], nw.List | nw.Array)
+    if lists:
         picked = _by(engine.as_json, picked, "answer")
-    return Rows(picked, engine, columns["answer"], in_json)
+    return Rows(picked, engine, columns["answer"], in_json or lists)
 
 
 def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
@@ -165,6 +173,14 @@ def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
     if dtype.is_float():
         return nw.when(~column.is_nan()).then(column)
     return column
+
+
+def _stripped(text: nw.Expr) -> nw.Expr:
+    """Take the space off the ends; plain text, which needs it rarely, is told apart first."""
+    import narwhals as nw
+
+    odd = text.str.contains(_MAY_NEED_STRIPPING)
+    return nw.when(odd).then(text.str.strip_chars(SPACE)).otherwise(text)
 
 
 def _by(change: Any, frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
