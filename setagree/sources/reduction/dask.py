@@ -44,22 +44,22 @@ def reduce_dask(
 
     The rows are shuffled once, so that a partition holds whole units, unless it does already.
     """
-    import dask
+    from dask.delayed import delayed
 
     picked = frame[list(columns.values())].rename(columns={c: r for r, c in columns.items()})
     parts = picked.to_delayed()
-    survey = _compute(_tree([dask.delayed(survey_part)(p) for p in parts], merge_surveys))
+    survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
 
     def place(position: int) -> str:
         cell = survey.cells[position]
-        return str(_compute(_tree([dask.delayed(find_cell)(p, cell) for p in parts], max)))
+        return str(_compute(_tree([delayed(find_cell)(p, cell) for p in parts], max)))
 
     coded = code_cells(survey, reading, name=columns["answer"], place=place)
-    codes = dask.delayed(dict(zip(survey.cells, coded.answers.codes.tolist(), strict=False)))
-    rows = [dask.delayed(code_part)(p, codes) for p in parts]
+    codes = delayed(dict(zip(survey.cells, coded.answers.codes.tolist(), strict=False)))
+    rows: Sequence[Delayed] = [delayed(code_part)(p, codes) for p in parts]
     if not partitioned_by_unit:
         rows = _shuffled(rows)
-    reduced = [dask.delayed(reduce_part)(p, assume_unique=assume_unique) for p in rows]
+    reduced = [delayed(reduce_part)(p, assume_unique=assume_unique) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
 
 
@@ -76,15 +76,15 @@ def _shuffled(parts: Sequence[Delayed]) -> Sequence[Delayed]:
 
 def _tree(parts: Sequence[Delayed], merge: Callable[[Sequence[Any]], Any]) -> Delayed:
     """Merge a few at a time, so that no worker holds all parts."""
-    import dask
+    from dask.delayed import delayed
 
-    parts = [dask.delayed(merge)(parts[k : k + _FAN]) for k in range(0, len(parts), _FAN)]
+    parts = [delayed(merge)(parts[k : k + _FAN]) for k in range(0, len(parts), _FAN)]
     return parts[0] if len(parts) == 1 else _tree(parts, merge)
 
 
 def _compute(result: Delayed) -> Any:
     try:
-        return result.compute()
+        return result.compute()  # type: ignore[no-untyped-call]
     except SetagreeError:
         raise
     except Exception as error:  # whatever goes wrong in a cluster, or in the user's own graph

@@ -23,6 +23,8 @@ from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
 
+_SYNTAX = ("sep", "blank", "case", "codebook")
+
 
 @dataclass(frozen=True)
 class Reduction:
@@ -74,7 +76,7 @@ class Task:
         How the bytes of files spell text.
     """
 
-    data: Large
+    data: Any
     named: Mapping[str, Any]
     reading: Mapping[str, Any]
     plan: Plan
@@ -86,7 +88,8 @@ class Task:
         kind: AnswerKind = "labels" if found.value is None else "value"
         answer = str(found.labels if found.value is None else found.value)
         quiet = self.reading["blank"] is not None
-        reading = Reading(kind, label_syntax(**self.reading), quiet)
+        syntax = label_syntax(*(self.reading[name] for name in _SYNTAX))
+        reading = Reading(kind, syntax, quiet)
         return {"unit": found.unit, "rater": found.rater, "answer": answer}, reading
 
 
@@ -168,7 +171,8 @@ def reduce(
     named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook}
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
-    return reduce_table(Task(data, named, reading, plan, encoding)).tally
+    table = opened(data, also=" or path")
+    return reduce_table(Task(table, named, reading, plan, encoding)).tally
 
 
 def reduce_table(task: Task) -> Reduction:
@@ -183,7 +187,7 @@ def reduce_table(task: Task) -> Reduction:
     _check_plan(task.plan, "files", ("memory_limit=", "spill="))
     if dask.is_dask(task.data):
         return _reduce_dask(task)
-    frame = open_frame(task.data, also=" or path")
+    frame = task.data
     engine = find_engine(frame)
     if engine is None:
         return _reduce_in_memory(task, frame)
@@ -194,16 +198,32 @@ def reduce_table(task: Task) -> Reduction:
     return _reduce_rows([rows], rows, reading, task.plan)
 
 
-def is_large(data: object, *, encoding: str = "utf-8") -> bool:
-    """Say whether a table is reduced without being asked for: lazy ones, and large files."""
+def is_large(task: Task) -> bool:
+    """Say whether a table is reduced without being asked for: lazy ones, and large files.
+
+    Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
+    tables are never read into memory unasked.
+    """
+    data, flags = task.data, isinstance(task.named["labels"], list)
     if isinstance(data, str | PathLike):
-        large = files.n_bytes(data, encoding=encoding) > files.LARGE
-        return large and find_spec("duckdb") is not None and _readable(data, encoding)
-    return dask.is_dask(data) or find_engine(open_frame(data)) is not None
+        if flags or files.n_bytes(data, encoding=task.encoding) <= files.LARGE:
+            return False
+        known = find_spec("duckdb") is not None
+        return known and files.find_files(data, encoding=task.encoding) is not None
+    if dask.is_dask(data):
+        return True
+    engine = find_engine(data)
+    return engine is not None and (engine.name == "Spark" or not flags)
 
 
-def _readable(path: str | PathLike[str], encoding: str) -> bool:
-    return files.find_files(path, encoding=encoding) is not None
+def opened(data: Any, *, also: str) -> Any:
+    """Return a path or a Dask frame as it is, another table as `frames.open_frame` does.
+
+    `also` words what else the caller takes, for the error.
+    """
+    if isinstance(data, str | PathLike) or dask.is_dask(data):
+        return data
+    return open_frame(data, also=also)
 
 
 def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:

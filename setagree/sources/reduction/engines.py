@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from setagree.errors import DataError, missing_package
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+Home: TypeAlias = Literal["pyarrow", "polars"]
 
 _NOT_ASCII = r"[^\x00-\x7F]"
 
@@ -27,7 +29,7 @@ class Engine(Protocol):
     """
 
     name: str
-    home: str
+    home: Home
     options: dict[str, Any]
 
     def upload(self, native: Any, small: Any) -> Any:
@@ -47,12 +49,13 @@ class DuckDB:
     """Relations of DuckDB."""
 
     name = "DuckDB"
-    home = "pyarrow"
+    home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a relation of the same connection."""
-        return native.query("rows_of_the_study", "SELECT * FROM small")
+        setagree_codes = small  # noqa: F841 - DuckDB finds it by its name
+        return native.query("setagree_rows", "SELECT * FROM setagree_codes")
 
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""
@@ -79,10 +82,10 @@ class Polars:
     """Lazy frames of Polars, computed in batches where Polars can."""
 
     name = "Polars"
-    home = "polars"
+    home: Home = "polars"
     options: dict[str, Any] = {"engine": "streaming"}  # noqa: RUF012 - never written to
 
-    def upload(self, native: Any, small: Any) -> Any:
+    def upload(self, native: Any, small: Any) -> Any:  # noqa: ARG002 - frames join with any
         """Return a small frame as a lazy one."""
         return small.lazy()
 
@@ -108,7 +111,7 @@ class Spark:
     """Data frames of Spark."""
 
     name = "Spark"
-    home = "pyarrow"
+    home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
 
     def upload(self, native: Any, small: Any) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from setagree.errors import FileError, OptionError, listing, missing_package
-from setagree.sources.delimited import DELIMITERS, sniff_delimiter
+from setagree.sources.delimited import sniff_delimiter
 from setagree.sources.streams import Source, find_sources, readable
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -96,7 +96,7 @@ def connect(memory_limit: str | None, spill: str | os.PathLike[str] | None) -> I
     if spill is not None and not Path(spill).is_dir():
         raise OptionError(f"spill={str(spill)!r} is no folder.")
     with tempfile.TemporaryDirectory(prefix="setagree-", dir=spill) as folder:
-        config = {"temp_directory": folder, "preserve_insertion_order": False}
+        config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
         try:

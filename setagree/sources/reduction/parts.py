@@ -72,10 +72,10 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
 def find_cell(part: pd.DataFrame, cell: object) -> str:
     """Word where a cell stands in a part; blank where it does not."""
     codes, cells = _distinct(part["answer"])
-    rows = np.flatnonzero(codes == cells.index(cell)) if cell in cells else []
-    if not len(rows):
+    if cell not in cells:
         return ""
-    unit, rater = (as_objects(part[role].iloc[[rows[0]]])[0] for role in ("unit", "rater"))
+    first = part[codes == cells.index(cell)].iloc[:1]
+    unit, rater = (as_objects(first[role])[0] for role in ("unit", "rater"))
     return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
 
@@ -127,7 +127,8 @@ def _distinct(column: Column) -> tuple[Codes, list[Any]]:
         codes, cells = pd.factorize(column)
     except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
         hashable = [tuple(c) if isinstance(c, list | np.ndarray) else c for c in column.tolist()]
-        codes, cells = pd.factorize(as_objects(hashable))
+        codes, tuples = pd.factorize(as_objects(hashable))
+        return codes, tuples.tolist()
     return codes, as_objects(cells).tolist()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.coding import MISSING
-from setagree.errors import DataError, shorten
+from setagree.errors import shorten
 from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
 from setagree.sources.reduction.engines import Engine, fetch
 from setagree.sources.reduction.patterns import Repeats, tally_of_entries

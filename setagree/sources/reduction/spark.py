@@ -42,9 +42,7 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
     return merge_all(parts)
 
 
-def _reduced(
-    batches: Iterator[pa.RecordBatch], *, assume_unique: bool
-) -> Iterator[pa.RecordBatch]:
+def _reduced(batches: Iterator[pa.RecordBatch], *, assume_unique: bool) -> Iterator[pa.RecordBatch]:
     """Give the entries of the patterns of one partition; one entry -1 where a pair repeats."""
     import pyarrow as pa
     from pyspark import TaskContext
