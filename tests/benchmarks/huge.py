@@ -78,7 +78,8 @@ def _write_piece(path: Path, start: int, n_units: int) -> None:
     names = [f"doc-{unit:010d}" for unit in range(start, start + n_units)]
     columns = {**ratings.columns(), "doc": (names, ratings.units)}
     arrays = {
-        name: pa.array(texts).take(pa.array(codes[rows])) for name, (texts, codes) in columns.items()
+        name: pa.array(texts).take(pa.array(codes[rows]))
+        for name, (texts, codes) in columns.items()
     }
     pq.write_table(pa.table(arrays), path)
 
@@ -119,8 +120,10 @@ def numbers(study: sa.Annotations | sa.Tally) -> dict[str, float]:
 
 def in_fresh_process(pattern: str, run: Run) -> dict[str, object]:
     """Score files in an interpreter of its own, so that its peak of memory is theirs."""
-    command = [sys.executable, "-m", "tests.benchmarks.huge", pattern, "--score", "--limit", run.limit]
-    command += ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
+    command = [sys.executable, "-m", "tests.benchmarks.huge", pattern, "--score"]
+    command += (
+        ["--limit", run.limit] + ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
+    )
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     return dict(json.loads(done.stdout))
 

@@ -79,7 +79,7 @@ class Files:
         return (
             f"read_csv({listed}, auto_detect=false, header=true, columns={{{types}}}, "
             f"force_not_null=[{blanks}], delim={_text(self.delimiter)}, quote='\"', "
-            f"escape='\"', encoding={_text(self.encoding)}, max_line_size=16777216)"
+            f"escape='\"', encoding={_text(self.encoding)})"
         )
 
 
