@@ -3,14 +3,13 @@
 import gzip
 import subprocess
 import sys
-import warnings
-from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reduction_support import HOSTILE, LISTS, generated, patterns, quiet
 from small_studies import annotations, row_lists, sets_of
 
 import setagree as sa
@@ -33,37 +32,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 
 TIGHT = {"rtol": 0, "atol": 1e-12}
-
-HOSTILE = {
-    "unit": ["u1", " u1\u3000", "u1", "u2", "u2", "é", "e\u0301", "u4", "u4", "u5", "u6", "u6"],
-    "rater": ["ann", "bob", "cy", "ann", "bob ", "ann", "bob", "ann", "cy", "ann", "ann", "bob"],
-    "labels": [
-        *("joy, fear", "fear,joy,joy", 'joy, "a, b"', '"a, b",joy', "<script>", "😀, מילה"),
-        *("מילה,😀", "", "x" * 10_000, "joy", None, "fear , joy"),
-    ],
-}
-LISTS = [
-    *(["joy", "fear"], ["fear", "joy", "joy"], ["joy", "a, b"], ["a, b", "joy"], ["<script>"]),
-    *(["😀", "מילה"], ["מילה", "😀"], [], ["x" * 10_000], ["joy"], None, ['fe"ar', "joy"]),
-]
-
-
-def patterns(tally):
-    """Return how many units have which counts of which values, whatever their order."""
-    found = Counter()
-    for row, times in enumerate(tally.multiplicity):
-        entries = slice(tally.indptr[row], tally.indptr[row + 1])
-        values = [tally.values[code] for code in tally.indices[entries]]
-        found[frozenset(zip(values, tally.counts[entries], strict=True))] += times
-    return found
-
-
-def generated(n_units=400, seed=1):
-    """Return a table of generated annotations, its rows in random order."""
-    study = sa.simulate(n_units, 4, 5, missing=0.2, rng=seed)
-    table = study.to_long()
-    table["labels"] = [sa.format_labels(value) for value in table["labels"]]
-    return table.sample(frac=1, random_state=seed).reset_index(drop=True)
 
 
 def relation(data):
@@ -100,13 +68,6 @@ def write(folder, kind, data, pieces=1):
 
 
 every_kind = pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz", "jsonl"])
-
-
-def quiet(function, *args, **options):
-    """Call without the warnings about labels that look odd, which hostile ones do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sa.SetagreeWarning)
-        return function(*args, **options)
 
 
 class TestSameAsInMemory:
