@@ -1,6 +1,7 @@
 """Reduction in engines: the same patterns as in memory, whoever holds the table."""
 
 import gzip
+import io
 import subprocess
 import sys
 
@@ -164,7 +165,7 @@ class TestSameAsInMemory:
         """Files give what they give in memory, one or several."""
         table = generated()
         path = write(tmp_path, kind, columns(table), pieces)
-        tally = sa.reduce(path, blank="empty", memory_limit="200MB", spill=tmp_path)
+        tally = sa.reduce(path, blank="empty", memory_limit="500MB", spill=tmp_path)
         expected = sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
         assert patterns(tally) == patterns(expected)
         assert sorted(tmp_path.glob("setagree-*")) == []
@@ -174,7 +175,7 @@ class TestSameAsInMemory:
         """Odd text comes through every format."""
         path = write(tmp_path, kind, HOSTILE)
         study = quiet(sa.Annotations.from_long, pd.DataFrame(HOSTILE), blank="missing")
-        tally = quiet(sa.reduce, path, blank="missing", memory_limit="200MB")
+        tally = quiet(sa.reduce, path, blank="missing", memory_limit="500MB")
         assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
 
     @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
@@ -235,7 +236,7 @@ class TestAgreement:
         """An option of the reduction sends files of any size to DuckDB."""
         table = generated()
         path = write(tmp_path, kind, columns(table), 2)
-        reduced = sa.agreement(path, blank="empty", memory_limit="200MB")
+        reduced = sa.agreement(path, blank="empty", memory_limit="500MB")
         assert next(iter(reduced)).study is None
         read = sa.agreement(path, blank="empty")
         assert next(iter(read)).study is not None
@@ -528,6 +529,54 @@ class TestFiles:
         lines.write_text("[1]\n")
         with pytest.raises(FileError, match="line 1 is no object"):
             sa.reduce(lines)
+
+    @pytest.mark.parametrize(
+        ("name", "text", "said"),
+        [
+            ("a.csv", "unit,unit,rater,labels\nu,v,a,b\n", "several columns called 'unit'"),
+            ("a.csv", "", "is empty"),
+            ("a.jsonl", "", "is empty"),
+            ("a.parquet", "PAR1 and no more", "is a damaged Parquet file"),
+            ("a.csv", "unit,rater,labels\nu,a,c\n unit,rater,labels\nu,b,c\n", "1 row below the"),
+        ],
+    )
+    def test_odd_files(self, tmp_path, name, text, said):
+        """A file that is no table, or more than one, is refused."""
+        (tmp_path / name).write_text(text)
+        with pytest.raises(FileError, match=said):
+            sa.reduce(tmp_path / name, memory_limit="100MB")
+
+    def test_header_words(self, tmp_path):
+        """A label called like its column is a label; a column without a name is left alone."""
+        path = tmp_path / "study.csv"
+        path.write_text(",unit,rater,labels\n0,u,a,labels\n1,u,b,labels\n")
+        assert sa.reduce(path).values == (frozenset({"labels"}),)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    def test_bytes(self, tmp_path, encoding, end):
+        """Encodings, ends of lines, breaks inside cells are read as they are in memory."""
+        path = tmp_path / "study.csv"
+        text = 'unit,rater,labels\nu,a,"x, y"\nu,b,é\nv,a,"a ""q"""\nv,b,"one\ntwo"\n'
+        path.write_bytes(text.replace("\n", end).encode(encoding))
+        plain = "utf-8" if encoding == "utf-8-sig" else encoding
+        values = {label for value in sa.reduce(path, encoding=plain).values for label in value}
+        assert values == {"x", "y", "é", 'a "q"', f"one{end}two"}
+
+    def test_objects(self, tmp_path):
+        """In JSON lines, text is read as text, a list as a set, what is absent as missing."""
+        path = tmp_path / "study.jsonl"
+        rows = ['"labels":"x, y"', '"labels":["x, y"]', '"note":1', '"labels":null', '"labels":""']
+        lines = [f'{{"unit":1,"rater":{k},{row}}}' for k, row in enumerate(rows)]
+        path.write_text("\n".join(lines))
+        tally = sa.reduce(path, blank="empty")
+        assert set(tally.values) == {frozenset("xy"), frozenset({"x, y"}), frozenset()}
+
+    def test_standard_input(self, monkeypatch):
+        """Standard input is read into memory."""
+        stream = type("Input", (), {"buffer": io.BytesIO(b"unit,rater,labels\nu,a,x\nu,b,x\n")})
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert next(iter(sa.agreement("-", coefficients="percent_agreement"))).estimate == 1
 
     def test_odd_names(self, tmp_path):
         """Quotes in the names of columns and files do no harm."""

@@ -20,6 +20,15 @@ from reduction_support import (
 
 import setagree as sa
 from setagree.errors import DataError, LabelError, OptionError
+from setagree.sources.reduction.parts import (
+    code_part,
+    find_cell,
+    merge_parts,
+    merge_surveys,
+    reduce_part,
+    survey_part,
+)
+from setagree.sources.reduction.spark import reduced_batches
 
 TIGHT = {"check_exact": False, "rtol": 0, "atol": 1e-12}
 HERE = str(Path(__file__).parent)
@@ -35,6 +44,64 @@ def check_same(frame, table, **options):
     expected = quiet(sa.agreement, table, blank="empty")
     assert next(iter(reduced)).study is None
     pd.testing.assert_frame_equal(reduced.to_frame(), expected.to_frame(), **TIGHT)
+
+
+class TestParts:
+    """What a worker does with a part, done in this process."""
+
+    def reduced(self, table, **options):
+        """Return a table as one part: surveyed, coded, reduced."""
+        survey = merge_surveys([survey_part(table)])
+        codes = {cell: place for place, cell in enumerate(survey.cells)}
+        return survey, reduce_part(code_part(table, codes), **options)
+
+    def test_mixed(self):
+        """Units that are numbers beside text that looks like them are other units."""
+        table = pd.DataFrame(
+            {"unit": [1, "1", "1 "], "rater": ["a", "a", "b"], "answer": ["x", ["x"], 5]}
+        )
+        survey, part = quiet(self.reduced, table.astype(object), assume_unique=False)
+        assert sorted(map(repr, survey.cells)) == ["'x'", "('x',)", "5"]
+        assert part.tallies[0].n_units == 2
+        assert part.raters == {"a", "b"}
+        assert part.repeats.n == 0
+
+    def test_repeats(self):
+        """Repeats are counted and named."""
+        table = pd.DataFrame({"unit": [1, 1, 1], "rater": [*"aab"], "answer": [*"xyx"]})
+        _, part = self.reduced(table, assume_unique=False)
+        assert (part.repeats.n, part.repeats.few) == (1, [("1", "a", 2)])
+        assert self.reduced(table, assume_unique=True)[1].repeats.n == 0
+
+    def test_empty(self):
+        """A part without rows, or without answers, has no tally; parts of none neither."""
+        for answers in ([], [None]):
+            table = pd.DataFrame(
+                {"unit": ["u"][: len(answers)], "rater": ["a"][: len(answers)], "answer": answers},
+                dtype=object,
+            )
+            _, part = self.reduced(table, assume_unique=True)
+            assert merge_parts([part, part]).tallies == []
+
+    def test_places(self):
+        """A cell is found where it stands first."""
+        table = pd.DataFrame({"unit": ["u", 2], "rater": [*"ab"], "answer": ["x", "y"]})
+        assert find_cell(table, "y") == "Unit 2, rater 'b'"
+        assert find_cell(table, "z") == ""
+
+    def test_spark_batches(self):
+        """A partition of Spark gives the entries of its patterns, or one that says: repeated."""
+        pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+        data = {"unit": [*"uuvv"], "rater": [*"abab"], "code": [7, 8, 8, 7]}
+        batch = pa.RecordBatch.from_pydict(data)
+        (entries,) = reduced_batches(iter([batch[:3], batch[3:], batch[4:]]), assume_unique=False)
+        assert entries.to_pylist() == [
+            {"part": 0, "pattern": 0, "times": 2, "code": code, "count": 1} for code in (7, 8)
+        ]
+        (entries,) = reduced_batches(iter([batch, batch]), assume_unique=False)
+        assert entries["code"].to_pylist() == [-1]
+        assert list(reduced_batches(iter([batch[:0]]), assume_unique=False)) == []
 
 
 @pytest.fixture(scope="class")

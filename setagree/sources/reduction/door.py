@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
@@ -256,7 +256,9 @@ def _rows_of_files(
 ) -> program.Rows:
     native = found.rows(connection, columns, paths)
     in_json = found.kind == "json lines"
-    return program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
+    rows = program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
+    header = columns if found.kind == "delimited" else None
+    return replace(rows, name=columns["answer"], header=header)
 
 
 def _reduce_rows(

@@ -51,10 +51,6 @@ class Files:
     delimiter: str = ","
     encoding: str = "utf-8"
 
-    def relation(self, connection: Any, paths: Sequence[str]) -> Any:
-        """Return the table in some of the files."""
-        return connection.sql(f"SELECT * FROM {self._reader(paths)}")  # noqa: S608 - all quoted
-
     def rows(self, connection: Any, columns: Mapping[str, str], paths: Sequence[str]) -> Any:
         """Return the columns by role; answers of JSON lines stay JSON."""
         if self.kind != "json lines":
@@ -123,17 +119,22 @@ def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
         if kind is None:
             return None
         heads = [_head(source, kind) for source in sources]
-    for source, (names, delimiter) in zip(sources, heads, strict=True):
-        ordered = names if kind == "delimited" else sorted(names)
-        first = heads[0][0] if kind == "delimited" else sorted(heads[0][0])
-        if (ordered, delimiter) != (first, heads[0][1]) and kind != "json lines":
+    for source, head in zip(sources, heads, strict=True):
+        if not _alike(kind, head, heads[0]):
             raise FileError(
-                f"{source} and {sources[0]} have different columns: {listing(names)}, and "
+                f"{source} and {sources[0]} have different columns: {listing(head[0])}, and "
                 f"{listing(heads[0][0])}."
             )
     names, delimiter = heads[0]
     paths = [str(source.path) for source in sources]
     return Files(paths, kind, names, delimiter, sources[0].encoding.removesuffix("-sig"))
+
+
+def _alike(kind: FileKind, one: tuple[list[str], str], two: tuple[list[str], str]) -> bool:
+    """Say whether two files can be read as one table; objects may lack any key."""
+    if kind == "json lines":
+        return True
+    return one == two if kind == "delimited" else sorted(one[0]) == sorted(two[0])
 
 
 def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
@@ -164,16 +165,37 @@ def _kind(source: Source) -> FileKind | None:
 def _head(source: Source, kind: FileKind) -> tuple[list[str], str]:
     """Return the names of the columns, and what stands between them."""
     if kind == "parquet":
-        import pyarrow.parquet as pq
-
-        return list(pq.read_schema(source.path).names), ""
+        return _schema(source), ""
     with readable(source), source.open() as stream:
         sample = stream.read(_SAMPLE).decode(source.encoding, "replace")
+    if not sample.strip():
+        raise FileError(f"{source} is empty.")
     if kind == "json lines":
         return _keys(source, sample), ""
     delimiter = "\t" if source.suffix in {".tsv", ".tab"} else sniff_delimiter(sample)
-    names = next(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), [])
-    return [name.lstrip("\ufeff").strip() for name in names], delimiter
+    return _header(source, sample, delimiter), delimiter
+
+
+def _schema(source: Source) -> list[str]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
+    try:
+        return list(pq.read_schema(source.path).names)
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
+
+
+def _header(source: Source, sample: str, delimiter: str) -> list[str]:
+    """Return the names of the columns of text; one without a name is called by its place."""
+    cells = next(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), [])
+    written = [name.lstrip("\ufeff").strip() for name in cells]
+    names = [name or f"column {place}" for place, name in enumerate(written, start=1)]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
+    return names
 
 
 def _keys(source: Source, sample: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.coding import MISSING
-from setagree.errors import shorten
+from setagree.errors import FileError, counted, shorten
 from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
 from setagree.sources.reduction.engines import Engine, fetch
 from setagree.sources.reduction.patterns import Repeats, tally_of_entries
@@ -38,12 +38,16 @@ class Rows:
         What the column of answers is called where it comes from.
     in_json : bool
         Whether answers are lists, written as JSON.
+    header : dict, optional
+        What the columns of the roles are called where the rows are lines of text, among which the
+        header may stand again.
     """
 
     frame: nw.LazyFrame[Any]
     engine: Engine
     name: str
     in_json: bool
+    header: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,19 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     return Survey(cells, times, n_null, n_bad), known.select("answer")
 
 
+def _refuse_headers(rows: Rows, header: Mapping[str, str]) -> None:
+    """Refuse lines that repeat the header, as in files that were put one after the other."""
+    import narwhals as nw
+
+    again = rows.frame.filter(*(nw.col(role) == name for role, name in header.items()))
+    n = int(fetch(again.select(nw.len().alias("n")), rows.engine)["n"][0])
+    if n:
+        raise FileError(
+            f"{counted(n, 'row')} below the first {'repeats' if n == 1 else 'repeat'} the header: "
+            "it looks like several files in one. Drop those rows, or pass the files as a pattern."
+        )
+
+
 def code_rows(rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells) -> CodedRows:
     """Give every row the code and the two numbers of its value; missing rows drop out."""
     import narwhals as nw
@@ -122,6 +139,8 @@ def code_rows(rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells) -> CodedR
 def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame[Any]]:
     """Survey the rows and read each distinct cell once; return also the table of these."""
     surveyed, cells = survey(rows)
+    if rows.header is not None and rows.header["answer"] in surveyed.cells:
+        _refuse_headers(rows, rows.header)
 
     def place(position: int) -> str:
         return _place(rows, cells["answer"].to_list()[position])

@@ -28,7 +28,7 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
     import narwhals as nw
 
     def reduced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _reduced(batches, assume_unique=assume_unique)
+        return reduced_batches(batches, assume_unique=assume_unique)
 
     native = rows.frame.select("unit", "rater", "code").to_native()
     schema = ", ".join(f"{name} long" for name in _COLUMNS)
@@ -42,7 +42,9 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
     return merge_all(parts)
 
 
-def _reduced(batches: Iterator[pa.RecordBatch], *, assume_unique: bool) -> Iterator[pa.RecordBatch]:
+def reduced_batches(
+    batches: Iterator[pa.RecordBatch], *, assume_unique: bool
+) -> Iterator[pa.RecordBatch]:
     """Give the entries of the patterns of one partition; one entry -1 where a pair repeats."""
     import pyarrow as pa
     from pyspark import TaskContext
