@@ -304,3 +304,15 @@ class TestSpark:
         broken = frame.selectExpr("unit", "rater", "raise_error('a disk is gone') as labels")
         with pytest.raises(DataError, match="Spark stopped, and there is no result: "):
             sa.reduce(broken)
+
+    def test_failing_worker(self, spark, monkeypatch):
+        """What Python raises in a worker is said, not only that it raised."""
+        from setagree.sources.reduction import spark as room
+
+        def failing(batches, *, assume_unique):
+            raise OSError("the disk is gone")
+
+        monkeypatch.setattr(room, "reduced_batches", failing)
+        frame = self.frame(spark, [generated(5)])
+        with pytest.raises(DataError, match="OSError: the disk is gone"):
+            sa.reduce(frame, blank="empty", partitioned_by_unit=True)

@@ -59,13 +59,15 @@ took DuckDB 105 s on four cores with ``memory_limit="1GB"``, of the process at m
 and 0.75 GB with ``assume_unique=True`` and a limit of 500 MB; 42 s and 0.94 GB file by file.
 Polars streams what it can and does not write to disk what it cannot.
 
-Shuffle volume of 10^10 ratings of 2 x 10^9 units on a cluster, reckoned from the size of
-a row and before compression: step 3 moves unit, rater and count of each rating, about 40 bytes,
-so 400 GB; step 4 moves unit and three numbers of each rating, or of each unit where a task holds
-all its ratings, about 40 bytes, so 80 to 400 GB; step 5 moves patterns, and the ratings once more
-where the patterns are too many to be copied to every worker. Dask moves unit, rater and code of
-each rating once. With ``partitioned_by_unit=True`` patterns alone move. Sort the ratings by unit
-when they are written.
+Shuffle volume: step 3 moves unit, rater and count of each pair; step 4 moves unit and three
+numbers of each unit, or of each rating where the ratings of a unit lie in different tasks; step 5
+moves patterns, and the ratings once more where the patterns are too many to be copied to every
+worker. Spark wrote, compressed, 24 bytes a rating for 9 million ratings of 2 million units (two
+partitions, each of whole units in random order), 17 with ``assume_unique=True``, and 22 KB in all
+with ``partitioned_by_unit=True``. Carried over to 10^10 ratings that is 240 GB, 170 GB, and next
+to nothing; ratings of a unit that are scattered over all partitions cost up to a row of 40 bytes
+each in step 4, before compression. Dask moves unit, rater and code of each rating once. Where you
+can, write the ratings of a unit into one file.
 
 Who fails
 ---------

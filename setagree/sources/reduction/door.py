@@ -134,7 +134,8 @@ def reduce(
     partitioned_by_unit : bool
         Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
         reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
-        stand in two of them, it counts as two units, and nothing says so.
+        stand in two of them, it counts as two units, and nothing says so. (Spark may cut a large
+        file into several partitions.) The workers of Dask, and here those of Spark, need setagree.
     memory_limit : str, optional
         What DuckDB may hold in memory while it reads files, such as ``"2GB"``; the patterns
         come on top. Default: four fifths of the machine's memory.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from setagree.errors import DataError, missing_package
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 Home: TypeAlias = Literal["pyarrow", "polars"]
 
+_RAISED = re.compile(r"^[\w.]+(?:Error|Exception): .*$", re.MULTILINE)
 _NOT_ASCII = r"[^\x00-\x7F]"
 
 
@@ -199,7 +201,9 @@ def fetch(frame: nw.LazyFrame[Any], engine: Engine) -> nw.DataFrame[Any]:
 
 def stopped(name: str, error: Exception) -> DataError:
     """Return the error that says that an engine failed, so that there is no result."""
-    said = str(error).strip().partition("\n")[0]
+    said, _, rest = str(error).strip().partition("\n")
+    if said.endswith(":") and (raised := _RAISED.findall(rest)):
+        said = f"{said} {raised[-1]}"  # what Python raised in a worker
     room = ""
     if "memory" in said.lower():
         room = " Raise memory_limit=, or name a folder with room as spill=."
