@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,13 +13,14 @@ from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.draws import check_level
-from setagree.errors import OptionError, listing
+from setagree.errors import DataError, OptionError, listing
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table
+from setagree.sources.reduction import Plan, Task, is_large, opened, reduce_table
 from setagree.tally import Tally
 from setagree.weights import Weights
 
@@ -46,6 +48,10 @@ def agreement(
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
+    assume_unique: bool = False,
+    partitioned_by_unit: bool = False,
+    memory_limit: str | None = None,
+    spill: str | PathLike[str] | None = None,
 ) -> AgreementTable:
     """Return a table of agreement coefficients, a row for each coefficient and distance.
 
@@ -54,7 +60,8 @@ def agreement(
     data : DataFrame, Annotations, Tally, or path
         A long table (one row for each unit and rater) of pandas, Polars, Arrow, DuckDB or any
         library that narwhals knows, a study that is already built, or the path or glob of files
-        with such tables. A path where a tool's export is recognised is read as by `read`.
+        with such tables. A path where a tool's export is recognised is read as by `read`. What need
+        not fit in memory is reduced where it is, see Notes.
     unit, rater, labels, value : str, optional
         Columns of a long table, as in `Annotations.from_long`; `labels` may be the list of columns
         of flags. Those not named are looked for under their usual names (``unit``, ``rater``,
@@ -74,6 +81,8 @@ def agreement(
         distinct observed ones.
     encoding : str
         How the bytes of a file spell text.
+    assume_unique, partitioned_by_unit, memory_limit, spill
+        How a table that need not fit in memory is reduced; see `reduce`.
 
     Returns
     -------
@@ -89,6 +98,15 @@ def agreement(
     -----
     UndefinedAgreementWarning
         An estimate is nan; its `reason` says why.
+
+    Notes
+    -----
+    Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files of
+    more than 1 GiB together (Parquet, CSV, TSV, JSON lines), and smaller ones where `memory_limit`
+    or another option of `reduce` is given, are not read into memory: their engine, for files
+    DuckDB, finds the patterns of the units, and the table is computed from these. It is the same
+    table. What asks who gave which answer (`conger_kappa`, `cohen_kappa`, `scott_pi`) and repeats
+    other than ``duplicates="error"`` need the study in memory: ``Annotations.from_long``.
 
     Examples
     --------
@@ -116,14 +134,15 @@ def agreement(
     asked = _distances(distances)
     for name in names:
         get_coefficient(name)
-    study = _study(data, columns, reading, encoding)
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
+    study, n_missing = _study(Task(data, columns, reading, plan, encoding), names)
     syntax = LabelSyntax(sep=sep, blank="empty", case=case)
     bench = Bench(study, categories=categories, syntax=syntax)
     rows = tuple(bench.score(name, d) for name in names for d in bench.distances(name, asked))
     if not rows:
         raise OptionError("name one coefficient and one distance at least.")
     warn_undefined(rows)
-    return AgreementTable(rows, level, study.n_missing if isinstance(study, Annotations) else 0)
+    return AgreementTable(rows, level, n_missing)
 
 
 def weights(study: Study, distance: DistanceLike = "masi") -> Weights:
@@ -168,26 +187,63 @@ def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Dist
     return found
 
 
-def _study(data: Data, columns: dict[str, Any], reading: dict[str, Any], encoding: str) -> Study:
+def _study(task: Task, names: Sequence[str]) -> tuple[Study, int]:
+    """Return the study to score with the named coefficients, and its missing answers."""
+    data, plan = task.data, task.plan
     if isinstance(data, Annotations | Tally):
-        given = [name for name, option in {**columns, **reading}.items() if option is not None]
-        useless = [f"{n}=" for n in given if n not in _READING or reading[n] != _READING[n]]
-        if useless:
-            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
-        return data
-    if isinstance(data, str | PathLike):
-        named = any(column is not None for column in columns.values())
-        export = None if named else _export(data, reading, encoding)
+        _check_built(task)
+        return data, data.n_missing if isinstance(data, Annotations) else 0
+    if isinstance(data, str | PathLike) and not plan.asked:
+        named = any(column is not None for column in task.named.values())
+        export = None if named else _export(data, task.reading, task.encoding)
         if export is not None:
-            return export
-        data = (read_table if named else _plain_table)(data, encoding=encoding)
-    frame = open_frame(data, also=", Annotations, Tally or path")
-    found = _found_columns(column_names(frame), columns)
-    return Annotations.from_long(frame, **found, **reading)
+            return export, export.n_missing
+    task = replace(task, data=opened(data, also=", Annotations, Tally or path"))
+    if plan.asked or is_large(task):
+        _check_reducible(task, names)
+        reduction = reduce_table(task)
+        return reduction.tally, reduction.n_missing
+    study = _in_memory(task)
+    return study, study.n_missing
+
+
+def _check_built(task: Task) -> None:
+    """Refuse options that only tables have."""
+    given = [name for name, option in {**task.named, **task.reading}.items() if option is not None]
+    useless = [f"{n}=" for n in given if n not in _READING or task.reading[n] != _READING[n]]
+    useless += task.plan.asked
+    if useless:
+        raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
+
+
+def _check_reducible(task: Task, names: Sequence[str]) -> None:
+    """Refuse what a table that is not read into memory cannot tell."""
+    asks = [name for name in names if get_coefficient(name).raters != "any"]
+    way = "if the table fits in memory, build the study with Annotations.from_long and score that."
+    if asks:
+        raise DataError(
+            f"{listing(asks)}: who gave which answer is forgotten when a table is reduced in its "
+            f"engine; {way}"
+        )
+    if task.reading["duplicates"] != "error":
+        raise OptionError(
+            f"duplicates={task.reading['duplicates']!r} is not settled in an engine; {way}"
+        )
+
+
+def _in_memory(task: Task) -> Annotations:
+    """Return the study of a table that is read, or a frame, with the columns that are named."""
+    data = task.data
+    if isinstance(data, str | PathLike):
+        named = any(column is not None for column in task.named.values())
+        data = (read_table if named else _plain_table)(data, encoding=task.encoding)
+    frame = open_frame(data)
+    found = _found_columns(column_names(frame), task.named)
+    return Annotations.from_long(frame, **found, **task.reading)
 
 
 def _export(
-    path: str | PathLike[str], reading: dict[str, Any], encoding: str
+    path: str | PathLike[str], reading: Mapping[str, Any], encoding: str
 ) -> Annotations | None:
     """Return the study in the export of an annotation tool, or None where the file is a table."""
     from setagree.sources.reading import read, seen_format  # loads the readers of all formats
@@ -206,7 +262,7 @@ def _plain_table(path: str | PathLike[str], *, encoding: str) -> Frame:
     return plain_table(path, encoding=encoding)
 
 
-def _found_columns(names: list[Any], columns: dict[str, Any]) -> dict[str, Any]:
+def _found_columns(names: list[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns by role, those that are not named by their usual names."""
     flags = columns["labels"]
     if not isinstance(flags, list):

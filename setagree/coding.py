@@ -25,6 +25,7 @@ from setagree.doubts import (
     doubt_numeric_labels,
     doubt_separator,
     doubt_similar,
+    how_many,
 )
 from setagree.errors import (
     DataError,
@@ -124,10 +125,17 @@ def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
     return out
 
 
-def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int], str]) -> Answers:
+def code_label_sets(
+    column: Column,
+    syntax: LabelSyntax,
+    *,
+    place: Callable[[int], str],
+    times: Codes | None = None,
+) -> Answers:
     """Return the coded label sets of a column; each distinct cell is parsed once.
 
-    `place` words where a row is, for error sentences.
+    `place` words where a row is, for error sentences. `times` says how many cells of the study each
+    row stands for, where it is not one.
     """
     written, distinct = _distinct_cells(column)
     codes, cells = _without_markers(written, distinct, syntax.markers)
@@ -136,14 +144,14 @@ def code_label_sets(column: Column, syntax: LabelSyntax, *, place: Callable[[int
     _refuse_numbers(column)
     sets, failures = _parse_all(cells, lambda cell: read_cell(cell, syntax))
     if failures:
-        raise LabelError(_worded(failures, codes, place))
+        raise LabelError(_worded(failures, codes, place, times))
     merged, values = _merge(sets)
     is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
-    n_blank = _count_blanks(codes, merged, is_cell)
+    n_blank = _count_blanks(codes, merged, is_cell, times)
     doubt_separator(cells, syntax.sep)
-    doubt_markers(codes, cells)
+    doubt_markers(codes, cells, times=times)
     doubt_numeric_labels(values)
-    doubt_nulls(int(np.count_nonzero(written == MISSING)), values, syntax.blank)
+    doubt_nulls(how_many(written == MISSING, times), values, syntax.blank)
     doubt_similar("Labels", used_labels(values))
     return Answers(_recode(codes, merged), values, "labels", n_blank)
 
@@ -155,17 +163,19 @@ def code_scalars(
     case: Case = "keep",
     markers: Sequence[str | float] = (),
     place: Callable[[int], str],
+    times: Codes | None = None,
 ) -> Answers:
     """Return the coded scalars of a column: numbers where every cell is one, else categories.
 
-    `markers` are the answers that mean no annotation.
+    `markers` are the answers that mean no annotation; `place` and `times` are as in
+    `code_label_sets`.
     """
     codes, cells = _without_markers(*_distinct_cells(column), markers)
     cleaned, failures = _parse_all(cells, lambda cell: _clean_scalar(cell, case))
     if failures:
-        raise DataError(_worded(failures, codes, place))
+        raise DataError(_worded(failures, codes, place, times))
     is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
-    n_blank = int(is_blank[codes[codes >= 0]].sum())
+    n_blank = how_many((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
     if n_blank and blank != "missing":
         row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
         raise DataError(
@@ -178,7 +188,7 @@ def code_scalars(
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
     if not is_number:
         finite = [n is not None and not _is_infinite(n) for n in numbers]
-        doubt_mixed_scale(finite, cleaned, codes, place)
+        doubt_mixed_scale(finite, cleaned, codes, place, times=times)
         doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = _merge(numbers if is_number else cleaned)
     return Answers(_recode(codes, merged), values, "number" if is_number else "category", n_blank)
@@ -256,11 +266,16 @@ def _parse_all(
     return answers, failures
 
 
-def _worded(failures: dict[int, SetagreeError], codes: Codes, place: Callable[[int], str]) -> str:
+def _worded(
+    failures: dict[int, SetagreeError],
+    codes: Codes,
+    place: Callable[[int], str],
+    times: Codes | None,
+) -> str:
     """Return the first failure with its place and the number of rows that fail."""
-    rows = np.flatnonzero(np.isin(codes, list(failures)))
-    first = int(rows[0])
-    others = rows.size - 1
+    failing = np.isin(codes, list(failures))
+    first = int(np.flatnonzero(failing)[0])
+    others = how_many(failing, times) - 1
     more = f" ({counted(others, 'more row')} {'fail' if others > 1 else 'fails'}.)"
     return f"{place(first)}: {failures[int(codes[first])]}{more if others else ''}"
 
@@ -277,9 +292,11 @@ def _recode(codes: Codes, merged: Codes) -> Codes:
     return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
 
 
-def _count_blanks(codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_]) -> int:
+def _count_blanks(
+    codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_], times: Codes | None
+) -> int:
     blank = np.append((merged == MISSING) & is_cell, False)
-    return int(blank[codes].sum())
+    return how_many(blank[codes], times)
 
 
 def _refuse_numbers(column: Column) -> None:

@@ -101,12 +101,17 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
             return
 
 
-def doubt_markers(codes: Codes, cells: Sequence[object]) -> None:
+def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
+    """Return how many cells the marked rows stand for: one each, or as many as `times` says."""
+    return int(np.count_nonzero(rows) if times is None else times[rows].sum())
+
+
+def doubt_markers(codes: Codes, cells: Sequence[object], *, times: Codes | None = None) -> None:
     """Say that cells such as ``n/a`` were taken as labels."""
     odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
     if odd:
-        n = int(np.isin(codes, odd).sum())
+        n = how_many(np.isin(codes, odd), times)
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as labels: "
             f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
@@ -171,15 +176,18 @@ def doubt_mixed_scale(
     cleaned: Sequence[object],
     codes: Codes,
     place: Callable[[int], str],
+    *,
+    times: Codes | None = None,
 ) -> None:
     """Say that half of the answers or more are numbers, so that the rest may be a mistake."""
     numbers = np.array(is_number, dtype=bool)
     other = np.array([v is not None for v in cleaned], dtype=bool) & ~numbers
-    rows = np.flatnonzero((codes >= 0) & other[codes])
-    if np.count_nonzero((codes >= 0) & numbers[codes]) >= rows.size:
-        first = int(rows[0])
+    odd = (codes >= 0) & other[codes]
+    n_odd = how_many(odd, times)
+    if how_many((codes >= 0) & numbers[codes], times) >= n_odd:
+        first = int(np.flatnonzero(odd)[0])
         warn(
-            f"{counted(rows.size, 'answer')} among numbers cannot be read as one ({place(first)}: "
+            f"{counted(n_odd, 'answer')} among numbers cannot be read as one ({place(first)}: "
             f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
             "make them numbers, or make them missing.",
             MixedScaleWarning,

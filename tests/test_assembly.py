@@ -138,7 +138,9 @@ class TestRefusals:
         assert refusal([("u", "x", "a"), (None, "y", None)]) == (
             "1 row without a unit (first: row 2, counted from 1 below the header); name the unit or drop the rows."
         )
-        assert refusal([("u", np.nan, "a")]).startswith("1 row without a rater (first: row 1, counted")
+        assert refusal([("u", np.nan, "a")]).startswith(
+            "1 row without a rater (first: row 1, counted"
+        )
 
     @pytest.mark.parametrize(("unit", "shown"), [(np.int64(7), "7"), ("u" * 999, "'uuu")])
     def test_place(self, unit, shown):

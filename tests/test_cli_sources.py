@@ -167,7 +167,10 @@ class TestFrom:
         ("words", "part"),
         [
             (["--from", "prodgy"], "--from 'prodgy' is unknown; 'setagree formats' lists them."),
-            (["--from", "prodigy", "--unit", "doc"], "--unit is for tables: say --from table, or drop it"),
+            (
+                ["--from", "prodigy", "--unit", "doc"],
+                "--unit is for tables: say --from table, or drop it",
+            ),
             (["--from", "prodigy", "--wide"], "--wide is for tables"),
             (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),

@@ -1,0 +1,142 @@
+"""The distinct answers of a large table: coded once, counted, numbered for fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.assembly import AnswerKind
+from setagree.coding import MISSING, Answers, as_objects, code_label_sets, code_scalars
+from setagree.doubts import doubt_blanks
+from setagree.errors import DataError, counted
+from setagree.labels import LabelSyntax
+
+Ints = npt.NDArray[np.int64]
+
+_BITS = 40
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers are read.
+
+    Attributes
+    ----------
+    kind : {"labels", "value"}
+        What a cell holds.
+    syntax : LabelSyntax
+        How label cells are read.
+    quiet : bool
+        Whether blank cells are taken as missing on request, not by default.
+    """
+
+    kind: AnswerKind
+    syntax: LabelSyntax
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass over the rows finds.
+
+    Attributes
+    ----------
+    cells : list
+        The distinct cells of the answers, without the missing one.
+    times : ndarray of shape (n_cells,)
+        How many rows have each.
+    n_null : int
+        How many rows have no cell.
+    n_bad : dict of str to int
+        Rows without a unit, and without a rater.
+    """
+
+    cells: list[Any]
+    times: Ints
+    n_null: int
+    n_bad: dict[str, int]
+
+    def check(self) -> None:
+        """Raise `DataError` where there are no rows, or rows without a unit or a rater."""
+        if not len(self.cells) and not self.n_null:
+            raise DataError("the table has 0 rows; there is nothing to score.")
+        for role, n_bad in self.n_bad.items():
+            if n_bad:
+                raise DataError(
+                    f"{counted(n_bad, 'row')} without a {role}; name the {role} or drop the rows."
+                )
+
+
+@dataclass(frozen=True)
+class CodedCells:
+    """The distinct cells as codes of values, and how many rows they stand for.
+
+    Attributes
+    ----------
+    answers : Answers
+        Code of each cell, -1 where it is no annotation; and the values.
+    totals : ndarray of shape (n_values,)
+        How many annotations have each value.
+    n_missing : int
+        Rows without an annotation.
+    """
+
+    answers: Answers
+    totals: Ints
+    n_missing: int
+
+    def numbers(self) -> Ints:
+        """Return two random 40-bit numbers for each value, shape (n_values, 2).
+
+        The seed is fixed, so that every engine finds the same patterns in the same table.
+        """
+        shape = (len(self.answers.values), 2)
+        return np.random.default_rng(_SEED).integers(2**_BITS, size=shape)
+
+
+def code_cells(
+    survey: Survey, reading: Reading, *, name: str, place: Callable[[int], str]
+) -> CodedCells:
+    """Read each distinct cell once, by the rules of tables in memory.
+
+    `place` words where the cell of a position first stands.
+    """
+    survey.check()
+    column = pd.Series(as_objects(survey.cells), name=name, dtype=object)
+    times = survey.times
+    if survey.n_null:
+        column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)
+        column.name, times = name, np.append(times, survey.n_null)
+    answers = _code(column, reading, place, times)
+    if reading.kind == "labels" and not reading.quiet:
+        doubt_blanks(answers.n_blank)
+    rated = answers.codes != MISSING
+    if not rated.any():
+        raise DataError(
+            f"all {counted(int(times.sum()), 'cell')} are missing; there is nothing to score."
+        )
+    totals = np.zeros(len(answers.values), dtype=np.int64)
+    np.add.at(totals, answers.codes[rated], times[rated])
+    return CodedCells(answers, totals, int(times[~rated].sum()))
+
+
+def _code(
+    column: pd.Series[Any], reading: Reading, place: Callable[[int], str], times: Ints
+) -> Answers:
+    syntax = reading.syntax
+    if reading.kind == "labels":
+        return code_label_sets(column, syntax, place=place, times=times)
+    return code_scalars(
+        column,
+        syntax.blank,
+        case=syntax.case,
+        markers=syntax.markers,
+        place=place,
+        times=times,
+    )

@@ -1,0 +1,310 @@
+"""A large table to a tally: the public door, and what it shares with `agreement`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
+from os import PathLike
+from typing import Any, TypeAlias
+
+from setagree.annotations import Annotations
+from setagree.assembly import AnswerKind, label_syntax
+from setagree.errors import FileError, OptionError
+from setagree.frames import Frame, column_names, open_frame
+from setagree.labels import Blank, Case, Label, Missing
+from setagree.sources.columns import guess_columns
+from setagree.sources.files import read_table
+from setagree.sources.reduction import dask, files, program, spark
+from setagree.sources.reduction.answers import CodedCells, Reading
+from setagree.sources.reduction.engines import DuckDB, find_engine, wrapped
+from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
+from setagree.tally import Tally
+
+Large: TypeAlias = "Frame | str | PathLike[str]"
+
+_SYNTAX = ("sep", "blank", "case", "codebook", "missing")
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduced table.
+
+    Attributes
+    ----------
+    tally : Tally
+        Its patterns.
+    n_missing : int
+        Rows without an annotation.
+    """
+
+    tally: Tally
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a table is reduced; see `reduce`."""
+
+    assume_unique: bool = False
+    partitioned_by_unit: bool = False
+    memory_limit: str | None = None
+    spill: str | PathLike[str] | None = None
+
+    @property
+    def asked(self) -> list[str]:
+        """The options that are given, for sentences."""
+        given = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return [f"{name}=" for name in given]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table and how it is read.
+
+    Attributes
+    ----------
+    data : frame, path
+        The table.
+    named : dict
+        Columns by role, as far as they are named: unit, rater, labels, value.
+    reading : dict
+        How label cells are read: sep, blank, case, codebook, missing.
+    plan : Plan
+        How it is reduced.
+    encoding : str
+        How the bytes of files spell text.
+    """
+
+    data: Any
+    named: Mapping[str, Any]
+    reading: Mapping[str, Any]
+    plan: Plan
+    encoding: str = "utf-8"
+
+    def columns(self, names: Iterable[str]) -> tuple[dict[str, str], Reading]:
+        """Return the columns of the roles unit, rater and answer, and how answers are read."""
+        found = guess_columns(names, **self.named)
+        kind: AnswerKind = "labels" if found.value is None else "value"
+        answer = str(found.labels if found.value is None else found.value)
+        quiet = self.reading["blank"] is not None
+        syntax = label_syntax(*(self.reading[name] for name in _SYNTAX))
+        reading = Reading(kind, syntax, quiet)
+        return {"unit": found.unit, "rater": found.rater, "answer": answer}, reading
+
+
+def reduce(
+    data: Large,
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | None = None,
+    value: str | None = None,
+    sep: str = ",",
+    blank: Blank | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
+    encoding: str = "utf-8",
+    assume_unique: bool = False,
+    partitioned_by_unit: bool = False,
+    memory_limit: str | None = None,
+    spill: str | PathLike[str] | None = None,
+) -> Tally:
+    """Return the patterns of a long table that need not fit in memory, computed where it is.
+
+    Units whose raters gave the same answers count as one pattern, and a study is its patterns and
+    how often each occurs. What does not ask who gave which answer takes the tally in the place of
+    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ...
+
+    Parameters
+    ----------
+    data : path, or frame
+        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reads; a
+        relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
+        engine. A table in memory is taken, too.
+    unit, rater, labels, value : str, optional
+        Its columns; see `agreement`.
+    sep, blank, case, codebook, missing
+        How label cells are read; see `Annotations.from_long`.
+    encoding : str
+        How the bytes of files spell text.
+    assume_unique : bool
+        Skip the search for pairs of unit and rater that occur twice, which takes about as long as
+        the rest.
+    partitioned_by_unit : bool
+        Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
+        reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
+        stand in two of them, it counts as two units, and nothing says so. (Spark may cut a large
+        file into several partitions.) The workers of Dask, and here those of Spark, need setagree.
+    memory_limit : str, optional
+        What DuckDB may hold in memory while it reads files, such as ``"2GB"``; the patterns
+        come on top. Default: four fifths of the machine's memory.
+    spill : path, optional
+        A folder for what does not fit. Default: among the temporary files of the system.
+
+    Returns
+    -------
+    Tally
+        Without the identities of units; its order is that of no file.
+
+    Raises
+    ------
+    DataError
+        A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
+        engine failed, or gave patterns that do not add up to the rows it counted before.
+    FileError
+        The files are absent, or are no tables that DuckDB reads.
+
+    Notes
+    -----
+    `setagree.sources.reduction` tells how it is done, what is exact and what it costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({
+    ...     "unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "bob"] * 3,
+    ...     "labels": ["a", "a, b", "b, a", "a", "b", "b"],
+    ... })
+    >>> reduce(table)
+    <Tally: 3 units in 2 patterns of 3 values>
+    """
+    named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook, "missing": missing}
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
+    table = opened(data, also=" or path")
+    return reduce_table(Task(table, named, reading, plan, encoding)).tally
+
+
+def reduce_table(task: Task) -> Reduction:
+    """Reduce files, a table in an engine, or one in memory."""
+    if isinstance(task.named["labels"], list):
+        raise OptionError(
+            "columns of flags are read in memory alone; make them one column of label text, or "
+            "build the study with Annotations.from_long."
+        )
+    if isinstance(task.data, str | PathLike):
+        return _reduce_files(task)
+    _check_plan(task.plan, "files", ("memory_limit=", "spill="))
+    if dask.is_dask(task.data):
+        return _reduce_dask(task)
+    frame = task.data
+    engine = find_engine(frame)
+    if engine is None:
+        return _reduce_in_memory(task, frame)
+    if engine.name != "Spark":
+        _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
+    columns, reading = task.columns(column_names(frame))
+    rows = program.pick_rows(frame, engine, columns)
+    return _reduce_rows([rows], rows, reading, task.plan)
+
+
+def is_large(task: Task) -> bool:
+    """Say whether a table is reduced without being asked for: lazy ones, and large files.
+
+    Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
+    tables are never read into memory unasked.
+    """
+    data, flags = task.data, isinstance(task.named["labels"], list)
+    if isinstance(data, str | PathLike):
+        if flags or files.n_bytes(data, encoding=task.encoding) <= files.LARGE:
+            return False
+        known = find_spec("duckdb") is not None
+        return known and files.find_files(data, encoding=task.encoding) is not None
+    if dask.is_dask(data):
+        return True
+    engine = find_engine(data)
+    return engine is not None and (engine.name == "Spark" or not flags)
+
+
+def opened(data: Any, *, also: str) -> Any:
+    """Return a path or a Dask frame as it is, another table as `frames.open_frame` does.
+
+    `also` words what else the caller takes, for the error.
+    """
+    if isinstance(data, str | PathLike) or dask.is_dask(data):
+        return data
+    return open_frame(data, also=also)
+
+
+def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
+    if useless := [name for name in plan.asked if name in options]:
+        raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
+
+
+def _reduce_files(task: Task) -> Reduction:
+    found = files.find_files(str(task.data), encoding=task.encoding)
+    if found is None:
+        if not task.plan.asked:
+            table = read_table(str(task.data), encoding=task.encoding)
+            return _reduce_in_memory(task, table)
+        raise FileError(
+            f"{str(task.data)!r} is read into memory, as DuckDB reads Parquet, CSV, TSV and JSON "
+            f"lines; drop {', '.join(task.plan.asked)} or convert it."
+        )
+    columns, reading = task.columns(found.names)
+    plan = task.plan
+    with files.connect(plan.memory_limit, plan.spill) as connection:
+        whole = _rows_of_files(found, connection, columns, found.paths)
+        parts = [whole]
+        if plan.partitioned_by_unit:
+            parts = [_rows_of_files(found, connection, columns, [p]) for p in found.paths]
+        return _reduce_rows(parts, whole, reading, plan)
+
+
+def _rows_of_files(
+    found: files.Files, connection: Any, columns: Mapping[str, str], paths: list[str]
+) -> program.Rows:
+    native = found.rows(connection, columns, paths)
+    in_json = found.kind == "json lines"
+    rows = program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
+    header = columns if found.kind == "delimited" else None
+    return replace(rows, name=columns["answer"], header=header)
+
+
+def _reduce_rows(
+    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
+) -> Reduction:
+    """Survey all rows, then find the patterns of each part."""
+    coded, cells = program.code_answers(whole, reading)
+    raters: set[Any] = set()
+    tallies = []
+    for part in parts:
+        rows = program.code_rows(part, cells, coded)
+        raters |= program.find_raters(rows)
+        tallies.append(_patterns(rows, plan))
+    return _finished(merge_all(tallies), coded, len(raters))
+
+
+def _patterns(rows: program.CodedRows, plan: Plan) -> Tally:
+    if plan.partitioned_by_unit and rows.engine.name == "Spark":
+        found = spark.reduce_partitions(rows, assume_unique=plan.assume_unique)
+        if found is not None:
+            return found
+    if not plan.assume_unique:
+        program.find_repeats(rows).check()
+    return program.find_patterns(rows)
+
+
+def _reduce_dask(task: Task) -> Reduction:
+    frame: Any = task.data
+    columns, reading = task.columns(list(frame.columns))
+    unique, by_unit = task.plan.assume_unique, task.plan.partitioned_by_unit
+    coded, part = dask.reduce_dask(
+        frame, columns, reading, assume_unique=unique, partitioned_by_unit=by_unit
+    )
+    part.repeats.check()
+    return _finished(part.tallies[0], coded, len(part.raters))
+
+
+def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
+    return Reduction(with_answers(tally, coded, n_raters=n_raters), coded.n_missing)
+
+
+def _reduce_in_memory(task: Task, frame: Any) -> Reduction:
+    _check_plan(task.plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    found = guess_columns(column_names(frame), **task.named)
+    columns = {role: getattr(found, role) for role in task.named}
+    study = Annotations.from_long(frame, **columns, **task.reading)
+    return Reduction(anonymous(Tally.from_annotations(study)), study.n_missing)

@@ -1,0 +1,156 @@
+"""The reduction of one part of a table that fits in the memory of one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.annotations import Annotations
+from setagree.coding import MISSING, Codes, Column, as_objects, code_ids
+from setagree.errors import shorten
+from setagree.sources.reduction.answers import Survey
+from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
+from setagree.tally import Tally
+
+
+@dataclass(frozen=True)
+class Part:
+    """What comes home from a part, or from several together.
+
+    Attributes
+    ----------
+    tallies : list of Tally
+        One or none; the values are codes.
+    repeats : Repeats
+        Pairs of unit and rater annotated more than once.
+    raters : frozenset
+        Who gave an annotation.
+    """
+
+    tallies: list[Tally]
+    repeats: Repeats
+    raters: frozenset[Any]
+
+
+def merge_parts(parts: Sequence[Part]) -> Part:
+    """Return what several parts hold together."""
+    tallies = [tally for part in parts for tally in part.tallies]
+    return Part(
+        [merge_all(tallies)] if tallies else [],
+        sum((part.repeats for part in parts), Repeats(0, [])),
+        frozenset().union(*(part.raters for part in parts)),
+    )
+
+
+def survey_part(part: pd.DataFrame) -> Survey:
+    """Count the distinct answers of a part, and its rows without a unit or a rater."""
+    codes, cells = _distinct(part["answer"])
+    times = np.bincount(codes[codes != MISSING], minlength=len(cells)).astype(np.int64)
+    n_bad = {role: _count_nameless(part[role]) for role in ("unit", "rater")}
+    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad)
+
+
+def merge_surveys(surveys: Sequence[Survey]) -> Survey:
+    """Return what several parts hold together; the cells are sorted."""
+    times: dict[Any, int] = {}
+    for survey in surveys:
+        for cell, n in zip(survey.cells, survey.times.tolist(), strict=True):
+            times[cell] = times.get(cell, 0) + n
+    cells = _sorted(times)
+    return Survey(
+        cells,
+        np.array([times[cell] for cell in cells], dtype=np.int64),
+        sum(survey.n_null for survey in surveys),
+        {role: sum(survey.n_bad[role] for survey in surveys) for role in ("unit", "rater")},
+    )
+
+
+def find_cell(part: pd.DataFrame, cell: object) -> str:
+    """Word where a cell stands in a part; blank where it does not."""
+    codes, cells = _distinct(part["answer"])
+    if cell not in cells:
+        return ""
+    first = part[codes == cells.index(cell)].iloc[:1]
+    unit, rater = (as_objects(first[role])[0] for role in ("unit", "rater"))
+    return f"Unit {shorten(unit)}, rater {shorten(rater)}"
+
+
+def code_part(part: pd.DataFrame, codes: Mapping[Hashable, int]) -> pd.DataFrame:
+    """Return the annotations of a part: ``unit`` and ``rater`` as text, ``code``.
+
+    `codes` are those of the cells; -1 stands for no annotation.
+    """
+    places, cells = _distinct(part["answer"])
+    of_cells = np.array([*(codes[cell] for cell in cells), MISSING], dtype=np.int64)
+    code = of_cells[places]
+    rated = code != MISSING
+    ids = {role: _as_text(part[role][rated], role) for role in ("unit", "rater")}
+    return pd.DataFrame({**ids, "code": code[rated]})
+
+
+def reduce_part(part: pd.DataFrame, *, assume_unique: bool) -> Part:
+    """Return the patterns of a part that holds whole units, from what `code_part` returns."""
+    if not len(part):
+        return Part([], Repeats(0, []), frozenset())
+    units, unit_names = pd.factorize(part["unit"])
+    raters, rater_names = pd.factorize(part["rater"])
+    used, codes = np.unique(part["code"].to_numpy(), return_inverse=True)
+    names = as_objects(unit_names), as_objects(rater_names)
+    study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
+    tally = anonymous(Tally.from_annotations(study))
+    repeats = Repeats(0, []) if assume_unique else _find_repeats(study)
+    return Part([tally], repeats, frozenset(rater_names))
+
+
+def _find_repeats(study: Annotations) -> Repeats:
+    keys = study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes
+    pairs, times = np.unique(keys, return_counts=True)
+    repeated = np.flatnonzero(times > 1)
+    few = [
+        (
+            _name(study.units[pairs[k] // study.n_raters]),
+            _name(study.raters[pairs[k] % study.n_raters]),
+            int(times[k]),
+        )
+        for k in repeated[:3]
+    ]
+    return Repeats(len(repeated), few)
+
+
+def _distinct(column: Column) -> tuple[Codes, list[Any]]:
+    """Return codes and distinct cells; lists become tuples, which can be compared."""
+    try:
+        codes, cells = pd.factorize(column)
+    except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
+        hashable = [tuple(c) if isinstance(c, list | np.ndarray) else c for c in column.tolist()]
+        codes, tuples = pd.factorize(as_objects(hashable))
+        return codes, tuples.tolist()
+    return codes, as_objects(cells).tolist()
+
+
+def _count_nameless(column: Column) -> int:
+    codes, names = pd.factorize(column)
+    blank = [k for k, name in enumerate(names) if isinstance(name, str) and not name.strip()]
+    return int(np.isin(codes, [MISSING, *blank]).sum())
+
+
+def _sorted(cells: Mapping[Any, int]) -> list[Any]:
+    try:
+        return sorted(cells)
+    except TypeError:
+        return sorted(cells, key=repr)
+
+
+def _as_text(column: Column, role: str) -> Column:
+    """Return identifiers as text, in which every machine sees the same ones as equal."""
+    codes, names = code_ids(column, role)
+    texts = [name if isinstance(name, str) else f"\0{name!r}" for name in names]
+    return pd.Series(as_objects(texts)[codes], dtype=object)
+
+
+def _name(text: str) -> str:
+    return text.removeprefix("\0")

@@ -1,0 +1,224 @@
+"""The reduction as one program for every engine that narwhals speaks to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from setagree.coding import MISSING
+from setagree.errors import FileError, counted, shorten
+from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
+from setagree.sources.reduction.engines import Engine, fetch
+from setagree.sources.reduction.patterns import Repeats, tally_of_entries
+from setagree.tally import Tally
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+# Everything that str.strip takes off.
+SPACE = "".join(map(chr, [*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203)]))
+SPACE += "\u2028\u2029\u202f\u205f\u3000"
+_MAY_NEED_STRIPPING = r"^\s|\s$|[^ -~]"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a study in an engine.
+
+    Attributes
+    ----------
+    frame : narwhals LazyFrame
+        Columns ``unit``, ``rater`` and ``answer``.
+    engine : Engine
+        What computes it.
+    name : str
+        What the column of answers is called where it comes from.
+    in_json : bool
+        Whether answers are lists, written as JSON.
+    header : dict, optional
+        What the columns of the roles are called where the rows are lines of text, among which the
+        header may stand again.
+    """
+
+    frame: nw.LazyFrame[Any]
+    engine: Engine
+    name: str
+    in_json: bool
+    header: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """The annotations in an engine: ``unit``, ``rater``, ``code``, ``one``, ``two``.
+
+    ``one`` and ``two`` are the random numbers of the value.
+    """
+
+    frame: nw.LazyFrame[Any]
+    engine: Engine
+
+
+def pick_rows(
+    frame: nw.LazyFrame[Any],
+    engine: Engine,
+    columns: Mapping[str, str],
+    *,
+    in_json: bool = False,
+) -> Rows:
+    """Return the three columns; ids without the space around them, lists as text.
+
+    `columns` names the columns of the roles unit, rater and answer. `in_json` says that the answers
+    are JSON already.
+    """
+    import narwhals as nw
+
+    known = frame.collect_schema()
+    picked = frame.select(**{r: _plain(nw.col(c), known[c]) for r, c in columns.items()})
+    dtypes = picked.collect_schema()
+    for role in ("unit", "rater"):
+        if dtypes[role] == nw.String:
+            picked = _by(engine.composed, picked, role)
+            picked = picked.with_columns(_stripped(nw.col(role)).alias(role))
+    lists = isinstance(dtypes["answer"], nw.List | nw.Array)
+    if lists:
+        picked = _by(engine.as_json, picked, "answer")
+    return Rows(picked, engine, columns["answer"], in_json or lists)
+
+
+def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
+    """Count the rows of each distinct answer, and those without a unit or a rater.
+
+    Returns the survey, and its cells as a table of the engine's.
+    """
+    import narwhals as nw
+
+    roles = ("unit", "rater")
+    dtypes = rows.frame.collect_schema()
+    bad = [_bad(nw.col(r), dtypes[r]).sum().cast(nw.Int64).alias(f"no_{r}") for r in roles]
+    counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *bad)
+    found = fetch(counts, rows.engine)
+    known = found.filter(~nw.col("answer").is_null()).sort("answer")
+    texts = known["answer"].to_list()
+    times = known["times"].to_numpy().astype(np.int64)
+    n_null = int(found["times"].sum() or 0) - int(times.sum())
+    n_bad = {role: int(found[f"no_{role}"].sum() or 0) for role in roles}
+    cells = list(map(rows.engine.from_json, texts)) if rows.in_json else texts
+    return Survey(cells, times, n_null, n_bad), known.select("answer")
+
+
+def _refuse_headers(rows: Rows, header: Mapping[str, str]) -> None:
+    """Refuse lines that repeat the header, as in files that were put one after the other."""
+    import narwhals as nw
+
+    again = rows.frame.filter(*(nw.col(role) == name for role, name in header.items()))
+    n = int(fetch(again.select(nw.len().alias("n")), rows.engine)["n"][0])
+    if n:
+        raise FileError(
+            f"{counted(n, 'row')} below the first {'repeats' if n == 1 else 'repeat'} the header: "
+            "it looks like several files in one. Drop those rows, or pass the files as a pattern."
+        )
+
+
+def code_rows(rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells) -> CodedRows:
+    """Give every row the code and the two numbers of its value; missing rows drop out."""
+    import narwhals as nw
+
+    codes = coded.answers.codes[: len(cells)].astype(np.int64)
+    one, two = coded.numbers()[codes].T
+    new = {"code": codes, "one": one, "two": two}
+    series = [nw.new_series(n, v, nw.Int64, backend=rows.engine.home) for n, v in new.items()]
+    table = cells.with_columns(*series).filter(nw.col("code") != MISSING)
+    uploaded = rows.engine.upload(rows.frame.to_native(), table.to_native())
+    joined = rows.frame.join(nw.from_native(uploaded), on="answer", how="inner")
+    return CodedRows(joined.select("unit", "rater", "code", "one", "two"), rows.engine)
+
+
+def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame[Any]]:
+    """Survey the rows and read each distinct cell once; return also the table of these."""
+    surveyed, cells = survey(rows)
+    if rows.header is not None and rows.header["answer"] in surveyed.cells:
+        _refuse_headers(rows, rows.header)
+
+    def place(position: int) -> str:
+        return _place(rows, cells["answer"].to_list()[position])
+
+    return code_cells(surveyed, reading, name=rows.name, place=place), cells
+
+
+def find_raters(rows: CodedRows) -> frozenset[Any]:
+    """Return who gave an annotation."""
+    return frozenset(fetch(rows.frame.select("rater").unique(), rows.engine)["rater"].to_list())
+
+
+def find_repeats(rows: CodedRows) -> Repeats:
+    """Count the pairs of unit and rater with more than one annotation, and name a few."""
+    import narwhals as nw
+
+    pairs = rows.frame.group_by("unit", "rater").agg(nw.len().alias("times"))
+    repeated = pairs.filter(nw.col("times") > 1)
+    n = int(fetch(repeated.select(nw.len().alias("n")), rows.engine)["n"][0])
+    if not n:
+        return Repeats(0, [])
+    few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
+    return Repeats(n, list(few.select("unit", "rater", "times").iter_rows()))
+
+
+def find_patterns(rows: CodedRows) -> Tally:
+    """Return the tally of the patterns, whose values are codes.
+
+    Units with equal fingerprints (how many annotations, the sums of their two numbers) have one
+    pattern. One unit stands for each, and only its annotations are looked up again.
+    """
+    import narwhals as nw
+
+    fingerprint = ("size", "one", "two")
+    sums = [nw.col(name).sum().cast(nw.Int64) for name in ("one", "two")]
+    units = rows.frame.group_by("unit").agg(nw.len().alias("size"), *sums)
+    patterns = units.group_by(*fingerprint).agg(nw.len().alias("times"), nw.col("unit").min())
+    answers = rows.frame.select("unit", "code").join(patterns, on="unit", how="inner")
+    entries = answers.group_by(*fingerprint, "times", "code").agg(nw.len().alias("count"))
+    return tally_of_entries(fetch(entries, rows.engine), fingerprint)
+
+
+def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
+    """Return categories as text, and no number as missing."""
+    import narwhals as nw
+
+    if dtype in {nw.Categorical, nw.Enum}:
+        return column.cast(nw.String)
+    if dtype.is_float():
+        return nw.when(~column.is_nan()).then(column)
+    return column
+
+
+def _stripped(text: nw.Expr) -> nw.Expr:
+    """Take the space off the ends; plain text, which needs it rarely, is told apart first."""
+    import narwhals as nw
+
+    odd = text.str.contains(_MAY_NEED_STRIPPING)
+    return nw.when(odd).then(text.str.strip_chars(SPACE)).otherwise(text)
+
+
+def _by(change: Any, frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    return nw.from_native(change(frame.to_native(), column))  # type: ignore[no-any-return]
+
+
+def _bad(column: nw.Expr, dtype: Any) -> nw.Expr:
+    import narwhals as nw
+
+    missing = column.is_null()
+    return ((missing | (column == "")) if dtype == nw.String else missing).cast(nw.Int64)
+
+
+def _place(rows: Rows, answer: object) -> str:
+    """Word where an answer stands, for an error."""
+    import narwhals as nw
+
+    there = rows.frame.filter(nw.col("answer") == answer).select("unit", "rater").head(1)
+    unit, rater = next(iter(fetch(there, rows.engine).iter_rows()))
+    return f"Unit {shorten(unit)}, rater {shorten(rater)}"

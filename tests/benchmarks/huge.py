@@ -1,0 +1,163 @@
+"""More ratings than memory holds: ``python -m tests.benchmarks.huge FOLDER [--ratings N]``.
+
+Writes generated ratings to Parquet files in a folder, a million units each, and scores them in a
+fresh process through DuckDB within a memory limit. One file is scored in memory too: both roads
+must give the same numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import setagree as sa
+from tests.benchmarks.data import Recipe, simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = Recipe(max_size=2, labels_per_unit=1.2, add=0.1, miss=0.1)
+N_RATERS = 5
+PIECE = 1_000_000
+"""Units in a file."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a study is scored.
+
+    Parameters
+    ----------
+    limit : str
+        What DuckDB may hold in memory.
+    by_file : bool
+        Whether each file is reduced by itself.
+    unchecked : bool
+        Whether repeats of unit and rater are looked for.
+    """
+
+    limit: str
+    by_file: bool
+    unchecked: bool
+
+
+def write(folder: Path, n_ratings: int) -> list[Path]:
+    """Write about so many ratings; files that are there already are kept.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go.
+    n_ratings : int
+        How many ratings all files hold together.
+    """
+    n_units = round(n_ratings / N_RATERS / (1 - RECIPE.missing))
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for start in range(0, n_units, PIECE):
+        path = folder / f"ratings-{start // PIECE:04d}.parquet"
+        if not path.exists():
+            _write_piece(path, start, min(PIECE, n_units - start))
+        paths.append(path)
+    return paths
+
+
+def _write_piece(path: Path, start: int, n_units: int) -> None:
+    """Write one file, its rows in random order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ratings = simulate(n_units, N_RATERS, recipe=RECIPE, seed=start)
+    rows = np.random.default_rng(start).permutation(len(ratings.units))
+    names = [f"doc-{unit:010d}" for unit in range(start, start + n_units)]
+    columns = {**ratings.columns(), "doc": (names, ratings.units)}
+    arrays = {
+        name: pa.array(texts).take(pa.array(codes[rows]))
+        for name, (texts, codes) in columns.items()
+    }
+    pq.write_table(pa.table(arrays), path)
+
+
+def score(pattern: str, run: Run) -> dict[str, object]:
+    """Score files in this process; return the numbers, the seconds and the most memory held."""
+    start = time.perf_counter()
+    tally = sa.reduce(
+        pattern,
+        unit="doc",
+        rater="who",
+        labels="tags",
+        memory_limit=run.limit,
+        assume_unique=run.unchecked,
+        partitioned_by_unit=run.by_file,
+    )
+    reduced = time.perf_counter() - start
+    return {
+        **numbers(tally),
+        "units": tally.n_units,
+        "patterns": tally.n_patterns,
+        "ratings": tally.n_ratings,
+        "seconds to reduce": round(reduced, 1),
+        "seconds": round(time.perf_counter() - start, 1),
+        "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 2),
+    }
+
+
+def numbers(study: sa.Annotations | sa.Tally) -> dict[str, float]:
+    """Return the estimates and standard errors that both roads must share."""
+    table = sa.agreement(study, distances="masi")
+    return {
+        f"{row.coefficient} {part}": getattr(row, part)
+        for row in table
+        for part in ("estimate", "standard_error")
+    }
+
+
+def in_fresh_process(pattern: str, run: Run) -> dict[str, object]:
+    """Score files in an interpreter of its own, so that its peak of memory is theirs."""
+    command = [sys.executable, "-m", "tests.benchmarks.huge", pattern, "--score"]
+    command += (
+        ["--limit", run.limit] + ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
+    )
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return dict(json.loads(done.stdout))
+
+
+def check_sample(path: Path, run: Run) -> float:
+    """Return by how much the two roads differ at most on one file."""
+    import pandas as pd
+
+    table = pd.read_parquet(path)
+    study = sa.Annotations.from_long(table, unit="doc", rater="who", labels="tags")
+    ours = in_fresh_process(str(path), run)
+    return max(abs(float(str(ours[name])) - number) for name, number in numbers(study).items())
+
+
+def main() -> None:
+    """Write, score, compare and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.huge", description=__doc__)
+    parser.add_argument("folder", help="where the files are written, or are already")
+    parser.add_argument("--ratings", type=float, default=1e8)
+    parser.add_argument("--limit", default="1GB", help="what DuckDB may hold in memory")
+    parser.add_argument("--by-file", action="store_true", help="reduce each file by itself")
+    parser.add_argument("--unchecked", action="store_true", help="do not look for repeats")
+    parser.add_argument("--score", action="store_true", help="only score; the folder is a pattern")
+    options = parser.parse_args()
+    run = Run(options.limit, options.by_file, options.unchecked)
+    if options.score:
+        print(json.dumps(score(options.folder, run)))
+        return
+    paths = write(Path(options.folder), int(options.ratings))
+    size = sum(path.stat().st_size for path in paths)
+    print(f"{len(paths)} files of {size / 1e9:.2f} GB together")
+    print(json.dumps(in_fresh_process(str(Path(options.folder, "*.parquet")), run), indent=2))
+    print(f"largest difference to memory on one file: {check_sample(paths[0], run):.1e}")
+
+
+if __name__ == "__main__":
+    main()
