@@ -462,7 +462,7 @@ class TestErrors:
 
     def test_no_table(self):
         """What is no table is said."""
-        with pytest.raises(DataError, match="a int is no table"):
+        with pytest.raises(DataError, match="an int is no table"):
             sa.reduce(5)
         with pytest.raises(OptionError, match="concerns files and lazy tables"):
             sa.reduce(generated(), partitioned_by_unit=True)
