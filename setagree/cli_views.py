@@ -27,11 +27,10 @@ from setagree.cli_options import (
     Texts,
     option,
 )
-from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_output import Deliverer, check_ending, say, sentences
 from setagree.cli_panels import _raters
-from setagree.cli_reading import names, read_codebook, read_study, unescaped
+from setagree.cli_reading import long_table, names, read_study
 from setagree.errors import OptionError, SetagreeWarning, check_choice
-from setagree.sources import guess_columns, read_table, with_missing_ids
 from setagree.views.findings import Findings, gather
 from setagree.views.report import report as write_report
 from setagree.views.sections import sections
@@ -102,6 +101,7 @@ def report(
     output: Target,
 ) -> None:
     """Write all there is to know about a file into one page."""
+    check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
     Deliverer(Delivery(form="table", output=output), [file])  # refuses what cannot be replaced
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
@@ -118,6 +118,8 @@ def report(
         n_resamples=resamples_or(resampling.resamples, 999),
         blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
         duplicates=reading.duplicates,  # type: ignore[arg-type]
+        missing=names(reading.missing),
+        case=reading.case,  # type: ignore[arg-type]
         rng=seed,
     )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -138,7 +140,7 @@ def diagnose(
     output: options.Output = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(form="table", output=output), [file])
+    deliver = Deliverer(Delivery(output=output), [file], forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
@@ -172,22 +174,11 @@ def _groups(
     """Return the agreement of each group that a column of a long table names."""
     if column is None:
         return None
-    if reading.wide:
-        raise OptionError("--group makes sense only without --wide.")
-    sep = "," if reading.sep is None else unescaped(reading.sep)
-    delimiter = reading.delimiter and unescaped(reading.delimiter)
-    frame = read_table(file, encoding=reading.encoding, sep=delimiter)
-    roles = {role: getattr(reading, role) for role in ("unit", "rater", "labels", "value")}
-    found = guess_columns([str(name) for name in frame if name != column], **roles)
-    roles = {role: getattr(found, role) for role in roles}
-    frame = with_missing_ids(frame, [found.unit, found.rater])
-    cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
-    cells["duplicates"] = reading.duplicates
-    cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
+    frame, options = long_table(file, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        return sa.by_group(frame, column, **roles, **cells, **given)
+        return sa.by_group(frame, column, **options, **given)
 
 
 # ---- The terminal -------------------------------------------------------------------------------

@@ -202,9 +202,32 @@ class TestReport:
             n_resamples=19,
             blank="empty",
             duplicates="error",
+            missing=[],
+            case="keep",
             rng=1,
         )
         assert Path("out.html").read_bytes() == Path("direct.html").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("command", "file", "endings"),
+        [
+            ("report", "y.pdf", ".html, .htm, .md or .markdown"),
+            ("report", "y.txt", ".html, .htm, .md or .markdown"),
+            ("diagnose", "d.json", ".txt"),
+        ],
+    )
+    def test_endings(self, command, file, endings):
+        """A file whose ending promises something else is refused, and nothing is written."""
+        said = refusal(command, *LONG, "-o", file)
+        assert said.endswith(f"are not written here; let '{file}' end in {endings}.")
+        assert not Path(file).exists()
+
+    def test_how_it_was_read(self):
+        """The paragraph names the answers that are missing and what became of the case."""
+        ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
+        written = Path("y.md").read_text(encoding="utf-8")
+        assert "the answers “NA” and “n/a” were taken as missing" in written
+        assert "labels were compared in lower case" in written
 
     def test_markdown(self):
         """The ending, or --format, chooses Markdown; --title stands above it."""

@@ -902,9 +902,8 @@ class TestPanels:
         """Of four raters one shares no unit with the others: three can form no camps."""
         rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
         f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
-        assert plain(by_id(f)["map"].lead) == (
-            "No verdict: fewer than four raters can form no camps."
-        )
+        said = "No verdict: fewer than four raters can form no camps."
+        assert plain(by_id(f)["map"].lead).startswith(said)
         assert "Torgerson" not in methods_of(f)
         assert "reshuffles" not in by_id(f)["map"].note
 
