@@ -17,7 +17,13 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FileError, MissingDependencyError, SetagreeError
+from setagree.errors import (
+    DataError,
+    FileError,
+    MissingDependencyError,
+    SetagreeError,
+    SetagreeWarning,
+)
 from setagree.sources import binary, files, guess_wide_unit, read_table, records, streams
 
 RECORDS = [
@@ -158,9 +164,10 @@ class TestEveryKind:
             path = write(KINDS[name](), name)
         frame = read_table(path.parent / "study.*")
         assert rows(frame) == RECORDS * 4
-        study = sa.Annotations.from_long(
-            frame, unit="doc", rater="who", labels="tags", blank="empty", duplicates="first"
-        )
+        with pytest.warns(SetagreeWarning, match="18 of 24 ratings dropped"):
+            study = sa.Annotations.from_long(
+                frame, unit="doc", rater="who", labels="tags", blank="empty", duplicates="first"
+            )
         assert study.n_ratings == 6
 
     def test_lists(self, write):
@@ -513,3 +520,28 @@ def test_damage_is_told_in_a_sentence(write, name):
             read_table(path)
         except SetagreeError as error:
             assert str(path) in str(error)  # noqa: PT017 - most damage is not refused
+
+
+class TestBounds:
+    """What is unpacked has a bound, and memory that runs out is a sentence."""
+
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_parquet(self, write, monkeypatch, pack):
+        """A Parquet file that unpacks to more than fits is refused before it is read."""
+        pytest.importorskip("pyarrow")
+        content = io.BytesIO()
+        FRAME.to_parquet(content)
+        path = write(pack(content.getvalue()), "bomb.parquet")
+        monkeypatch.setattr(binary, "_MOST_BYTES", 100)
+        with pytest.raises(FileError, match=r"bomb.parquet' has more than 100 bytes; pass the"):
+            read_table(path)
+
+    def test_memory(self, write, monkeypatch):
+        """A file that does not fit into memory ends in a sentence."""
+
+        def full(*_):
+            raise MemoryError
+
+        monkeypatch.setattr(files, "read_json", full)
+        with pytest.raises(FileError, match=r"does not fit into the memory of this computer"):
+            read_table(write(b"[]", "large.json"))

@@ -15,7 +15,6 @@ from setagree.frames import as_pandas
 from setagree.sources.delimited import with_header
 from setagree.sources.streams import Source
 
-
 _MOST_BYTES = 2**32
 
 

@@ -167,6 +167,8 @@ def readable(source: Source) -> Iterator[None]:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
     except OSError as error:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
 
@@ -197,6 +199,7 @@ def _nearby(path: Path) -> str:
 
 
 def check_regular(path: Path) -> None:
+    """Raise `FileError` unless a path is a file, which a pipe that nobody fills is not."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, ValueError):

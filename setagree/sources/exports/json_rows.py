@@ -11,7 +11,7 @@ from setagree.labels import Label
 from setagree.sources.columns import Columns, guess_columns
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.gathering import add, choose_question, nothing, refuse_useless
-from setagree.sources.exports.json_files import Node, read_records, shown
+from setagree.sources.exports.json_files import Node, read_object, read_records, shown
 from setagree.sources.streams import Source
 
 _SIDECARS = ("{stem}.features.json", "dataset_info.json")
@@ -149,7 +149,7 @@ def class_names(path: Path, column: str, encoding: str) -> list[str]:
     They are looked for in ``<name>.features.json`` and ``dataset_info.json`` beside the file.
     """
     for beside in class_files(path):
-        tree = read_records(beside, encoding)[0]
+        tree = read_object(beside, encoding)
         names = _find_names(tree.value, column, inside=False)
         if names is not None:
             return _checked_names(names, beside)
