@@ -30,6 +30,7 @@ from setagree.cli_options import (
 from setagree.cli_output import Deliverer, check_ending, say, sentences
 from setagree.cli_panels import _raters
 from setagree.cli_reading import long_table, names, read_study
+from setagree.cli_times import OverTime, Window, time_lines
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.views.findings import Findings, gather
 from setagree.views.report import report as write_report
@@ -55,6 +56,7 @@ DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 [not dim]Which labels, raters and units cost the agreement. Also:[/]
 
 setagree diagnose study.csv --group batch --rows 10
+setagree diagnose study.csv --over-time created --window 7D
 setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
@@ -66,6 +68,7 @@ Models = Annotated[
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
+Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
 
 Reshuffles = Annotated[
@@ -132,12 +135,14 @@ def diagnose(
     *,
     reading: Reading,
     group: Group = None,
+    over_time: OverTime = None,
+    window: Window = None,
     asked: Asked,
     level: options.Level = 0.95,
     model: Models = None,
     resampling: Reshuffling,
     rows: Rows = 5,
-    output: options.Output = None,
+    output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
     deliver = Deliverer(Delivery(output=output), [file], forms=["table"])
@@ -145,6 +150,7 @@ def diagnose(
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
+    times = time_lines(file, reading, over_time, window, given)
     found = gather(
         study,
         **given,
@@ -153,7 +159,7 @@ def diagnose(
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
-    deliver(pd.DataFrame(), "\n".join(terminal_lines(found, rows)).rstrip())
+    deliver(pd.DataFrame(), "\n".join([*terminal_lines(found, rows), *times]).rstrip())
 
 
 def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
