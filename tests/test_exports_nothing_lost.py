@@ -269,8 +269,12 @@ def test_one_question_alone(tmp_path, name):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize(
     ("name", "format_name"),
-    [("ben.jsonl", "doccano_jsonl"), ("ben.csv", "doccano_csv"), ("j/annotations.xml", "cvat")]
-    + [("ben/d1.ann", "brat")],
+    [
+        ("ben.jsonl", "doccano_jsonl"),
+        ("ben.csv", "doccano_csv"),
+        ("j/annotations.xml", "cvat"),
+        ("ben/d1.ann", "brat"),
+    ],
 )
 def test_a_pipe_in_a_folder(tmp_path, name, format_name):
     """A named pipe among the files is refused; to read it would last for ever."""

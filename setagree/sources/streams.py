@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import encodings.aliases
+import gc
 import glob
 import gzip
 import lzma
@@ -171,6 +172,18 @@ def readable(source: Source) -> Iterator[None]:
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: JSON has none, and millions of objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _is_clutter(info: zipfile.ZipInfo) -> bool:

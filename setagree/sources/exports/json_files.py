@@ -208,10 +208,22 @@ def _lines(text: str, file: str) -> list[Node] | None:
             return None
     except (ValueError, RecursionError):
         return None
-    nodes = [Node(_line(line, f"{file}, line {n:,}"), file, f"line {n:,}") for n, line in lines]
+    values = _together([line for _, line in lines])
+    if len(values) != len(lines):  # so that one is no whole object: which, its own reading tells
+        values = [_line(line, f"{file}, line {n:,}") for n, line in lines]
+    found = zip(lines, values, strict=True)
+    nodes = [Node(value, file, f"line {n:,}") for (n, _), value in found]
     for node in nodes:
         node.members()
     return nodes
+
+
+def _together(lines: list[str]) -> list[Any]:
+    """Return what lines stand for, read in one go, which is much faster; none where that fails."""
+    try:
+        return list(_DECODER.decode(f"[{','.join(lines)}]"))
+    except (ValueError, RecursionError):
+        return []
 
 
 def _line(line: str, where: str) -> Any:
