@@ -99,6 +99,22 @@ class TestDiagnose:
         printed = ok("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
         assert max(map(_width, printed.splitlines())) <= 80
 
+    @pytest.mark.parametrize("columns", [40, 60, 200])
+    @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
+    def test_it_uses_the_width_of_the_terminal(self, file, columns, monkeypatch):
+        """Lines are as wide as the terminal at most; a wide one cuts fewer answers."""
+        narrow = ok("diagnose", file, *LONG[1:])
+        monkeypatch.setenv("COLUMNS", str(columns))
+        printed = ok("diagnose", file, *LONG[1:])
+        widest = max(map(_width, printed.splitlines()))
+        assert widest <= columns
+        if columns > 80:
+            assert widest > 80
+            assert printed.count("…") < narrow.count("…")
+        ok("diagnose", file, *LONG[1:], "-o", "out.txt")
+        written = Path("out.txt").read_text(encoding="utf-8")
+        assert max(map(_width, written.splitlines())) <= 80
+
     def test_hostile_signs_are_spelled_out(self):
         """What turns text around does not reach the terminal."""
         printed = ok("diagnose", "hostile.csv", *LONG[1:])
@@ -249,7 +265,7 @@ class TestReport:
         ("words", "sentence"),
         [
             (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
-            (["-o", "long.csv"], "is the input; it is never changed"),
+            (["-o", "long.csv", "--format", "markdown"], "is the input; it is never changed"),
             (["-o", "absent/x.html"], "There is no folder 'absent'"),
             (["-o", "x.html", "--format", "pdf"], "--format 'pdf' is unknown"),
             (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),

@@ -353,3 +353,9 @@ def _costly_raters(study: Annotations, raters: pd.DataFrame | None) -> list[Hash
 def running_share(units: pd.DataFrame) -> Floats:
     """Return the share of the disagreement that the worst units hold together."""
     return np.cumsum(units["share_of_disagreement"].to_numpy(dtype=float))
+
+
+def by_share(units: pd.DataFrame) -> pd.DataFrame:
+    """Return units in the order in which they are worth a second look: those that cost most."""
+    worst = ["share_of_disagreement", "disagreement"]
+    return units.sort_values(worst, ascending=False, kind="stable")
