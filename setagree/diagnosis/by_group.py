@@ -236,8 +236,8 @@ def _refuse_scattered(by: Grouping, n_groups: int, n_units: int) -> None:
         column = f"column {by!r} makes " if isinstance(by, str) else ""
         raise DataError(
             f"by_group: {column}{n_groups:,} groups of {n_units:,} units, which are too few in "
-            "each to compare. Name batches or the like; for times use over_time (on the command line "
-            "--over-time COLUMN --window 7D)."
+            "each to compare. Name batches or the like; for times use over_time (on the command "
+            "line --over-time COLUMN --window 7D)."
         )
 
 
