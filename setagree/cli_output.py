@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import math
@@ -44,7 +45,11 @@ def _json_value(value: Any) -> Any:
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a frame as comma-separated values, nothing rounded."""
-    return frame.to_csv(index=False, lineterminator="\n")
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" not in text:
+        return text
+    # It would stand without quotes, and end a row for those who read it.
+    return frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
 
 
 def markdown_text(frame: pd.DataFrame) -> str:

@@ -110,9 +110,6 @@ def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
     return None if labels is None else format_labels(labels, sep=sep) or "[]"
 
 
-_raters = rater_names
-
-
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
     """Return all raters but those named, who must exist."""
     known = study.raters.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 import unicodedata
 import warnings
@@ -27,11 +28,10 @@ from setagree.cli_options import (
     Texts,
     option,
 )
-from setagree.cli_output import Deliverer, say, sentences
-from setagree.cli_panels import _raters
-from setagree.cli_reading import names, read_codebook, read_study, unescaped
+from setagree.cli_output import Deliverer, check_ending, say, sentences
+from setagree.cli_reading import long_table, names, rater_names, read_study
+from setagree.cli_times import OverTime, Window, time_lines
 from setagree.errors import OptionError, SetagreeWarning, check_choice
-from setagree.sources import guess_columns, read_table, with_missing_ids
 from setagree.views.findings import Findings, gather
 from setagree.views.report import report as write_report
 from setagree.views.sections import sections
@@ -56,6 +56,7 @@ DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 [not dim]Which labels, raters and units cost the agreement. Also:[/]
 
 setagree diagnose study.csv --group batch --rows 10
+setagree diagnose study.csv --over-time created --window 7D
 setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
@@ -67,6 +68,7 @@ Models = Annotated[
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
+Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
 
 Reshuffles = Annotated[
@@ -82,8 +84,11 @@ class Reshuffling(Resampling):
 
 
 _TERMINAL = 80
-_NAME = 28
-"""Columns that a name may take in a table."""
+"""Columns of a file, or where nobody knows."""
+
+_NARROWEST, _LONGEST_LINE = 40, 100
+_NAME, _SENTENCE = 28, 44
+"""Columns that a name may take in a table of 80, and a text where there is no more room."""
 
 
 @options.grouped
@@ -102,6 +107,7 @@ def report(
     output: Target,
 ) -> None:
     """Write all there is to know about a file into one page."""
+    check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
     Deliverer(Delivery(form="table", output=output), [file])  # refuses what cannot be replaced
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
@@ -112,12 +118,14 @@ def report(
         output,
         **given,
         groups=_groups(file, reading, group, given),
-        model=_raters(study, model) if model else None,
+        model=rater_names(study, model) if model else None,
         title=Path(file).stem if title is None else title,
         format=form,  # type: ignore[arg-type]  # checked above
         n_resamples=resamples_or(resampling.resamples, 999),
         blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
         duplicates=reading.duplicates,  # type: ignore[arg-type]
+        missing=names(reading.missing),
+        case=reading.case,  # type: ignore[arg-type]
         rng=seed,
     )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -130,28 +138,33 @@ def diagnose(
     *,
     reading: Reading,
     group: Group = None,
+    over_time: OverTime = None,
+    window: Window = None,
     asked: Asked,
     level: options.Level = 0.95,
     model: Models = None,
     resampling: Reshuffling,
     rows: Rows = 5,
-    output: options.Output = None,
+    output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(form="table", output=output), [file])
+    deliver = Deliverer(Delivery(output=output), [file], forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
+    times = time_lines(file, reading, over_time, window, given)
     found = gather(
         study,
         **given,
         groups=_groups(file, reading, group, given),
-        model=_raters(study, model) if model else None,
+        model=rater_names(study, model) if model else None,
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
-    deliver(pd.DataFrame(), "\n".join(terminal_lines(found, rows)).rstrip())
+    width = _TERMINAL if output is not None else _terminal_width()
+    lines = terminal_lines(found, rows, width=width)
+    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
 def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
@@ -172,47 +185,43 @@ def _groups(
     """Return the agreement of each group that a column of a long table names."""
     if column is None:
         return None
-    if reading.wide:
-        raise OptionError("--group makes sense only without --wide.")
-    sep = "," if reading.sep is None else unescaped(reading.sep)
-    delimiter = reading.delimiter and unescaped(reading.delimiter)
-    frame = read_table(file, encoding=reading.encoding, sep=delimiter)
-    roles = {role: getattr(reading, role) for role in ("unit", "rater", "labels", "value")}
-    found = guess_columns([str(name) for name in frame if name != column], **roles)
-    roles = {role: getattr(found, role) for role in roles}
-    frame = with_missing_ids(frame, [found.unit, found.rater])
-    cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
-    cells["duplicates"] = reading.duplicates
-    cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
+    frame, options = long_table(file, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        return sa.by_group(frame, column, **roles, **cells, **given)
+        return sa.by_group(frame, column, **options, **given)
 
 
 # ---- The terminal -------------------------------------------------------------------------------
 
 
-def terminal_lines(f: Findings, rows: int) -> Iterator[str]:
-    """Yield the findings as lines of at most 80 columns."""
-    yield from _wrapped(headline(f))
+def _terminal_width() -> int:
+    """Return how many columns the terminal has: 80 where there is none, and never fewer than 40."""
+    return max(shutil.get_terminal_size((_TERMINAL, 24)).columns, _NARROWEST)
+
+
+def terminal_lines(f: Findings, rows: int, *, width: int = _TERMINAL) -> Iterator[str]:
+    """Yield the findings as lines that fit the terminal; sentences get no longer than 100."""
+    long = min(width, _LONGEST_LINE)
+    yield from _wrapped(headline(f), long)
     if f.main.reason is None:
-        yield from _wrapped((verdict_sentence(f),))
+        yield from _wrapped((verdict_sentence(f),), long)
     yield ""
     for finding in main_findings(f):
-        yield from _wrapped((f"{finding.about}: ", *finding.sentence), bullet="- ")
+        yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
     for section in sections(f):
-        yield from _section_lines(section, rows)
+        yield from _section_lines(section, rows, width)
 
 
-def _section_lines(section: Section, rows: int) -> Iterator[str]:
+def _section_lines(section: Section, rows: int, width: int) -> Iterator[str]:
     if section.table is None and section.picture is not None:
         return  # what it says stands among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
-        yield from _wrapped(section.lead)
+        yield from _wrapped(section.lead, min(width, _LONGEST_LINE))
         return
-    yield from _table_lines(section.table, len(section.table.rows) if _short(section) else rows)
+    n = len(section.table.rows) if _short(section) else rows
+    yield from _table_lines(section.table, n, width)
 
 
 def _short(section: Section) -> bool:
@@ -220,16 +229,16 @@ def _short(section: Section) -> bool:
     return section.id in {"data", "choices", "replication"}
 
 
-def _table_lines(table: Table, rows: int) -> Iterator[str]:
+def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     """Yield as many columns as fit, the first of them first, and the first rows."""
     shown_rows = table.rows[:rows]
     columns = [
         [column.head, *(_cell(row[k], column) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
-    columns = [_cut_column(cells, each) for cells, each in zip(columns, table.columns, strict=True)]
+    columns = _cut_columns(columns, table.columns, terminal)
     widths = [max(map(_width, cells)) for cells in columns]
-    n = _fitting(widths)
+    n = _fitting(widths, terminal)
     numeric = [column.is_number for column in table.columns]
     for cells in zip(*columns[:n], strict=True):
         padded = (
@@ -241,10 +250,10 @@ def _table_lines(table: Table, rows: int) -> Iterator[str]:
         yield f"(the first {len(shown_rows)}; --rows shows more)"
 
 
-def _fitting(widths: Sequence[int]) -> int:
+def _fitting(widths: Sequence[int], terminal: int) -> int:
     """Return how many columns fit the terminal; the first always does."""
     total, n = widths[0], 1
-    while n < len(widths) and total + 2 + widths[n] <= _TERMINAL:
+    while n < len(widths) and total + 2 + widths[n] <= terminal:
         total += 2 + widths[n]
         n += 1
     return n
@@ -255,11 +264,24 @@ def _cell(value: Any, column: Column) -> str:
     return _text(shown(value, column.kind)) + (f" ({ends})" if ends else "")
 
 
-def _cut_column(cells: Sequence[str], column: Column) -> list[str]:
-    """Return the cells of a column of text, cut to its share of the terminal."""
-    if column.is_number:
-        return list(cells)
-    return [_cut(cell, _NAME if column.kind == "name" else 44) for cell in cells]
+def _cut_columns(
+    columns: Sequence[Sequence[str]], heads: Sequence[Column], terminal: int
+) -> list[list[str]]:
+    """Return columns of cells, names cut to their part of the terminal, texts to what is left."""
+    name = max(_NAME, _NAME * terminal // _TERMINAL)
+    named = [
+        [_cut(cell, name) if head.kind == "name" else cell for cell in cells]
+        for cells, head in zip(columns, heads, strict=True)
+    ]
+    is_text = [head.kind == "text" for head in heads]
+    others = [
+        max(map(_width, cells)) + 2 for cells, no in zip(named, is_text, strict=True) if not no
+    ]
+    text = max(min(_SENTENCE, terminal - 2), (terminal - sum(others)) // max(sum(is_text), 1) - 2)
+    return [
+        [_cut(cell, text) for cell in cells] if cut else cells
+        for cells, cut in zip(named, is_text, strict=True)
+    ]
 
 
 def _text(sentence: Sentence) -> str:
@@ -267,10 +289,10 @@ def _text(sentence: Sentence) -> str:
     return "".join(piece.short if isinstance(piece, Name) else piece for piece in sentence)
 
 
-def _wrapped(sentence: Sentence, *, bullet: str = "") -> list[str]:
+def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:
     return textwrap.wrap(
         _text(sentence),
-        _TERMINAL,
+        width,
         initial_indent=bullet,
         subsequent_indent=" " * len(bullet),
         break_on_hyphens=False,

@@ -130,18 +130,17 @@ def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
     texts = [name for name in names if isinstance(name, str)] if len(names) <= _MANY else []
     # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
     together = "\n".join(texts)
-    folded = together.casefold()
-    if folded == together or len(set(folded.split("\n"))) == len(texts):
+    if together == together.casefold() or len(set(map(str.casefold, texts))) == len(texts):
         return
     groups: dict[str, list[str]] = {}
     for name in texts:
         groups.setdefault(name.casefold(), []).append(name)
-    if alike := [tuple(sorted(group)) for group in groups.values() if len(group) > 1]:
-        warn(
-            f"{what} kept apart that look alike: {listing(sorted(alike))}; if they are one, spell "
-            "them in one way.",
-            SimilarLabelsWarning,
-        )
+    alike = sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
+    warn(
+        f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in one "
+        "way.",
+        SimilarLabelsWarning,
+    )
 
 
 def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:

@@ -199,7 +199,7 @@ def _column(series: nw.Series[Any]) -> Column:
         return _nullable(series)
     if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
         # Python's own times end at microseconds.
-        times = pd.Series(series.to_numpy())
+        times: Column = pd.Series(series.to_numpy())
         zone = dtype.time_zone
         return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
     return pd.Series(as_objects(series.to_list()), dtype=object)

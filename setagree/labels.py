@@ -30,7 +30,6 @@ EMPTY: LabelSet = frozenset()
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _LIST_LIKE = re.compile(r"""[\[{(]\s*['"]|\[\s*\d+(?:\s+\d+)+\s*\]$""")
 _BARE_LIST = re.compile(r"\[[^\[\]]*\]")
-_SET_CALL = re.compile(r"(?:frozenset|set)\(\s*(.*?)\s*\)", re.DOTALL)
 _ADJACENT_QUOTES = re.compile(r"""['"]\s*['"]""")
 
 
@@ -312,11 +311,11 @@ def _written_collection(text: str) -> list[object] | None:
     """
     if text[:1] not in {"[", "{", "(", "s", "f"}:
         return None
-    call = _SET_CALL.fullmatch(text)
-    inside = call.group(1) if call else text
-    if call and not inside:
+    called = _inside_call(text)
+    inside = text if called is None else called
+    if not inside:
         return []
-    if not call and text[0] in "sf":
+    if called is None and text[0] in "sf":
         return None
     if text[0] == "(" and text[1:].lstrip()[:1] not in {"'", '"', ")"}:
         return None  # "(1), (2)" are two labels; only quotes make it a printed tuple
@@ -324,6 +323,14 @@ def _written_collection(text: str) -> list[object] | None:
     if items is None and _LIST_LIKE.match(inside):
         raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
     return items
+
+
+def _inside_call(text: str) -> str | None:
+    """Return what stands inside a printed ``set(...)`` or ``frozenset(...)``; None elsewhere."""
+    name, _, rest = text.partition("(")
+    if name not in {"set", "frozenset"} or not rest.endswith(")"):
+        return None
+    return rest[:-1].strip()
 
 
 def _literal_items(text: str) -> list[object] | None:

@@ -7,9 +7,13 @@ import pytest
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
+from setagree.errors import OptionError
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
+from setagree import cli
+from setagree.cli_options import Reading
+from setagree.cli_times import time_lines
 
 LABELS = ["joy", "joy, fear", "fear", "anger", "", "joy"]
 RAW = [(f"t{k}", who, LABELS[(k * (1 + j)) % 6]) for k in range(12) for j, who in enumerate("abc")]
@@ -150,6 +154,70 @@ class TestPeopleInRows:
         assert "1 row without a rater (first: row 2, counted from 1 below the header)" in sentence
 
 
+class TestOverTime:
+    """setagree diagnose --over-time."""
+
+    WORDS = ("diagnose", "dated.csv", *BLANK, "--resamples", "9", "--seed", "1", "--over-time")
+
+    def dated(self, **columns):
+        """Write the table with further columns, and return it."""
+        frame = pd.DataFrame(RAW, columns=["doc", "who", "tags"]).assign(**columns)
+        frame.to_csv("dated.csv", index=False)
+        return frame
+
+    @pytest.mark.parametrize("without", [[], ["--without", "c"]])
+    def test_dates(self, without):
+        """The windows are those of `over_time`, without the raters who do not count."""
+        days = pd.to_datetime("2026-03-01") + pd.to_timedelta([k // 3 for k in range(36)], unit="D")
+        frame = self.dated(created=days.strftime("%Y-%m-%d"))
+        frame = frame[frame["who"] != "c"] if without else frame
+        expected = sa.over_time(frame, "created", window="4D", blank="empty")
+        words = [*self.WORDS, "created", "--window", "4D", *without]
+        lines = ok(*words).partition("OVER TIME (created, 4D)\n")[2].splitlines()
+        assert len(lines) == 1 + len(expected) == 4
+        assert lines[1].startswith("2026-03-01 00:00 2026-03-05 00:00 ")
+        shown = [line.split()[-3] for line in lines[1:]]
+        assert shown == [f"{x:.4f}" for x in expected["estimate"]]
+
+    def test_numbers(self):
+        """Where the window is a number, times are numbers."""
+        frame = self.dated(step=[k // 3 for k in range(36)])
+        expected = sa.over_time(frame, "step", window=6, blank="empty")
+        lines = ok(*self.WORDS, "step", "--window", "6").splitlines()[-2:]
+        assert [line.split()[0] for line in lines] == ["0", "6"]
+        assert [line.split()[-3] for line in lines] == [f"{x:.4f}" for x in expected["estimate"]]
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["created"], "--over-time and --window belong together"),
+            (["created", "--window", "7"], "--window 7 is a number, and column 'created' has"),
+            (["created", "--window", "soon"], "must be a length of time, such as '7D'"),
+            (["gone", "--window", "7"], "no column 'gone'"),
+            (["blank", "--window", "7D"], "36 rows of 36 have nothing in column 'blank'"),
+        ],
+    )
+    def test_refused(self, words, part):
+        """What does not fit is said in one sentence."""
+        self.dated(created="2026-03-01", blank=" ")
+        assert part in refusal(*self.WORDS, *words)
+
+    @pytest.mark.parametrize("layout", ["wide", "people_in_rows"])
+    def test_long_tables_only(self, layout):
+        """Other layouts have no column besides."""
+        reading = Reading(**{layout: True})
+        option = f"--{layout.replace('_', '-')}"
+        with pytest.raises(OptionError, match=f"--over-time makes sense only without {option}"):
+            time_lines("form.csv", reading, "Timestamp", "7D", {})
+
+    def test_a_column_of_times_is_no_group(self):
+        """Nearly as many groups as units are refused; the sentence names the way out."""
+        self.dated(created=[f"2026-03-01 10:{k:02}" for k in range(36)])
+        words = ("diagnose", "dated.csv", *BLANK, "--group", "created")
+        assert "column 'created' makes 36 groups of 36 units" in refusal(*words)
+        assert "--over-time COLUMN --window 7D" in refusal(*words)
+
+
 class TestWhatIsWritten:
     """Endings of files, and what is said of them."""
 
@@ -214,8 +282,6 @@ def test_similar_raters():
 
 def test_the_help_of_the_command(monkeypatch, capsys):
     """A wrong option sends to the help of the command it was given to."""
-    from setagree import cli
-
     for words, where in (["score", "x.csv", "--foo"], "setagree score"), (["--foo"], "setagree"):
         monkeypatch.setattr("sys.argv", ["setagree", *words])
         assert cli.run() == 2

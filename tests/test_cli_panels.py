@@ -114,6 +114,15 @@ class TestPanel:
         assert "Against the humans' consensus:" in text
         assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
 
+    def test_who_answers_like_chance_is_named(self):
+        """A human who never agrees with the others stands in the verdict, with the number."""
+        text = " ".join(ok("panel", "models.csv", "--model", "near").split())
+        found = {
+            row["human"]: row["agreement"] for row in rows("panel", "models.csv", "-m", "near")
+        }
+        assert found["far"] < 0 < found["ann"]
+        assert f"hardly more than chance: 'far' ({found['far']:.2f}); to win there says" in text
+
     def test_options(self):
         """Epsilon, distance and the humans are those that were asked for."""
         words = ["--epsilon", "0.2", "-d", "jaccard", "--humans", "ann,ben", "--humans", "far"]

@@ -99,6 +99,22 @@ class TestDiagnose:
         printed = ok("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
         assert max(map(_width, printed.splitlines())) <= 80
 
+    @pytest.mark.parametrize("columns", [40, 60, 200])
+    @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
+    def test_it_uses_the_width_of_the_terminal(self, file, columns, monkeypatch):
+        """Lines are as wide as the terminal at most; a wide one cuts fewer answers."""
+        narrow = ok("diagnose", file, *LONG[1:])
+        monkeypatch.setenv("COLUMNS", str(columns))
+        printed = ok("diagnose", file, *LONG[1:])
+        widest = max(map(_width, printed.splitlines()))
+        assert widest <= columns
+        if columns > 80:
+            assert widest > 80
+            assert printed.count("…") < narrow.count("…")
+        ok("diagnose", file, *LONG[1:], "-o", "out.txt")
+        written = Path("out.txt").read_text(encoding="utf-8")
+        assert max(map(_width, written.splitlines())) <= 80
+
     def test_hostile_signs_are_spelled_out(self):
         """What turns text around does not reach the terminal."""
         printed = ok("diagnose", "hostile.csv", *LONG[1:])
@@ -202,9 +218,32 @@ class TestReport:
             n_resamples=19,
             blank="empty",
             duplicates="error",
+            missing=[],
+            case="keep",
             rng=1,
         )
         assert Path("out.html").read_bytes() == Path("direct.html").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("command", "file", "endings"),
+        [
+            ("report", "y.pdf", ".html, .htm, .md or .markdown"),
+            ("report", "y.txt", ".html, .htm, .md or .markdown"),
+            ("diagnose", "d.json", ".txt"),
+        ],
+    )
+    def test_endings(self, command, file, endings):
+        """A file whose ending promises something else is refused, and nothing is written."""
+        said = refusal(command, *LONG, "-o", file)
+        assert said.endswith(f"are not written here; let '{file}' end in {endings}.")
+        assert not Path(file).exists()
+
+    def test_how_it_was_read(self):
+        """The paragraph names the answers that are missing and what became of the case."""
+        ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
+        written = Path("y.md").read_text(encoding="utf-8")
+        assert "the answers “NA” and “n/a” were taken as missing" in written
+        assert "labels were compared in lower case" in written
 
     def test_markdown(self):
         """The ending, or --format, chooses Markdown; --title stands above it."""
@@ -226,7 +265,7 @@ class TestReport:
         ("words", "sentence"),
         [
             (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
-            (["-o", "long.csv"], "is the input; it is never changed"),
+            (["-o", "long.csv", "--format", "markdown"], "is the input; it is never changed"),
             (["-o", "absent/x.html"], "There is no folder 'absent'"),
             (["-o", "x.html", "--format", "pdf"], "--format 'pdf' is unknown"),
             (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),

@@ -1,4 +1,4 @@
-"""What a tool exported is read as such or refused, by whatever road it comes; never scored wrong."""
+"""What a tool exported is read as such or refused, by whatever road it comes."""
 
 import io
 import json

@@ -17,7 +17,13 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FileError, MissingDependencyError, SetagreeError
+from setagree.errors import (
+    DataError,
+    FileError,
+    MissingDependencyError,
+    SetagreeError,
+    SetagreeWarning,
+)
 from setagree.sources import binary, files, guess_wide_unit, read_table, records, streams
 
 RECORDS = [
@@ -158,9 +164,10 @@ class TestEveryKind:
             path = write(KINDS[name](), name)
         frame = read_table(path.parent / "study.*")
         assert rows(frame) == RECORDS * 4
-        study = sa.Annotations.from_long(
-            frame, unit="doc", rater="who", labels="tags", blank="empty", duplicates="first"
-        )
+        with pytest.warns(SetagreeWarning, match="18 of 24 ratings dropped"):
+            study = sa.Annotations.from_long(
+                frame, unit="doc", rater="who", labels="tags", blank="empty", duplicates="first"
+            )
         assert study.n_ratings == 6
 
     def test_lists(self, write):
@@ -513,3 +520,28 @@ def test_damage_is_told_in_a_sentence(write, name):
             read_table(path)
         except SetagreeError as error:
             assert str(path) in str(error)  # noqa: PT017 - most damage is not refused
+
+
+class TestBounds:
+    """What is unpacked has a bound, and memory that runs out is a sentence."""
+
+    def test_parquet(self, write, monkeypatch):
+        """A packed Parquet file is read up to a bound; one that is not packed has none."""
+        pytest.importorskip("pyarrow")
+        content = io.BytesIO()
+        FRAME.to_parquet(content)
+        monkeypatch.setattr(binary, "_MOST_UNPACKED", 100)
+        assert len(read_table(write(content.getvalue(), "plain.parquet"))) == len(FRAME)
+        bomb = write(gzip.compress(content.getvalue()), "bomb.parquet.gz")
+        with pytest.raises(FileError, match=r"bomb.parquet.gz' unpacks to more than [\d,]+ bytes"):
+            read_table(bomb)
+
+    def test_memory(self, write, monkeypatch):
+        """A file that does not fit into memory ends in a sentence."""
+
+        def full(*_):
+            raise MemoryError
+
+        monkeypatch.setattr(files, "read_json", full)
+        with pytest.raises(FileError, match=r"does not fit into the memory of this computer"):
+            read_table(write(b"[]", "large.json"))

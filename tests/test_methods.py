@@ -120,6 +120,28 @@ class TestPolicies:
         """What was done with repeats."""
         assert words in paragraph(alpha, duplicates=duplicates)
 
+    @pytest.mark.parametrize(
+        ("missing", "words"),
+        [
+            (["NA"], "; the answer “NA” was taken as missing;"),
+            (["NA", "n/a", "-"], "; the answers “NA”, “n/a” and “-” were taken as missing;"),
+            (["\u202e"], "the answer “\\u202e” was"),
+        ],
+    )
+    def test_markers_of_missing(self, alpha, missing, words):
+        """The answers that were read as no annotation are named, hidden signs spelled out."""
+        assert words in paragraph(alpha, missing=missing)
+        assert "taken as missing" not in paragraph(alpha, missing=[])
+
+    @pytest.mark.parametrize(
+        ("case", "words"), [("keep", "as written"), ("lower", "compared in lower case")]
+    )
+    def test_case(self, alpha, case, words):
+        """How upper and lower case were treated is said, of labels alone."""
+        assert words in paragraph(alpha, case=case)
+        of_numbers = sa.krippendorff_alpha(annotations(numbers("1 2 / 2 2 / 3 3")))
+        assert words not in paragraph(of_numbers, case=case)
+
     def test_silence_without_them(self, alpha):
         """Without being told, nothing is claimed."""
         assert "blank" not in paragraph(alpha)
@@ -250,6 +272,8 @@ class TestReferences:
         ({"level": 1.5}, OptionError, "level=1.5 must lie between 0 and 1"),
         ({"blank": "none"}, OptionError, "blank='none' is unknown"),
         ({"duplicates": "all"}, OptionError, "duplicates='all' is unknown"),
+        ({"case": "upper"}, OptionError, "case='upper' is unknown"),
+        ({"missing": "NA"}, OptionError, "missing='NA' is one text; pass a list"),
     ],
 )
 def test_bad_options(alpha, options, error, words):

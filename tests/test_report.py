@@ -34,6 +34,12 @@ from setagree.views.markdown import escaped, markdown_report
 from setagree.views.report import methods_of, report
 from setagree.views.sections import sections
 from setagree.views.sentences import headline, main_findings, verdict_sentence
+from setagree.views.standouts import (
+    evenly_spread,
+    groups_apart,
+    pairs_at_chance,
+    worst_label,
+)
 from setagree.views.tables import Column, shown, sorts_as, span, table_of
 from setagree.views.words import (
     Name,
@@ -41,6 +47,7 @@ from setagree.views.words import (
     cut,
     enumeration,
     interval,
+    number,
     p_phrase,
     plain,
     share,
@@ -245,17 +252,67 @@ class TestSentences:
         triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
         f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Labels"].startswith("100\u00a0% of the disagreement is about one of 4 labels")
+        assert said["Labels"].startswith("“noise” agrees worst: alpha −")
+        assert "100\u00a0% of the disagreement is about one of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
         assert said["Confusion"] == "Most often left out: “noise” (100\u00a0%)."
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
-        assert "gives 1.5 labels a unit, 0.5 more than the others" in said["Raters"]
+        assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
         # 12 units disagree alike: half of the disagreement is in 6 of the 24.
         assert "lies in 6 of 24 units (25\u00a0%); in 12 units all agree fully" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
         assert "one set inside the other" in said["Choice"]
         assert said["Chance"].startswith("It is more than chance")
         assert "Left out" not in said
+
+    def test_a_guesser_stands_out(self):
+        """Who answers by lot agrees with nobody, and leaving out that rater gains most."""
+        rng = np.random.default_rng(7)
+        truth = rng.integers(4, size=150)
+        rows = [
+            (rater, u, "abcd"[v if rng.random() < 0.8 else rng.integers(4)])
+            for u, v in enumerate(truth)
+            for rater in ("ann", "ben", "cem")
+        ]
+        rows += [("dot", u, "abcd"[rng.integers(4)]) for u in range(150)]
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        pairs = sa.by_pair(f.study)
+        own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
+        ends = f"{number(own.min())} to {number(own.max())}"
+        assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
+        assert said["Raters"].startswith("Without “dot”, alpha would be ")
+        assert said["Change"].startswith("Most is gained if you leave out the rater “dot”: alpha ")
+
+    def test_units_that_cost_most_are_named(self):
+        """Five units are named, those with more ratings before those that only differ as much."""
+        triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
+        triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
+        triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
+        f = gather(sa.Annotations.from_triples(triples), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        named = "To adjudicate first: “4”, “5”, “0”, “1” and “2”."
+        assert said["Units"].endswith(named)
+        table = next(one.table for one in sections(f) if one.id == "units")
+        assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
+
+    def test_one_batch_stands_out(self):
+        """Of four batches the one that answers by lot is named, the others as they lie."""
+        rng = np.random.default_rng(3)
+        rows = []
+        for u in range(160):
+            answer = rng.integers(3)
+            for rater in ("r", "s", "t"):
+                by_lot = u % 4 == 3 or rng.random() < 0.2
+                rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
+        study = sa.Annotations.from_triples(rows)
+        groups = {u: f"b{u % 4}" for u in range(160)}
+        f = gather(study, groups=groups, n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        estimates = sa.by_group(study, groups).set_index("group")["estimate"]
+        low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
+        assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
+        assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
 
     def test_no_culprit(self):
         """Where no rater surely costs anything, the finding says so."""
@@ -333,6 +390,64 @@ class TestSentences:
         assert {"labels", "confusions"} <= {one.id for one in sections(f)}
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert "of 3 categories" in said["Labels"]
+
+
+class TestStandouts:
+    """What stands out is judged by intervals."""
+
+    @staticmethod
+    def labels(*rows):
+        """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
+        return pd.DataFrame(
+            rows, columns=["label", "alpha", "low", "high", "share_of_disagreement"]
+        )
+
+    def test_worst_label(self):
+        """The lowest alpha counts where its interval ends below all others that are known."""
+        clear = self.labels(("a", 0.2, 0.1, 0.3, 0.5), ("b", 0.4, 0.25, 0.55, 0.5))
+        worst, others = worst_label(clear)
+        assert (worst["label"], list(others["label"])) == ("a", ["b"])
+        rare = self.labels(*clear.to_numpy().tolist(), ("rare", 0.0, -0.5, 0.5, 0.0))
+        assert worst_label(rare)[0]["label"] == "a"
+        assert (
+            worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
+        )
+        assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
+
+    def test_evenly_spread(self):
+        """Half of six labels with 54 % of the disagreement are no news; one of six with 50 % is."""
+        shares = (0.2, 0.18, 0.16, 0.16, 0.15, 0.15)
+        even = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
+        assert evenly_spread(even, 3)
+        odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+        assert not evenly_spread(odd, 1)
+
+    def test_pairs_at_chance(self):
+        """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
+        rows = [("x", "a", -0.05, 0.05), ("b", "x", -0.02, 0.08), ("a", "b", 0.5, 0.7)]
+        pairs = pd.DataFrame(rows, columns=["rater_a", "rater_b", "low", "high"])
+        assert list(pairs_at_chance(pairs, "x")["low"]) == [-0.05, -0.02]
+        assert pairs_at_chance(pairs, "a") is None
+        assert pairs_at_chance(pairs.iloc[:2], "x") is None
+        assert pairs_at_chance(pairs.iloc[1:], "x") is None
+        assert pairs_at_chance(pairs.assign(high=0.9), "x") is None
+        assert pairs_at_chance(None, "x") is None
+
+    def test_groups_apart(self):
+        """P is corrected by Holm over the groups that have one; the farthest comes first.
+
+        Of .001, .02, .04 the corrected values are .003, .04, .04; with a fourth of .5 the second
+        becomes .06.
+        """
+        frame = pd.DataFrame(
+            {
+                "group": list("abcd"),
+                "difference": [-0.1, 0.3, 0.2, np.nan],
+                "difference_p_value": [0.001, 0.02, 0.04, np.nan],
+            }
+        )
+        assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
+        assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
 
 
 class TestWords:
@@ -902,9 +1017,8 @@ class TestPanels:
         """Of four raters one shares no unit with the others: three can form no camps."""
         rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
         f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
-        assert plain(by_id(f)["map"].lead) == (
-            "No verdict: fewer than four raters can form no camps."
-        )
+        said = "No verdict: fewer than four raters can form no camps."
+        assert plain(by_id(f)["map"].lead).startswith(said)
         assert "Torgerson" not in methods_of(f)
         assert "reshuffles" not in by_id(f)["map"].note
 

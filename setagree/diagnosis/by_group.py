@@ -235,9 +235,9 @@ def _refuse_scattered(by: Grouping, n_groups: int, n_units: int) -> None:
     if n_groups > _FEW_GROUPS and 2 * n_groups > n_units:
         column = f"column {by!r} makes " if isinstance(by, str) else ""
         raise DataError(
-            f"by_group: {column}{n_groups:,} groups of {n_units:,} units, which are too few in each "
-            "to compare. Name batches or the like; for times use over_time (on the command line "
-            "--over-time COLUMN --window 7D)."
+            f"by_group: {column}{n_groups:,} groups of {n_units:,} units, which are too few in "
+            "each to compare. Name batches or the like; for times use over_time (on the command "
+            "line --over-time COLUMN --window 7D)."
         )
 
 

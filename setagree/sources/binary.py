@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,7 +16,7 @@ from setagree.frames import as_pandas
 from setagree.sources.delimited import with_header
 from setagree.sources.streams import Source
 
-_MOST_BYTES = 2**32
+_MOST_UNPACKED = 2**32
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -49,12 +50,14 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 def _content(source: Source) -> bytes:
     """Return the bytes of a file, in memory: a compressed one does not seek from its end."""
+    with source.raw() as file:
+        most = max(_MOST_UNPACKED, file.seek(0, os.SEEK_END))
     with source.open() as stream:
-        content = stream.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
+        content = stream.read(most + 1)
+    if len(content) > most:
         raise FileError(
-            f"{source} has more than {_MOST_BYTES:,} bytes; pass the columns that are needed as a "
-            "frame, as of polars.scan_parquet."
+            f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
+            "so that it need not be outside."
         )
     return content
 

@@ -15,7 +15,7 @@ from setagree.frames import stacked
 from setagree.sources.binary import read_parquet, read_workbook
 from setagree.sources.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.sources.records import read_json
-from setagree.sources.streams import Source, find_sources, readable
+from setagree.sources.streams import Source, find_sources, no_collection, readable
 
 __all__ = ["DELIMITERS", "first_rows", "read_table", "sniff_delimiter"]
 
@@ -105,7 +105,8 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
             if start.startswith(magic):
                 raise FileError(f"{source} is {what}.")
         if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
-            return read_json(source)
+            with no_collection():
+                return read_json(source)
         return read_delimited(source, sep)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import glob
 import os
-from collections.abc import Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -29,7 +27,7 @@ from setagree.sources.exports.detection import (
 from setagree.sources.exports.json_files import shown
 from setagree.sources.exports.json_rows import class_files
 from setagree.sources.files import read_table
-from setagree.sources.streams import check_encoding, matching
+from setagree.sources.streams import check_encoding, matching, no_collection
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide", _ROW_A_LABEL}
@@ -108,7 +106,7 @@ def read(
     where = _expanded(path)
     _refuse_several(where)
     found = find_format(where, name=format, encoding=encoding, duplicates=duplicates)
-    with _no_collection():
+    with no_collection():
         answers = found.read(where, Request(question, blank, roster, sep, encoding))
     if not answers.units:
         raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
@@ -238,18 +236,6 @@ def _refuse_several(path: Path) -> None:
 
 def _expanded(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the search for reference cycles: a JSON export has none, and millions of objects."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _repeats(answers: Answers) -> str:

@@ -129,9 +129,8 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
         )
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
-    return _frame(
-        {name: [each[k] for k in cells[0]] for name, each in zip(found, cells, strict=True)}
-    )
+    rows = list(cells[0])
+    return _frame({n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)})
 
 
 def _many(value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import encodings.aliases
+import gc
 import glob
 import gzip
 import lzma
@@ -167,8 +168,22 @@ def readable(source: Source) -> Iterator[None]:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
     except OSError as error:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: JSON has none, and millions of objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _is_clutter(info: zipfile.ZipInfo) -> bool:
@@ -197,6 +212,7 @@ def _nearby(path: Path) -> str:
 
 
 def check_regular(path: Path) -> None:
+    """Raise `FileError` unless a path is a file, which a pipe that nobody fills is not."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, ValueError):

@@ -54,6 +54,8 @@ def _drawing(f: Findings, name: str) -> tuple[Callable[[Axes], object], float]:
         return _on(pairs, frame), cells_height(f.study.n_raters)
     if name == "units":
         return _on(units, frame, limit=MOST_DRAWN), 3.6
+    if name == "groups":
+        frame = frame.sort_values("estimate", kind="stable")  # as the table has them
     lists: dict[str, Any] = {"labels": labels, "raters": raters, "groups": groups}
     return _on(lists[name], frame, level=f.level, limit=MOST_DRAWN), rows_height(n)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,9 +24,10 @@ from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning,
 from setagree.inference.benchmark import Benchmark, benchmark
 from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
 from setagree.inference.permutation import PermutationTest, permutation_test
-from setagree.labels import Blank
+from setagree.labels import Blank, Case
 from setagree.results import Agreement, AgreementTable
 from setagree.scoring import Bench
+from setagree.views.methods import HowRead
 from setagree.views.panel_findings import Asked, Models, PanelFindings, Panels, panel_findings
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
@@ -89,8 +90,8 @@ class Findings:
         Of the reshuffles; None where a Generator was passed.
     n_reshuffles_asked : int
         How many reshuffles were asked for; large studies get fewer.
-    blank, duplicates : str or None
-        How the data were read, where that is known.
+    how_read : HowRead
+        How the data were read, as far as that is known.
     panels : PanelFindings
         What was found about raters against raters.
     """
@@ -105,8 +106,7 @@ class Findings:
     level: float
     seed: int | None
     n_reshuffles_asked: int
-    blank: Blank | None = None
-    duplicates: Duplicates | None = None
+    how_read: HowRead = field(default_factory=HowRead)
     panels: PanelFindings = field(default_factory=PanelFindings)
 
     def __repr__(self) -> str:
@@ -128,6 +128,8 @@ def gather(
     n_resamples: int = 999,
     blank: Blank | None = None,
     duplicates: Duplicates | None = None,
+    missing: Collection[str] | None = None,
+    case: Case | None = None,
     model: Models = None,
     panels: Panels = None,
     rng: Rng = None,
@@ -146,7 +148,7 @@ def gather(
         The group of each unit (batches, sources, guideline versions), or what `by_group` returned.
     n_resamples : int
         How many reshuffles; fewer where that would take long.
-    blank, duplicates : str, optional
+    blank, duplicates, missing, case : optional
         How the data were read, for the methods paragraph.
     model : rater, or list of raters, optional
         Who is a model; everybody else is then a human.
@@ -158,6 +160,8 @@ def gather(
     _check_study(study)
     check_level(level)
     check_resamples(n_resamples)
+    how_read = HowRead(blank, duplicates, missing, case)
+    how_read.check()
     seed = secrets.randbits(32) if rng is None else rng
     generator = as_generator(seed)
     main = _headline(study, coefficient, distance, level)
@@ -179,8 +183,7 @@ def gather(
             level,
             None if isinstance(seed, np.random.Generator) else int(seed),
             n_resamples,
-            blank,
-            duplicates,
+            how_read,
             found,
         )
 
@@ -350,3 +353,9 @@ def _costly_raters(study: Annotations, raters: pd.DataFrame | None) -> list[Hash
 def running_share(units: pd.DataFrame) -> Floats:
     """Return the share of the disagreement that the worst units hold together."""
     return np.cumsum(units["share_of_disagreement"].to_numpy(dtype=float))
+
+
+def by_share(units: pd.DataFrame) -> pd.DataFrame:
+    """Return units in the order in which they are worth a second look: those that cost most."""
+    worst = ["share_of_disagreement", "disagreement"]
+    return units.sort_values(worst, ascending=False, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,17 +15,20 @@ from setagree.distances import distance_names
 from setagree.errors import DataError, OptionError, a_type, check_choice, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
-from setagree.labels import Blank
+from setagree.labels import Blank, Case
 from setagree.results import Agreement, AgreementTable
 from setagree.scoring import DEFAULT_DISTANCES, Study, score_one
 from setagree.tally import Tally
 from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited
 from setagree.views.words import (
+    LONGEST_NAME,
     coefficient_name,
+    cut,
     distance_name,
     number,
     p_phrase,
     share,
+    visible,
 )
 
 Measured: TypeAlias = Study | Agreement | AgreementTable
@@ -34,6 +37,10 @@ _BLANKS = {
     "missing": "blank cells were taken as missing",
     "empty": "blank cells were taken as the empty set",
     "error": "blank cells were not allowed",
+}
+_CASES = {
+    "keep": "labels were taken as written",
+    "lower": "labels were compared in lower case",
 }
 _DUPLICATES = {
     "error": "no rater rated a unit twice",
@@ -48,6 +55,25 @@ _SCHEMES = {
     "within_rater": "within each rater",
     "table": "over all cells of the table of units by raters",
 }
+
+
+@dataclass(frozen=True)
+class HowRead:
+    """How the data were read, which a study does not remember; None where that is not known."""
+
+    blank: Blank | None = None
+    duplicates: Duplicates | None = None
+    missing: Collection[str] | None = None
+    case: Case | None = None
+
+    def check(self) -> None:
+        """Raise `OptionError` where a policy is unknown."""
+        known = {"blank": _BLANKS, "duplicates": _DUPLICATES, "case": _CASES}
+        for name, choices in known.items():
+            if (given := getattr(self, name)) is not None:
+                check_choice(name, given, list(choices))
+        if isinstance(self.missing, str):
+            raise OptionError(f"missing={self.missing!r} is one text; pass a list of them.")
 
 
 @dataclass
@@ -74,6 +100,8 @@ def methods_text(
     level: float | None = None,
     blank: Blank | None = None,
     duplicates: Duplicates | None = None,
+    missing: Collection[str] | None = None,
+    case: Case | None = None,
     bootstrap: Bootstrap | None = None,
     test: PermutationTest | None = None,
     seed: int | None = None,
@@ -94,6 +122,10 @@ def methods_text(
         How blank cells were read, which a study does not remember.
     duplicates : {"error", "first", "last", "union"}, optional
         What was done where a rater rated a unit twice, which a study does not remember.
+    missing : collection of str, optional
+        The answers that were read as no annotation, such as ``["NA", "n/a"]``.
+    case : {"keep", "lower"}, optional
+        How labels were compared that differ in upper and lower case.
     bootstrap : Bootstrap, optional
         What `bootstrap` returned: then its percentile interval is reported, too.
     test : PermutationTest, optional
@@ -123,9 +155,10 @@ def methods_text(
     Three raters annotated 50 units, each answer being a set of lab
     """
     rows, level = _rows(result, level)
-    _check_policies(blank, duplicates)
+    how = HowRead(blank, duplicates, missing, case)
+    how.check()
     one, text = rows[0], _Text()
-    text.say(_design(one), _policies(one, blank, duplicates))
+    text.say(_design(one), _policies(one, how))
     text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
     if bootstrap is not None:
         text.say(_bootstrapped(bootstrap, level, seed, text))
@@ -153,13 +186,6 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
     if not 0 < level < 1:
         raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
     return rows, level
-
-
-def _check_policies(blank: str | None, duplicates: str | None) -> None:
-    if blank is not None:
-        check_choice("blank", blank, list(_BLANKS))
-    if duplicates is not None:
-        check_choice("duplicates", duplicates, list(_DUPLICATES))
 
 
 def _design(one: Agreement) -> str:
@@ -197,19 +223,29 @@ def _layout(tally: Tally) -> str:
     )
 
 
-def _policies(one: Agreement, blank: str | None, duplicates: str | None) -> str:
-    """Return how missing, empty and repeated answers were treated."""
+def _policies(one: Agreement, how: HowRead) -> str:
+    """Return how missing, empty and repeated answers were treated, and how labels were read."""
     n_missing = 0 if one.study is None else one.study.n_missing
     cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
     parts = [f"missing ratings{cells} were left out and never counted as an answer"]
-    if blank is not None:
-        parts.append(_BLANKS[blank])
+    if how.blank is not None:
+        parts.append(_BLANKS[how.blank])
+    if how.missing:
+        parts.append(_markers(how.missing))
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one.tally))
-    if duplicates is not None:
-        parts.append(_DUPLICATES[duplicates])
+        parts.extend([] if how.case is None else [_CASES[how.case]])
+    if how.duplicates is not None:
+        parts.append(_DUPLICATES[how.duplicates])
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _markers(missing: Collection[str]) -> str:
+    """Return which answers were read as no annotation."""
+    quoted = _listed(f"“{visible(cut(str(text), LONGEST_NAME))}”" for text in missing)
+    answers = "the answer" if len(missing) == 1 else "the answers"
+    return f"{answers} {quoted} {'was' if len(missing) == 1 else 'were'} taken as missing"
 
 
 def _empty_sets(tally: Tally) -> str:

@@ -80,6 +80,7 @@ def _test_section(test: AltTest, id_: str, title: str, place: int) -> Section:
         Column("Model as near", "estimate", ("advantage", "low", "high")),
         Column("Human as near", "number", "human_advantage"),
         Column("Human less model", "signed", "difference"),
+        Column("Human with the others", "signed", "agreement"),
         Column("p, corrected", "p", "p_adjusted"),
         Column("Model wins", "text", "wins"),
         Column("Units", "count", "n_units"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from setagree.errors import counted
+from setagree.errors import counted, shorten
 from setagree.panels import AltTest, RaterMap
 from setagree.views.findings import Findings
 from setagree.views.words import (
     Name,
     Sentence,
+    Words,
     enumeration,
     interval,
     number,
@@ -50,7 +51,21 @@ def test_words(test: AltTest) -> Sentence:
         f"{test.epsilon:g}). In {near} of the units, on average, it is at least as near to the "
         f"other humans as the human is.{few}"
     )
-    return (who, said)
+    return (who, said, *_notes(test))
+
+
+def _notes(test: AltTest) -> Sentence:
+    """Return what the humans' own agreement says of the test, their names marked as such."""
+    pieces: list[Words] = []
+    for note in test.notes:
+        rest = f" {note}"
+        for human in test.humans.index:
+            before, found, after = rest.partition(f"{shorten(human)} (")
+            if found:
+                pieces += [before, Name.of(human)]
+                rest = f" ({after}"
+        pieces.append(rest)
+    return tuple(pieces)
 
 
 def consensus_words(f: Findings) -> Sentence:

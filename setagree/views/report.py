@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,7 +14,7 @@ from setagree.assembly import Duplicates
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.inference.draws import Rng
-from setagree.labels import Blank
+from setagree.labels import Blank, Case
 from setagree.views.contents import counts_line
 from setagree.views.findings import Findings, Groups, gather
 from setagree.views.markdown import markdown_report
@@ -40,6 +42,8 @@ def report(
     n_resamples: int = 999,
     blank: Blank | None = None,
     duplicates: Duplicates | None = None,
+    missing: Collection[str] | None = None,
+    case: Case | None = None,
     rng: Rng = None,
 ) -> Path:
     """Write a report about a study into one file, and return its path.
@@ -75,7 +79,7 @@ def report(
         Default: Markdown where the path ends in ``.md`` or ``.markdown``, else HTML.
     n_resamples : int
         Reshuffles of the test against chance; large studies get fewer, and the report says so.
-    blank, duplicates : str, optional
+    blank, duplicates, missing, case : optional
         How the data were read, for the methods paragraph.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same file.
@@ -120,6 +124,8 @@ def report(
         n_resamples=n_resamples,
         blank=blank,
         duplicates=duplicates,
+        missing=missing,
+        case=case,
         rng=rng,
     )
     replace_file(target, rendered(found, named, form))
@@ -139,8 +145,7 @@ def methods_of(f: Findings) -> str:
     text = methods_text(
         f.main,
         level=f.level,
-        blank=f.blank,
-        duplicates=f.duplicates,
+        **asdict(f.how_read),
         test=None if f.main.reason is not None else f.null,
         seed=f.seed,
     )

@@ -12,7 +12,7 @@ from setagree.coding import as_objects
 from setagree.errors import counted
 from setagree.views import words
 from setagree.views.contents import answers, contents
-from setagree.views.findings import Findings
+from setagree.views.findings import Findings, by_share
 from setagree.views.panel_sections import map_section, model_sections, replication_section
 from setagree.views.sentences import (
     chance_finding,
@@ -231,17 +231,21 @@ def units_section(f: Findings) -> Section | None:
     """Return the units to adjudicate, the worst first, with their answers side by side."""
     frame = f.frame("units")
     if frame is not None:
+        frame = by_share(frame)
         worst = list(frame["unit"].iloc[: MOST_ROWS["units"]])
         frame = _with_sentences(frame, answers(f.study, worst))
     columns = [
         Column("Unit", "name", "unit"),
         Column("Answers", "text", "said"),
-        Column("Disagreement", "number", "disagreement"),
         Column("Share of all", "share", "share_of_disagreement"),
+        Column("Disagreement", "number", "disagreement"),
         Column("Ratings", "count", "n_ratings"),
     ]
-    note = "Disagreement: the mean distance between the answers to the unit."
-    caption = "Units to adjudicate, the worst first"
+    note = (
+        "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
+        "hold more of all disagreement."
+    )
+    caption = "Units to adjudicate, those that cost most first"
     make = _Maker("units", "Units to adjudicate", caption, "by_unit", note)
     return make(f, unit_finding(f), frame, columns)
 

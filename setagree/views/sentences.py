@@ -11,8 +11,14 @@ import pandas as pd
 
 from setagree.errors import counted
 from setagree.results import Agreement
-from setagree.views.findings import Findings, running_share
+from setagree.views.findings import Findings, by_share, running_share
 from setagree.views.panel_words import camps_finding, models_finding, replication_finding
+from setagree.views.standouts import (
+    evenly_spread,
+    groups_apart,
+    pairs_at_chance,
+    worst_label,
+)
 from setagree.views.words import (
     Name,
     Sentence,
@@ -30,6 +36,12 @@ from setagree.views.words import (
 
 _ENOUGH_UNITS = 10
 """Units that a group must have to be named as the highest or lowest."""
+
+_NAMED_UNITS = 5
+"""Units that are named as the first to adjudicate."""
+
+_NAMED_GROUPS = 3
+"""Groups that are named as standing out."""
 
 _SURE = 0.05
 """The p-value below which a difference is called one."""
@@ -118,16 +130,37 @@ def verdict_sentence(f: Findings) -> str:
 
 
 def label_finding(f: Findings) -> Sentence:
-    """Say which labels hold half of the disagreement, three at most."""
+    """Say which label agrees clearly worst, and which hold half of the disagreement."""
     labels = f.frame("labels")
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
         return ()
+    worst, held = _worst(labels), _shares(labels, f.study.kind)
+    return (*worst, " ", *held) if worst else held
+
+
+def _worst(labels: pd.DataFrame) -> Sentence:
+    """Return which label agrees worst, where one clearly does."""
+    found = worst_label(labels)
+    if found is None:
+        return ()
+    worst, others = found
+    ends = interval(worst["low"], worst["high"])
+    low, high = number(others["alpha"].min()), number(others["alpha"].max())
+    rest = low if low == high else f"{low} to {high}"
+    said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), the other labels {rest}."
+    return (Name.of(worst["label"]), said)
+
+
+def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
+    """Return which labels hold half of the disagreement, three at most, or that none stands out."""
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
     n = min(int(np.searchsorted(np.cumsum(shares), 0.5)) + 1, 3)
+    noun = "labels" if kind == "labels" else "categories"
+    if evenly_spread(labels, n):
+        ends = f"{share(shares.min())} to {share(shares.max())} each"
+        return (f"The disagreement is spread over all {len(labels):,} {noun}, {ends}.",)
     few = ("one", "two", "three")[n - 1]
-    noun = "labels" if f.study.kind == "labels" else "categories"
-    part = share(shares[:n].sum())
-    said = f"{part} of the disagreement is about {few} of {len(labels):,} {noun}"
+    said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {len(labels):,} {noun}"
     names = [Name.of(label) for label in labels["label"].iloc[:n]]
     if n == 1:
         return (f"{said}: ", *names, ".")
@@ -181,24 +214,38 @@ def rater_finding(f: Findings) -> Sentence:
     more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
     gain = f"{signed(top['change'])}, {interval(top['change_low'], top['change_high'])}"
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
-    return ("Without ", Name.of(top["rater"]), change, *_habit(top), f".{more}")
+    habit = _by_chance(f, top["rater"]) or _habit(top)
+    return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
+
+
+def _by_chance(f: Findings, rater: object) -> Sentence:
+    """Return that a rater agrees with nobody, where all pairs say so."""
+    pairs = pairs_at_chance(f.frame("pairs"), rater)
+    if pairs is None:
+        return ()
+    ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
+    alone = f"{short_name(f.main.coefficient)} with each of {len(pairs):,} others {ends}"
+    return (" ", Name.of(rater), f" agrees with nobody ({alone}): answers like chance.")
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:
     """Return the habit of a rater that stands out most: set size, or a label."""
+    who = Name.of(rater["rater"])
     size, bias = rater["mean_set_size"], rater["set_size_bias"]
     if pd.notna(bias) and abs(bias) >= 0.5:
         others = "more" if bias > 0 else "fewer"
-        return (f"; gives {size:.1f} labels a unit, {abs(bias):.1f} {others} than the others",)
+        many = f" gives {size:.1f} labels a unit, {abs(bias):.1f} {others} than the others."
+        return (" ", who, many)
     over = rater["overuse"]
     if pd.notna(over) and over >= 0.1:
         used = Name.of(rater["overused_label"])
-        return ("; uses ", used, f" in {share(over)} more of the units than the others")
+        often = f" in {100 * over:.0f} more of 100 units than the others."
+        return (" ", who, " uses ", used, often)
     return ()
 
 
 def unit_finding(f: Findings) -> Sentence:
-    """Say in how few units half of the disagreement lies."""
+    """Say in how few units half of the disagreement lies, and which hold most of it."""
     units = f.frame("units")
     if units is None:
         return ()
@@ -209,11 +256,12 @@ def unit_finding(f: Findings) -> Sentence:
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
     said = f"Half of the disagreement lies in {part}{perfect}. To adjudicate first: "
-    return (said, Name.of(units["unit"].iloc[0]), ".")
+    wrong = by_share(units[units["disagreement"] > 0])["unit"].iloc[:_NAMED_UNITS]
+    return (said, *enumeration([(Name.of(unit),) for unit in wrong]), ".")
 
 
 def group_finding(f: Findings) -> Sentence:
-    """Say whether the groups differ, and which are the ends."""
+    """Say whether the groups differ, and which stand out or are the ends."""
     groups = f.frame("groups")
     if groups is None:
         return ()
@@ -229,31 +277,62 @@ def group_finding(f: Findings) -> Sentence:
         return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     ends = large if len(large) > 1 else known
+    apart = groups_apart(known)
+    apart = apart[apart["group"].isin(ends["group"])]
+    if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
+        return _groups_apart(apart, ends[~ends["group"].isin(apart["group"])])
     low, high = ends.iloc[0], ends.iloc[-1]
     first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
     between = f" to {number(high['estimate'])} in "
     return (first, Name.of(low["group"]), between, Name.of(high["group"]), ".")
 
 
+def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
+    """Return which groups stand out from the rest, and where the others lie."""
+    parts = []
+    for row in apart.to_dict("records"):
+        off = f"{signed(row['difference'])} against the rest, {p_phrase(row['p_holm'])} by Holm"
+        parts.append((Name.of(row["group"]), f" ({number(row['estimate'])}, {off})"))
+    low, high = number(others["estimate"].min()), number(others["estimate"].max())
+    verb = "stands" if len(parts) == 1 else "stand"
+    rest = f"; the other {len(others):,} lie between {low} and {high}."
+    return (*enumeration(parts), f" {verb} out{rest}")
+
+
 def change_finding(f: Findings) -> Sentence:
-    """Say which of the changes of labels that were tried brings most; raters have their own."""
+    """Say which of the changes that were tried brings most, and which of those of labels."""
     changes = f.frames["changes"]
-    tried = changes[~changes["change"].isin(["as it is", "drop rater"])]
-    tried = tried[tried["estimate"].notna()]
-    if not len(tried):
-        return ()
-    word = short_name(f.main.coefficient)
+    tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
     surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
-    if not len(surely):
-        if len(tried) == 1:
-            return (f"The one change of labels that was tried does not surely raise {word}.",)
-        few = counted(len(tried), "change")
-        return (f"None of {few} of labels that were tried surely raises {word}.",)
-    best = surely.sort_values("difference", ascending=False, kind="stable").iloc[0]
-    gain = f"{number(best['estimate'])} instead of {number(f.main.estimate)}"
-    said = "Of the changes of labels that were tried, most is gained if you "
-    end = f": {word} {gain} ({signed(best['difference'])})."
-    return (said, *change_words(best["change"], best["what"]), end)
+    surely = surely.sort_values("difference", ascending=False, kind="stable")
+    of_labels = tried[tried["change"] != "drop rater"]
+    known = surely[surely["change"] != "drop rater"]
+    if len(surely) and surely["change"].iloc[0] == "drop rater":
+        second = (
+            (*_gain(f, known.iloc[0], "; of the labels, if you "), ".") if len(known) else (".",)
+        )
+        return (*_gain(f, surely.iloc[0], "Most is gained if you "), *second)
+    if len(known):
+        said = "Of the changes that were tried, most is gained if you "
+        return (*_gain(f, known.iloc[0], said), ".")
+    return _no_gain(len(of_labels), short_name(f.main.coefficient))
+
+
+def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
+    """Return what a change brings, after how it is said to."""
+    word, now = short_name(f.main.coefficient), number(f.main.estimate)
+    gain = f": {word} {number(change['estimate'])} instead of {now}"
+    end = f"{gain} ({signed(change['difference'])})"
+    return (said, *change_words(change["change"], change["what"]), end)
+
+
+def _no_gain(n: int, word: str) -> Sentence:
+    """Return that no change of labels helps, where any was tried."""
+    if n < 2:
+        one = f"The one change of labels that was tried does not surely raise {word}."
+        return (one,) if n else ()
+    few = counted(n, "change")
+    return (f"None of {few} of labels that were tried surely raises {word}.",)
 
 
 def change_words(change: str, what: object) -> Sentence:

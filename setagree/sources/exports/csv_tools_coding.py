@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -20,6 +19,7 @@ from setagree.sources.exports.sheets import (
     has,
     label_list,
     pick_question,
+    read_json,
     split_column,
 )
 from setagree.sources.exports.unclear import settle
@@ -47,7 +47,20 @@ def _read_label_studio(path: Path, request: Request) -> Answers:
         sheet.parse(name, _choices),
         sheet.blank(name),
     )
-    return settle(found, request, why="It was submitted without a choice.", default="empty")
+    several = _asks_more(sheet, name)
+    why = f"It was submitted without a choice{', or not shown' if several else ''}."
+    return settle(found, request, why=why, default=None if several else "empty")
+
+
+def _asks_more(sheet: Sheet, question: str) -> bool:
+    """Say whether another column may be a question: data are the same in all rows of a task."""
+    task = sheet.cells("id")
+    others = [name for name in sheet.columns if name not in {*_OF_LABEL_STUDIO, question}]
+    return any(
+        sheet.cells(name).str.startswith('{"choices"').any()
+        or (sheet.cells(name).groupby(task).nunique() > 1).any()
+        for name in others
+    )
 
 
 def _label_studio_question(sheet: Sheet, request: Request) -> str:
@@ -68,8 +81,10 @@ def _choices(cell: str) -> LabelSet:
     """Return the one choice that a cell is, or those of its JSON."""
     if cell.startswith(('{"choices"', "[")):
         try:
-            found = json.loads(cell)
-        except (ValueError, RecursionError):
+            found = read_json(cell)
+        except FileError:
+            if cell.startswith('{"choices"'):
+                raise
             found = None
         if isinstance(found, dict):
             return label_list(found["choices"], cell)
@@ -193,7 +208,8 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         _is_label_studio,
         _read_label_studio,
-        "A blank answer is the empty set unless blank='missing' is said.",
+        "A blank answer is the empty set unless blank='missing' is said; with several questions, "
+        "blank= must say it.",
     ),
     Format(
         "atlasti",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from setagree.errors import FileError, shorten
+from setagree.errors import FileError, OptionError, counted, listing, shorten
 from setagree.labels import EMPTY, LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import (
@@ -258,14 +258,27 @@ def _read_zooniverse(path: Path, request: Request) -> Answers:
     """Read a classification export."""
     sheet = Sheet.open(path, request)
     tasks = sheet.parse("annotations", _tasks)
-    known = dict.fromkeys(name for row in tasks if row for name in row)
-    titles = {title: name for row in tasks if row for name, (title, _) in row.items() if title}
-    asked = titles.get(request.question or "", request.question)
-    question = pick_question(asked, list(known), sheet.name)
+    question = _zooniverse_task(tasks, request, sheet)
     labels = sheet.parse("annotations", lambda cell: _task_value(_tasks(cell), question))
     nothing = np.zeros(len(labels), dtype=bool)
     found = sheet.found(sheet.ids("subject_ids"), sheet.ids("user_name"), labels, nothing)
     return settle(found, request, why="")
+
+
+def _zooniverse_task(
+    tasks: Sequence[Mapping[str, tuple[str | None, Any]] | None], request: Request, sheet: Sheet
+) -> str:
+    """Return the task that is asked for by its name or its title."""
+    known = dict.fromkeys(name for row in tasks if row for name in row)
+    titles = [(title, name) for row in tasks if row for name, (title, _) in row.items()]
+    named = dict.fromkeys(name for title, name in titles if title == request.question)
+    if len(named) > 1 and request.question not in known:
+        raise OptionError(
+            f"{sheet.name}: {counted(len(named), 'task')} are called {request.question!r}; say "
+            f"question={next(iter(named))!r} or another of {listing([*named])}."
+        )
+    asked = request.question if request.question in known else next(iter(named), request.question)
+    return pick_question(asked, list(known), sheet.name)
 
 
 def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
@@ -274,9 +287,12 @@ def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
     if not isinstance(found, list):
         raise FileError(f"{shorten(cell)} is no list of tasks.")
     try:
-        return {task["task"]: (task.get("task_label"), task["value"]) for task in found}
+        tasks = {task["task"]: (task.get("task_label"), task["value"]) for task in found}
     except (TypeError, KeyError, AttributeError):
         raise FileError(f"{shorten(cell)} has a task without 'task' or 'value'.") from None
+    if len(tasks) < len(found):
+        raise FileError(f"{shorten(cell)} answers a task twice; which answer counts, none tells.")
+    return tasks
 
 
 def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> LabelSet | None:

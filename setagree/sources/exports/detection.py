@@ -77,9 +77,8 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
     first = {str(name): frame[name].iloc[0] for name in frame}
     if all(isinstance(cell, str) for cell in first.values()):
         return replace(_NOTHING, path=path)
-    return replace(
-        _NOTHING, path=path, record={n: c for n, c in first.items() if not is_missing(c)}
-    )
+    record = {name: cell for name, cell in first.items() if not is_missing(cell)}
+    return replace(_NOTHING, path=path, record=record)
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:

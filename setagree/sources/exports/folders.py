@@ -13,6 +13,7 @@ from setagree.labels import LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import pick_question
 from setagree.sources.exports.unclear import Found, settle
+from setagree.sources.streams import check_regular
 
 
 def _collect(name: str, rows: Iterator[tuple[str, str, LabelSet, str]]) -> Found:
@@ -90,6 +91,7 @@ class _Tree(ET.TreeBuilder):
 
 def _parse_xml(file: Path, name: str) -> ET.Element:
     parser = ET.XMLParser(target=_Tree())  # noqa: S314 - a DOCTYPE is refused
+    check_regular(file)
     try:
         with file.open("rb") as stream:
             return ET.parse(stream, parser).getroot()  # noqa: S314
@@ -161,6 +163,7 @@ def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
 
 
 def _lines(file: Path, name: str, request: Request) -> list[str]:
+    check_regular(file)
     try:
         return file.read_text(encoding=request.encoding).removeprefix("\ufeff").split("\n")
     except UnicodeDecodeError as error:

@@ -1,19 +1,15 @@
-"""What readers share: which question, what a blank means, who is on the roster."""
+"""What readers share: which question, what a blank means."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Literal
-
-import pandas as pd
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing
 from setagree.labels import Label
 from setagree.sources.exports.base import Answers, Request
 from setagree.sources.exports.json_files import Node, shown
-from setagree.sources.files import read_table
 
 
 def nothing() -> Answers:
@@ -75,22 +71,3 @@ def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | 
     if request.blank == "missing":
         return None
     raise DataError(f"{where}: {why}; say blank='empty' or blank='missing'.")
-
-
-def roster_pairs(request: Request) -> frozenset[tuple[str, str]] | None:
-    """Return who answered what, as pairs of unit and rater in text; None without a roster.
-
-    Raises
-    ------
-    DataError
-        The roster has no columns unit and rater.
-    """
-    roster = request.roster
-    if roster is None:
-        return None
-    if isinstance(roster, str | os.PathLike):
-        roster = read_table(Path(roster), encoding=request.encoding)
-    if not isinstance(roster, pd.DataFrame) or not {"unit", "rater"} <= {*roster.columns}:
-        seen = list(roster.columns) if isinstance(roster, pd.DataFrame) else type(roster).__name__
-        raise DataError(f"roster= needs a table with the columns 'unit' and 'rater', not {seen}.")
-    return frozenset(zip(roster["unit"].map(str), roster["rater"].map(str), strict=True))

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from setagree.errors import DataError, FileError, counted
-from setagree.labels import Label
+from setagree.labels import Blank, Label
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.gathering import (
     add,
     choose_question,
     nothing,
     refuse_useless,
-    roster_pairs,
 )
-from setagree.sources.exports.json_files import Node, first_object, read_records, shown
+from setagree.sources.exports.json_files import Node, first_object, read_object, read_records, shown
+from setagree.sources.exports.rosters import Pair, check_roster, read_roster, text_pairs
 from setagree.sources.files import read_table
+from setagree.sources.streams import check_regular
 
 _RESPONSE = re.compile(r"(?:^|.*/)(\d+)/[^/]+\.json")
 _NO_RATERS = "all"
@@ -77,33 +78,38 @@ def _doccano(path: Path, pattern: str, request: Request, read: _ReadExamples) ->
             "alone, the project shares one answer among all, and the raters are lost."
         )
     by_file = [read(file, request) for file in files]
-    answered = _who_answered(path, by_file, request)
+    roster = read_roster(request)
+    answered = _who_answered(path, by_file, roster, request.blank)
     answers = nothing()
     for example in (example for examples in by_file for example in examples):
         given = bool(example.labels) or answered(example)
         add(answers, example.unit, example.rater, example.labels if given else None, example.place)
+    if roster is not None:
+        check_roster(roster, text_pairs(answers.units, answers.raters), shown(path))
     return answers
 
 
 def _who_answered(
-    path: Path, by_file: list[list[_Example]], request: Request
+    path: Path,
+    by_file: list[list[_Example]],
+    roster: Mapping[Pair, None] | None,
+    blank: Blank | None,
 ) -> Callable[[_Example], bool]:
     """Return what says whether an example without labels was answered.
 
     Without "Export only approved documents" every file has every example, the untouched too.
     """
-    roster = roster_pairs(request)
     if roster is not None:
-        return lambda example: (str(example.unit), example.rater) in roster
-    if request.blank in {"empty", "missing"}:
-        return lambda _: request.blank == "empty"
+        return lambda example: text_pairs([example.unit], [example.rater])[0] in roster
+    if blank in {"empty", "missing"}:
+        return lambda _: blank == "empty"
     alike = len({frozenset(each.unit for each in examples) for examples in by_file}) == 1
-    blank = [each for examples in by_file for each in examples if not each.labels]
-    if alike and blank:
+    unlabelled = [each for examples in by_file for each in examples if not each.labels]
+    if alike and unlabelled:
         raise DataError(
             f"{shown(path)}: every file has every example, and "
-            f"{counted(len(blank), 'answer')} without labels "
-            f"(first: {blank[0].place}) may be an answer or none: doccano exports untouched "
+            f"{counted(len(unlabelled), 'answer')} without labels "
+            f"(first: {unlabelled[0].place}) may be an answer or none: doccano exports untouched "
             "examples like empty ones. Export approved documents only, name who answered what "
             "with roster=, or say blank='empty' or blank='missing'."
         )
@@ -136,6 +142,7 @@ def _csv_examples(path: Path, request: Request) -> list[_Example]:
 
 def _has_no_rows(path: Path, *, n_heads: int = 0) -> bool:
     """Say whether a member of the project, such as its administrator, annotated nothing."""
+    check_regular(path)
     with path.open("rb") as file:
         lines = (line for line in file if line.strip(b'\r\n\t "\xef\xbb\xbf'))
         return len(list(islice(lines, n_heads + 1))) <= n_heads
@@ -194,7 +201,7 @@ def read_sagemaker(path: Path, request: Request) -> Answers:
 
 def _worker_answers(file: Path, folder: Path, request: Request) -> list[Node]:
     """Return the answers in a file, which know its place in the folder."""
-    root = read_records(file, request.encoding)[0]
+    root = read_object(file, request.encoding)
     inside = Node(root.value, file.relative_to(folder).as_posix())
     return list(inside.at("answers").items())
 

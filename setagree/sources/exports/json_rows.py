@@ -11,7 +11,7 @@ from setagree.labels import Label
 from setagree.sources.columns import Columns, guess_columns
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.gathering import add, choose_question, nothing, refuse_useless
-from setagree.sources.exports.json_files import Node, read_records, shown
+from setagree.sources.exports.json_files import Node, read_object, read_records, shown
 from setagree.sources.streams import Source
 
 _SIDECARS = ("{stem}.features.json", "dataset_info.json")
@@ -30,16 +30,24 @@ def read_sequence(path: Path, request: Request) -> Answers:
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
     answers = nothing()
+    known: dict[str, frozenset[Label]] = {}
     for row in rows:
-        labels = row.get(answer)
-        add(
-            answers,
-            row.at(columns.unit).name(),
-            row.at(columns.rater).name(),
-            None if labels is None else _named(labels, names),
-            row.place,
-        )
+        unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
+        add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
     return answers
+
+
+def _labels_of(
+    row: Node, answer: str, names: list[str], known: dict[str, frozenset[Label]]
+) -> frozenset[Label] | None:
+    """Return the labels of a row; of the lists of a file, most were read before."""
+    given = row.get(answer)
+    if given is None:
+        return None
+    key = repr(given.value)
+    if key not in known:
+        known[key] = _named(given, names)
+    return known[key]
 
 
 def _answer_key(request: Request, columns: Columns, rows: list[Node], path: Path) -> str:
@@ -149,7 +157,7 @@ def class_names(path: Path, column: str, encoding: str) -> list[str]:
     They are looked for in ``<name>.features.json`` and ``dataset_info.json`` beside the file.
     """
     for beside in class_files(path):
-        tree = read_records(beside, encoding)[0]
+        tree = read_object(beside, encoding)
         names = _find_names(tree.value, column, inside=False)
         if names is not None:
             return _checked_names(names, beside)

@@ -14,12 +14,13 @@ from setagree.sources.exports.gathering import (
     choose_question,
     nothing,
     refuse_useless,
-    roster_pairs,
 )
 from setagree.sources.exports.json_files import Node, read_records, shown
+from setagree.sources.exports.rosters import Pair, check_roster, read_roster, text_pairs
 
 _NOT_QUESTIONS = {
-    *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
+    *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"),
+    "comments",
 }
 
 
@@ -123,16 +124,17 @@ def read_label_studio_min(path: Path, request: Request) -> Answers:
         if row.get("annotation_id") is not None or row.get("annotator") is not None
     ]
     question = _min_question(rows, request, path)
+    several = _asks_more(rows, question)
     answers = nothing()
     for row in rows:
-        labels = _min_labels(row, question, request)
+        labels = _min_labels(row, question, request, several=several)
         add(answers, row.at("id").name(), row.at("annotator").name(), labels, row.place)
     return answers
 
 
 def _min_question(rows: list[Node], request: Request, path: Path) -> str:
     """Return the key of the answers; only a key with several choices is surely one."""
-    keys = dict.fromkeys(key for row in rows for key in row.members() if key not in _NOT_QUESTIONS)
+    keys = _min_keys(rows)
     if request.question is not None:
         choose_question(request.question, keys, shown(path))
         return request.question
@@ -146,14 +148,39 @@ def _min_question(rows: list[Node], request: Request, path: Path) -> str:
     return found
 
 
+def _min_keys(rows: list[Node]) -> dict[str, None]:
+    """Return the keys of questions and data."""
+    return dict.fromkeys(key for row in rows for key in row.members() if key not in _NOT_QUESTIONS)
+
+
+def _asks_more(rows: list[Node], question: str) -> bool:
+    """Say whether another key may be a question: data are the same in all rows of a task."""
+    return any(_may_be_question(rows, key) for key in _min_keys(rows) if key != question)
+
+
+def _may_be_question(rows: list[Node], key: str) -> bool:
+    of_task: dict[str, object] = {}
+    for row in rows:
+        value = row.members().get(key)
+        first = of_task.setdefault(repr(row.members().get("id")), value)
+        if _has_choices(value) or first != value:
+            return True
+    return False
+
+
 def _has_choices(value: object) -> bool:
     return isinstance(value, dict) and "choices" in value
 
 
-def _min_labels(row: Node, question: str, request: Request) -> frozenset[Label] | None:
+def _min_labels(
+    row: Node, question: str, request: Request, *, several: bool
+) -> frozenset[Label] | None:
     answer = row.get(question)
     if answer is None:
-        return None if request.blank == "missing" else frozenset()
+        if request.blank is None and not several:
+            return frozenset()
+        why = f"no answer to {question!r}, which was left empty or not shown"
+        return blank_answer(request, row, why)
     if isinstance(answer.value, dict):
         return answer.at("choices").label_set()
     return frozenset([answer.label()])
@@ -256,7 +283,7 @@ def _is_argilla_flat(peek: Peek) -> bool:
 
 def read_argilla_nested(path: Path, request: Request) -> Answers:
     """Return the responses of the nested layout whose authors the roster says submitted them."""
-    roster = roster_pairs(request)
+    roster = read_roster(request)
     if roster is None:
         raise DataError(
             f"{shown(path)} does not tell submitted responses from discarded ones: Argilla's "
@@ -267,13 +294,23 @@ def read_argilla_nested(path: Path, request: Request) -> Answers:
     found = [key for record in records for key in record.at("responses").members()]
     question = choose_question(request.question, found, shown(path))
     answers = nothing()
+    seen: set[Pair] = set()
     for record in records:
-        responses = record.at("responses").get(str(question))
-        for each in responses.items() if responses is not None else ():
-            unit, user = record.at("id").name(), each.at("user_id").name()
-            labels = _response(each.at("value")) if (str(unit), str(user)) in roster else None
-            add(answers, unit, user, labels, each.place)
+        for name in record.at("responses").members():
+            for each in _responses(record, name):
+                pair = record.at("id").name(), each.at("user_id").name()
+                seen.update(listed := text_pairs([pair[0]], [pair[1]]))
+                if name == question:
+                    labels = _response(each.at("value")) if listed[0] in roster else None
+                    add(answers, *pair, labels, each.place)
+    check_roster(roster, seen, shown(path))
     return answers
+
+
+def _responses(record: Node, question: str) -> Iterator[Node]:
+    """Yield the responses to a question, where there are any."""
+    responses = record.at("responses").get(question)
+    yield from responses.items() if responses is not None else ()
 
 
 def _is_argilla_nested(peek: Peek) -> bool:
@@ -295,7 +332,8 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         _is_label_studio_min,
         read_label_studio_min,
-        "Questions look like data where no answer has two choices: question=.",
+        "Questions look like data where no answer has two choices: question=. With several "
+        "questions, blank= says what an unanswered one means.",
     ),
     Format(
         "prodigy",

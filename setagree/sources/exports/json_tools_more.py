@@ -16,7 +16,7 @@ from setagree.sources.exports.gathering import (
     nothing,
     refuse_useless,
 )
-from setagree.sources.exports.json_files import Node, read_records, shown
+from setagree.sources.exports.json_files import Node, read_object, read_records, shown
 
 
 def _keys(peek: Peek) -> set[str]:
@@ -29,7 +29,7 @@ def _keys(peek: Peek) -> set[str]:
 def read_lighttag(path: Path, request: Request) -> Answers:
     """Return the classes that each annotator gave; one who saw and gave none gave none."""
     refuse_useless(request, path, "question", "roster")
-    root = read_records(path, request.encoding)[0]
+    root = read_object(path, request.encoding)
     answers = nothing()
     for example in root.at("examples").items():
         unit = example.at("example_id").name()

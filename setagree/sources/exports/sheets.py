@@ -35,6 +35,7 @@ from setagree.sources.columns import Role, guess_columns
 from setagree.sources.exports.base import Peek, Request
 from setagree.sources.exports.unclear import Flags, Found
 from setagree.sources.files import read_table, sniff_delimiter
+from setagree.sources.records import unique_keys
 
 T = TypeVar("T")
 
@@ -309,9 +310,11 @@ def _flags(
 def read_json(cell: str) -> Any:
     """Return the JSON of a cell."""
     try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
+        return json.loads(cell, object_pairs_hook=unique_keys)
+    except (json.JSONDecodeError, RecursionError):
         raise FileError(f"{shorten(cell)} is no JSON.") from None
+    except ValueError as error:
+        raise FileError(f"{shorten(cell)}: {error}.") from None
 
 
 def label_list(found: object, cell: str) -> LabelSet:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import DataError, check_choice, counted, shorten
 from setagree.labels import EMPTY, Blank, LabelSet
-from setagree.layouts import pick_column
 from setagree.sources.exports.base import Answers, Request
-from setagree.sources.files import read_table
+from setagree.sources.exports.rosters import check_roster, read_roster, text_pairs
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
-Pair: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def settle(
     if request.blank is not None:
         check_choice("blank", request.blank, ("missing", "empty", "error"))
     if request.roster is not None:
-        return _by_roster(found, _roster(request), adds=not writes_empty)
+        return _by_roster(found, request, adds=not writes_empty)
     policy = request.blank or default
     if not writes_empty and policy != "missing":
         raise DataError(
@@ -107,12 +103,14 @@ def _filled(found: Found, empty: Flags) -> Answers:
     return Answers(found.units, found.raters, labels, found.places)
 
 
-def _by_roster(found: Found, roster: dict[Pair, None], *, adds: bool) -> Answers:
+def _by_roster(found: Found, request: Request, *, adds: bool) -> Answers:
     """Return the answers of a roster: what is open and on it is the empty set."""
-    pairs = _pairs(found.units, found.raters)
+    roster = read_roster(request) or {}
+    pairs = text_pairs(found.units, found.raters)
     listed = np.array([pair in roster for pair in pairs], dtype=bool)
     answered = np.array([labels is not None for labels in found.labels], dtype=bool)
     _refuse_unlisted(found, np.flatnonzero(answered & ~listed))
+    check_roster(roster, pairs, found.name, adds=adds)
     answers = _filled(found, found.unclear & listed)
     seen = set(pairs)
     rest = [pair for pair in roster if pair not in seen] if adds else []
@@ -136,28 +134,7 @@ def _refuse_unlisted(found: Found, rows: npt.NDArray[np.intp]) -> None:
 
 def listed_pairs(request: Request, units: Sequence[object], raters: Sequence[object]) -> Flags:
     """Return which of the pairs a roster lists; all of them where there is no roster."""
-    if request.roster is None:
+    roster = read_roster(request)
+    if roster is None:
         return np.ones(len(units), dtype=bool)
-    roster = _roster(request)
-    return np.array([pair in roster for pair in _pairs(units, raters)], dtype=bool)
-
-
-def _roster(request: Request) -> dict[Pair, None]:
-    """Return the (unit, rater) pairs of a roster, as text and in its order."""
-    table: Any = request.roster
-    if isinstance(table, str | Path):
-        table = read_table(table, encoding=request.encoding)
-    if not isinstance(table, pd.DataFrame):
-        raise DataError(
-            f"roster={shorten(table)} is no table; pass a DataFrame or the path of a CSV file with "
-            "columns unit and rater."
-        )
-    try:
-        units, raters = (pick_column(table, role).tolist() for role in ("unit", "rater"))
-    except DataError as error:
-        raise DataError(f"roster: {error}") from error
-    return dict.fromkeys(_pairs(units, raters))
-
-
-def _pairs(units: Sequence[object], raters: Sequence[object]) -> list[Pair]:
-    return [(str(u).strip(), str(r).strip()) for u, r in zip(units, raters, strict=True)]
+    return np.array([pair in roster for pair in text_pairs(units, raters)], dtype=bool)
