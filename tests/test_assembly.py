@@ -136,7 +136,8 @@ class TestRefusals:
     def test_missing_ids(self):
         """A row without unit or rater is an error even where its answer is missing."""
         assert refusal([("u", "x", "a"), (None, "y", None)]) == (
-            "1 row without a unit (first: row 2, counted from 1 below the header); name the unit or drop the rows."
+            "1 row without a unit (first: row 2, counted from 1 below the header); name the unit "
+            "or drop the rows."
         )
         assert refusal([("u", np.nan, "a")]).startswith(
             "1 row without a rater (first: row 1, counted"

@@ -119,7 +119,8 @@ class TestIds:
         with pytest.raises(DataError) as caught:
             coding.code_ids(objects("x", missing, "y", missing), "rater")
         assert str(caught.value) == (
-            "2 rows without a rater (first: rows 2, 4, counted from 1 below the header); name the rater or drop the rows."
+            "2 rows without a rater (first: rows 2, 4, counted from 1 below the header); name the "
+            "rater or drop the rows."
         )
 
     @pytest.mark.parametrize("other", ["z", 7, (1, 2)], ids=["text", "number", "tuple"])

@@ -289,8 +289,8 @@ def test_ids_that_are_missing(role, missing):
     table.loc[[1, 3], role] = missing
     words = sentence(DataError, sa.Annotations.from_long, table)
     assert words == (
-        f"2 rows without a {role} (first: rows 2, 4, counted from 1 below the header); name the {role} or "
-        "drop the rows."
+        f"2 rows without a {role} (first: rows 2, 4, counted from 1 below the header); name the "
+        f"{role} or drop the rows."
     )
 
 
