@@ -126,16 +126,23 @@ def doubt_absent(markers: Sequence[object]) -> None:
 
 
 def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
-    """Say which units or raters differ only in case; more than 100,000 are not looked at."""
-    texts = [name for name in names if isinstance(name, str)] if len(names) <= _MANY else []
+    """Say which units or raters differ only in case, or in type, as 1 and "1".
+
+    More than 100,000 are not looked at.
+    """
+    seen = [*names] if len(names) <= _MANY else []
+    has_text = any(isinstance(name, str) for name in seen)
+    texts = [str(name) for name in seen] if has_text else []
     # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
     together = "\n".join(texts)
-    if together == together.casefold() or len(set(map(str.casefold, texts))) == len(texts):
+    one_case = together == together.casefold() and len(set(texts)) == len(texts)
+    if one_case or len(set(map(str.casefold, texts))) == len(texts):
         return
-    groups: dict[str, list[str]] = {}
-    for name in texts:
-        groups.setdefault(name.casefold(), []).append(name)
-    alike = sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
+    groups: dict[str, list[object]] = {}
+    for name, text in zip(seen, texts, strict=True):
+        groups.setdefault(text.casefold(), []).append(name)
+    several = [tuple(sorted(group, key=repr)) for group in groups.values() if len(group) > 1]
+    alike = sorted(several, key=repr)
     warn(
         f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in one "
         "way.",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import FileError
+from setagree.errors import FileError, SimilarLabelsWarning
 from setagree.sources import read_table
 
 BIG = 2**53
@@ -119,3 +119,13 @@ def test_text_of_two_kinds_of_file(tmp_path):
     flags.to_parquet(tmp_path / "h-1.parquet")
     flags.to_parquet(tmp_path / "h-2.parquet")
     assert len(read_table(tmp_path / "h-*")) == 2
+
+
+@pytest.mark.parametrize("role", ["unit", "rater"])
+def test_a_number_and_its_text(tmp_path, role):
+    """1 and "1" are two units, or raters, and one warning says so."""
+    odd = [{"unit": "u", "rater": "a", "labels": ["x"], role: name} for name in (1, "1", "other")]
+    path = save(tmp_path, "ids.json", odd)
+    with pytest.warns(SimilarLabelsWarning, match=r"kept apart that look alike: \('1', 1\); if"):
+        study = sa.Annotations.from_long(read_table(path))
+    assert (study.n_units, study.n_raters)[role == "rater"] == 3

@@ -27,6 +27,7 @@ from picture_frames import (
 
 import setagree as sa
 from setagree.errors import DataError, MissingDependencyError, OptionError, ResamplingWarning
+from setagree.views.words import COEFFICIENT_NAMES
 
 pytest.importorskip("matplotlib")
 
@@ -306,7 +307,8 @@ def test_null(score, alternative):
     assert upright(ax) == [test.agreement.estimate, np.quantile(test.distribution, 0.95)]
     text = said(ax)
     assert f"observed {test.agreement.estimate:.3f}, p = {test.p_value:.2g} ({alternative})" in text
-    assert f"{test.agreement.coefficient} [masi]: 199 reshuffles, all answers over all" in text
+    name = COEFFICIENT_NAMES[test.agreement.coefficient]
+    assert f"{name}, the MASI distance: 199 reshuffles, all answers over all" in text
     left, right = ax.get_xlim()
     assert left < min(test.distribution) < test.agreement.estimate < right
 
@@ -321,7 +323,7 @@ def test_null_says_what_was_reshuffled():
     assert "Their mean is 0.000, in theory 0.000." in text
     within = sa.permutation_test(ALPHA, n_resamples=9, scheme="within_rater", rng=1)
     text = said(plots.null(within, ax=fresh()))
-    assert "within each rater's answers." in text
+    assert "within each rater's answers." in " ".join(text.split())
     assert "theory" not in text
 
 
@@ -381,7 +383,7 @@ def test_bootstrap(level):
 def test_bootstrap_says_how():
     """What was redrawn and what was undefined is in the words."""
     both = sa.bootstrap(ALPHA, n_resamples=9, resample="both", rng=1)
-    assert "units and raters redrawn" in said(plots.bootstrap(both, ax=fresh()))
+    assert "units and raters redrawn" in " ".join(said(plots.bootstrap(both, ax=fresh())).split())
     with pytest.warns(ResamplingWarning):
         own = sa.bootstrap(ALPHA, n_resamples=9, method="krippendorff", rng=1)
     assert "Krippendorff's bootstrap" in said(plots.bootstrap(own, ax=fresh()))
@@ -416,7 +418,7 @@ def test_forest():
     assert dots(ax)[:, 0].tolist() == frame["estimate"].tolist()
     assert dots(ax)[:, 1].tolist() == [0, 1, 2, 3]
     assert intervals(ax).tolist() == frame[["low", "high"]].to_numpy().tolist()
-    assert rows_named(ax)[:2] == ["krippendorff_alpha [nominal]", "krippendorff_alpha [masi]"]
+    assert rows_named(ax)[:2] == ["Krippendorff's alpha [nominal]", "Krippendorff's alpha [MASI]"]
     first = frame.iloc[0]
     assert f"{first.estimate:.3f} ({first.low:.3f} to {first.high:.3f})" in said(ax)
     assert "Lines: 95 % intervals. 60 units, 180 ratings" in said(ax)
@@ -436,12 +438,14 @@ def test_forest_titles():
     """What all rows share stands in the title, and not in each row."""
     alphas = sa.agreement(STUDY, coefficients="krippendorff_alpha", distances=["masi", "dice"])
     ax = plots.forest(alphas, ax=fresh())
-    assert ax.get_title(loc="left") == "krippendorff_alpha by distance"
-    assert rows_named(ax) == ["masi", "dice"]
+    assert ax.get_title(loc="left") == "Krippendorff's alpha by distance"
+    assert rows_named(ax) == ["MASI", "Dice"]
     both = sa.agreement(STUDY, coefficients=["krippendorff_alpha", "fleiss_kappa"])
     ax = plots.forest(both, ax=fresh())
-    assert ax.get_title(loc="left") == "Agreement with masi by coefficient"
-    assert rows_named(ax) == ["krippendorff_alpha", "fleiss_kappa"]
+    assert ax.get_title(loc="left") == "Agreement with the MASI distance by coefficient"
+    assert rows_named(ax) == ["Krippendorff's alpha", "Fleiss' kappa"]
+    gwet = sa.agreement(STUDY, coefficients="gwet_ac", distances=["nominal", "dice"])
+    assert plots.forest(gwet, ax=fresh()).get_title(loc="left") == "Agreement by distance"
 
 
 def test_forest_thins():
@@ -506,7 +510,7 @@ def test_raters():
     text = said(ax)
     assert f"{frame['change'][0]:+.4f}" in text
     assert f"{frame['change'][3]:+.4f}".replace("-", MINUS) in text
-    assert "Change of krippendorff_alpha [masi] without the rater" in text
+    assert "Krippendorff's alpha, the MASI distance\nChange without the rater" in text
 
 
 def test_raters_thin():
@@ -525,7 +529,7 @@ def test_groups():
     np.testing.assert_array_equal(dots(ax)[:, 0], frame["estimate"])
     text = said(ax)
     assert "One test that all groups agree alike: p = 0.012." in text
-    assert ax.get_xlabel() == "krippendorff_alpha [masi]"
+    assert ax.get_xlabel() == "Krippendorff's alpha, the MASI distance"
     bare = frame.drop(columns=["homogeneity_p_value", "coefficient", "distance", "reason"])
     text = said(plots.groups(bare, ax=fresh()))
     assert "One test" not in text
@@ -723,7 +727,7 @@ def test_units_as_a_curve():
     half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
     assert upright(ax) == [half]
     assert f"half of it is in the worst {half} ({half} %)" in said(ax)
-    assert "Worst: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
+    assert "Most of it: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
 
 
 def test_units_tie_and_agree():
@@ -732,7 +736,7 @@ def test_units_tie_and_agree():
     frame["disagreement"] = np.repeat([1.0, 0.5, 0.0], [40, 20, 40])
     frame["share_of_disagreement"] = frame["disagreement"] / 50
     ax = plots.units(frame, ax=fresh())
-    assert "40 share the largest value. 40 of 100 agree fully." in said(ax)
+    assert "40 hold the most of it. 40 of 100 agree fully." in said(ax)
     assert upright(ax) == [25]
     late = frame.assign(share_of_disagreement=np.repeat([0.0, 1 / 40], [60, 40]))
     assert upright(plots.units(late, ax=fresh())) == [80]
@@ -950,3 +954,21 @@ def test_heights():
     assert rows_height(1) == rows_height(2) < rows_height(10) < rows_height(40) == rows_height(99)
     assert cells_height(1) == cells_height(2) < cells_height(10) < cells_height(40)
     assert cells_height(99, limit=20) == cells_height(20)
+
+
+def test_narrow_axes_have_no_columns_of_text():
+    """On axes as narrow as a phone a list leaves its columns out, and its title breaks."""
+    from matplotlib.figure import Figure
+
+    frame = TABLE.to_frame()
+    ax = plots.forest(frame, ax=Figure(figsize=(3.75, 3)).add_subplot())
+    assert "estimate (interval)" not in said(ax)
+    assert "\n" in ax.get_title(loc="left")
+    assert "estimate (interval)" in said(plots.forest(frame, ax=fresh()))
+
+
+def test_names_that_are_not_ours_stay():
+    """A frame with other names is drawn with these."""
+    frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
+    ax = plots.forest(frame, ax=fresh())
+    assert rows_named(ax)[0].replace("\\", "") == "mine $ [own]"

@@ -105,6 +105,32 @@ def numbers(texts):
     return [float(text.split()[0].replace("−", "-").replace(",", "")) for text in texts]
 
 
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
+def test_pictures_fit(visit, size):
+    """Each figure shows one picture, made for the width, and none scrolls sideways."""
+    page = visit("plain", size=size)
+    figures = page.locator("figure")
+    for k in range(figures.count()):
+        shown = [one for one in figures.nth(k).locator("svg").all() if one.is_visible()]
+        assert len(shown) == 1
+        assert shown[0].bounding_box()["width"] <= size[0]
+        letter = shown[0].locator("text").last.bounding_box()
+        assert letter["height"] >= 9
+
+
+def test_digits_stand_above_bars(visit):
+    """No digit sticks out of a bar: bars are strips that begin below the digits."""
+    page = visit("plain", size=SIZES[1])
+    cell = page.locator("#labels td.n:has(.bar)").last
+    bar = cell.locator(".bar").bounding_box()
+    digits = cell.evaluate(
+        "c => { const r = document.createRange(); r.selectNodeContents(c.lastChild);"
+        " return r.getBoundingClientRect().bottom + scrollY }"
+    )
+    assert bar["y"] >= digits - 4
+    assert bar["height"] < 6
+
+
 @pytest.mark.parametrize("name", ["plain", "hostile"])
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -15,22 +15,28 @@ from setagree.views.pictures_labels import confusions, labels
 from setagree.views.pictures_panels import advantage, rater_map
 from setagree.views.pictures_raters import pairs, raters
 from setagree.views.pictures_units import groups, units
-from setagree.views.words import coefficient_name, distance_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 9.8
-"""Inches; the page is about as wide."""
+WIDTH, NARROW = 9.8, 3.75
+"""Inches; a page on a laptop is about as wide, and one on a phone."""
 
 MOST_DRAWN = 24
 """Rows of a picture: more do not help on a page that has the table below."""
 
 
 def figure(f: Findings, name: str, description: str) -> str:
-    """Return the picture of a section as an SVG element."""
+    """Return the picture of a section as an SVG element for wide pages and one for narrow ones.
+
+    The page shows the one that fits, so that letters can be read on either.
+    """
     draw, height = _drawing(f, name)
-    return inline_svg(draw, description=description, width=WIDTH, height=height)
+    broad = inline_svg(draw, description=description, width=WIDTH, height=height)
+    # Lines below the title break more often; a verdict on a model takes several.
+    more = 1.5 if name.startswith("model-") else 0.5
+    narrow = inline_svg(draw, description=description, width=NARROW, height=height + more)
+    return f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
 
 
 def _drawing(f: Findings, name: str) -> tuple[Callable[[Axes], object], float]:
@@ -44,7 +50,8 @@ def _drawing(f: Findings, name: str) -> tuple[Callable[[Axes], object], float]:
         return _on(rater_map, f.panels.map), 5.6
     if name.startswith("model-"):
         test = f.panels.tests[int(name.removeprefix("model-")) - 1]
-        return _on(advantage, test, limit=MOST_DRAWN), rows_height(len(test.humans) + 2)
+        height = rows_height(len(test.humans) + 2) + 0.4 * len(test.notes)
+        return _on(advantage, test, limit=MOST_DRAWN), height
     frame = f.frames[name]
     n = min(len(frame), MOST_DRAWN)
     if name == "confusions":
@@ -65,14 +72,7 @@ def _nearest(f: Findings) -> pd.DataFrame:
     frame = f.table.to_frame()
     same = frame["coefficient"] == f.main.coefficient
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
-    kept = frame[same | others]
-    return kept.assign(
-        coefficient=[
-            coefficient_name(c, [d])
-            for c, d in zip(kept["coefficient"], kept["distance"], strict=True)
-        ],
-        distance=[distance_name(d) for d in kept["distance"]],
-    )
+    return frame[same | others]
 
 
 def _on(draw: Callable[..., Any], result: object, **options: Any) -> Callable[[Axes], object]:

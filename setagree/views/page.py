@@ -184,7 +184,7 @@ def _longest(table: Table, column: int) -> float:
 def _cell(value: Any, column: Column, longest: float | None) -> Cell:
     bar = None
     if longest and not words.is_nothing(value):
-        bar = round(100 * float(value) / longest * 0.9, 1)
+        bar = round(100 * float(value) / longest * 0.75, 1)
     return Cell(
         shown(value, column.kind),
         span(value, column.kind),

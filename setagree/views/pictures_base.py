@@ -40,6 +40,9 @@ _LINE = 80
 WRITTEN = 22
 """Rows of a matrix in which numbers can be read."""
 
+_NARROW = 3.4
+"""Inches of axes below which a list has no columns of text: they would leave no room."""
+
 _INK = "#010203"
 _TAG = re.compile(r"<[^<>]*>")
 _QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
@@ -109,12 +112,24 @@ def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
     return max(1, min(limit, int(height / each)))
 
 
+def is_narrow(ax: Axes) -> bool:
+    """Say whether the axes are as narrow as on a phone."""
+    return bool(ax.get_window_extent().width / ax.figure.dpi < _NARROW)
+
+
+def _letters(ax: Axes) -> float:
+    """Return how many small letters fit across the axes."""
+    return float(72 * ax.get_window_extent().width / ax.figure.dpi / 5)
+
+
 def heading(ax: Axes, title: str, *lines: str) -> None:
     """Write the title, and under it in smaller type what was computed."""
-    points = 72 * ax.get_window_extent().width / ax.figure.dpi
-    text = wrapped(lines, width=int(np.clip(points / 5, 30, _LINE)))
+    narrow = is_narrow(ax)
+    text = wrapped(lines, width=30 if narrow else int(np.clip(_letters(ax), 30, _LINE)))
     below = 12 * (text.count("\n") + 1) if text else 0
-    size = float(np.clip(points / (0.62 * len(title)), NAME_SIZE, TITLE_SIZE))
+    title = wrapped([title], width=20) if narrow else title
+    size = float(np.clip(5 * _letters(ax) / (0.62 * len(title)), NAME_SIZE, TITLE_SIZE))
+    size = NAME_SIZE + 1 if narrow else size
     ax.set_title(title, loc="left", fontsize=size, fontweight="bold", pad=8 + below, usetex=False)
     if text:
         beside(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom")
@@ -156,6 +171,7 @@ def beside(
 
 def label_x(ax: Axes, text: str) -> None:
     """Name the horizontal axis."""
+    text = wrapped([text], width=int(max(_letters(ax), 30)))
     ax.set_xlabel(text, fontsize=NAME_SIZE, usetex=False)
     ax.tick_params(axis="x", labelsize=NAME_SIZE)
 
@@ -196,6 +212,8 @@ class Rows:
 def draw_rows(ax: Axes, rows: Rows, *, origin: float = 0.0) -> None:
     """Draw a dot with its interval in each row, from the top; a line marks the origin."""
     y = np.arange(len(rows.names))
+    narrow = is_narrow(ax)
+    columns = {} if narrow else rows.columns
     left, right = span(rows, origin)
     ax.axvline(origin, color=ink(ax), alpha=0.5, linewidth=0.8, zorder=1)
     ax.hlines(y, rows.low, rows.high, color=BLUE, linewidth=1.8, zorder=2)
@@ -206,13 +224,13 @@ def draw_rows(ax: Axes, rows: Rows, *, origin: float = 0.0) -> None:
     ax.set_xlim(left, right)
     ax.grid(axis="x", color=ink(ax), alpha=FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_ylim(len(y) - 0.4, -1.4 if rows.columns else -0.6)
+    ax.set_ylim(len(y) - 0.4, -1.4 if columns else -0.6)
     ax.set_yticks(y, list(rows.names), fontsize=NAME_SIZE, usetex=False)
     ax.tick_params(axis="y", length=0, pad=7)
-    ax.locator_params(axis="x", nbins=6)
+    ax.locator_params(axis="x", nbins=4 if narrow else 6)
     ax.spines["left"].set_visible(False)
     _undefined(ax, rows)
-    _columns(ax, rows.columns)
+    _columns(ax, columns)
 
 
 def span(rows: Rows, origin: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from setagree.views.pictures_base import WRITTEN, ink
+from setagree.views.pictures_base import WRITTEN, ink, is_narrow
 from setagree.views.style import BLUE, LONGEST, NAME_SIZE, ORANGE, Floats, cut
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNDEFINED = "·"
 """What is written in a cell that has no number."""
 
-_FEW = 12
+_FEW, _FEW_NARROW = 12, 6
 """Columns that fill the width."""
 
 
@@ -40,7 +40,7 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
     """
     ax.imshow(shades(cells.strength), interpolation="none", aspect="auto", zorder=1)
     # Few columns do not fill the width: their cells would be bars.
-    ax.set_xlim(-0.5, max(len(cells.columns), _FEW) - 0.5)
+    ax.set_xlim(-0.5, _across(ax, cells) - 0.5)
     size = 7.0 if max(cells.strength.shape) > WRITTEN else NAME_SIZE
     names = [cut(name, limit=LONGEST - 8) for name in cells.columns]
     ax.set_xticks(range(len(names)), names, fontsize=size, rotation=90, usetex=False)
@@ -53,6 +53,11 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
     else:
         _sign_cells(ax, cells)
         _key(ax, cells.key)
+
+
+def _across(ax: Axes, cells: Cells) -> int:
+    """Return how many columns the width is divided into."""
+    return max(len(cells.columns), _FEW_NARROW if is_narrow(ax) else _FEW)
 
 
 def shades(strength: Floats) -> Floats:
@@ -70,7 +75,7 @@ def shades(strength: Floats) -> Floats:
 def _texts_fit(ax: Axes, cells: Cells) -> bool:
     longest = max((len(text) for row in cells.texts for text in row), default=0)
     points = 72 * ax.get_window_extent().width / ax.figure.dpi
-    wide = max(len(cells.columns), _FEW) * max(longest, 3) * 5.0 <= points
+    wide = _across(ax, cells) * max(longest, 3) * 5.0 <= points
     return wide and len(cells.rows) <= WRITTEN
 
 

@@ -34,9 +34,9 @@ from setagree.views.style import (
     p_text,
     reasons,
     short_text,
-    texts,
     thin,
 )
+from setagree.views.words import distance_name, measure_name, picture_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     _mark(
         ax, below, f"95 % are at most {number(below)}", height=_LOW if first else _HIGH, thin=True
     )
-    label_x(ax, f"{_named(test.agreement)} of reshuffled answers")
+    label_x(ax, f"{_named(test.agreement)}, of reshuffled answers")
     label_y(ax, "arrangements" if test.exact else "reshuffles")
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):
         _magnified(ax, test.defined)
@@ -169,7 +169,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     ax.axvspan(low, high, ymax=_LOW, color=BLUE, alpha=0.12, linewidth=0)
     _mark(ax, low, number(low), height=_LOW, thin=True, on_left=True)
     _mark(ax, high, number(high), height=_LOW, thin=True, on_left=False)
-    label_x(ax, f"{_named(result.agreement)} of resamples")
+    label_x(ax, f"{_named(result.agreement)}, of resamples")
     label_y(ax, "resamples")
     return ax
 
@@ -224,7 +224,7 @@ def forest(
     >>> table = sa.agreement(sa.simulate(60, 3, rng=1), distances=["masi", "jaccard"])
     >>> ax = plots.forest(table)
     >>> [name.get_text() for name in ax.get_yticklabels()][0]
-    'krippendorff_alpha [masi]'
+    "Krippendorff's alpha [MASI]"
     """
     check_limit(limit)
     if isinstance(result, AgreementTable):
@@ -252,11 +252,14 @@ def forest(
 
 def _forest_names(frame: pd.DataFrame) -> tuple[str, list[str]]:
     """Return the title and the names of the rows: what all rows share stands in the title."""
-    coefficients, distances = texts(frame, "coefficient"), texts(frame, "distance")
-    if len(set(coefficients)) == 1 and len(set(distances)) > 1:
-        return f"{coefficients[0]} by distance", distances
+    pairs = list(zip(frame["coefficient"], frame["distance"], strict=True))
+    coefficients = [picture_name(c, d) for c, d in pairs]
+    distances = [short_text(distance_name(str(d))) for _, d in pairs]
+    if frame["coefficient"].nunique() == 1 and len(set(distances)) > 1:
+        known = len(set(coefficients)) == 1
+        return f"{coefficients[0] if known else 'Agreement'} by distance", distances
     if len(set(distances)) == 1 and len(set(coefficients)) > 1:
-        return f"Agreement with {distances[0]} by coefficient", coefficients
+        return f"Agreement with the {distances[0]} distance by coefficient", coefficients
     names = [f"{c} [{d}]" for c, d in zip(coefficients, distances, strict=True)]
     return "Agreement by coefficient and distance", names
 
@@ -278,7 +281,7 @@ def _check_kind(result: object, kind: type, picture: str, maker: str, *, hint: s
 
 
 def _named(agreement: Agreement) -> str:
-    return f"{short_text(agreement.coefficient)} [{short_text(agreement.distance)}]"
+    return measure_name(agreement.coefficient, agreement.distance)
 
 
 def _histogram(ax: Axes, values: Floats, estimate: float) -> None:

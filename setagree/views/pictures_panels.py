@@ -18,6 +18,7 @@ from setagree.views.pictures_base import (
     fitting,
     heading,
     ink,
+    is_narrow,
     label_x,
     label_y,
     nothing,
@@ -36,6 +37,7 @@ from setagree.views.style import (
     thin,
     whole,
 )
+from setagree.views.words import distance_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,7 +109,7 @@ def advantage(alt_test: AltTest, *, limit: int = 40, ax: Axes | None = None) -> 
     heading(
         ax,
         f"{short_text(alt_test.model)} beside each human",
-        short_text(alt_test.verdict, limit=400),
+        short_text(alt_test.verdict, limit=700),
         f"How often each is at least as near to the other humans ({_distance(alt_test)}); "
         "line: 95 % interval.",
         note,
@@ -122,7 +124,7 @@ def advantage(alt_test: AltTest, *, limit: int = 40, ax: Axes | None = None) -> 
 
 
 def _distance(result: AltTest | RaterMap) -> str:
-    return short_text(result.distance)
+    return f"the {short_text(distance_name(result.distance))} distance"
 
 
 def _advantage_rows(frame: pd.DataFrame) -> Rows:
@@ -290,7 +292,7 @@ def _draw_clusters(ax: Axes, points: Floats, clusters: npt.NDArray[np.integer]) 
     if len(np.unique(clusters)) > 1:
         ax.legend(
             loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
+            bbox_to_anchor=(0.0, -0.14) if is_narrow(ax) else (1.0, 1.0),
             borderaxespad=0.2,
             frameon=False,
             fontsize=8,

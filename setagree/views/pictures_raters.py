@@ -29,13 +29,13 @@ from setagree.views.style import (
     floats,
     largest,
     level_text,
-    measured,
     number,
     short_text,
     texts,
     thin,
     whole,
 )
+from setagree.views.words import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,9 +84,9 @@ def raters(
     ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
     weight = np.abs(floats(frame, "change"))
     shown, note = thin(frame, weight, limit=fitting(ax, limit), what="raters that change it most")
-    what = measured(frame) or "the coefficient"
-    line = f"Change of {what} without the rater, lines: {level_text(level)} intervals."
-    heading(ax, "Agreement without each rater", line, "To the right: higher without.", note)
+    line = f"Change without the rater, lines: {level_text(level)} intervals."
+    right = "To the right: higher without."
+    heading(ax, "Agreement without each rater", measured(frame), f"{line} {right}", note)
     if not len(frame):
         return nothing(ax, "No rater shares a unit with another.")
     draw_rows(ax, _rater_rows(shown))
@@ -160,7 +160,7 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
 def _pair_lines(frame: pd.DataFrame, kept: int, total: int) -> list[str]:
     note = f"The {kept:,} raters with the most shared units, of {total:,}." if kept < total else ""
     what = measured(frame) or "Estimate"
-    line = f"{what} of the units both rated; a dot: undefined."
+    line = f"{what}, of the units both rated; a dot: undefined."
     return [line, "In clustered order: neighbours agree alike.", note]
 
 

@@ -30,7 +30,6 @@ from setagree.views.style import (
     NAME_SIZE,
     floats,
     level_text,
-    measured,
     number,
     p_text,
     percent,
@@ -40,6 +39,7 @@ from setagree.views.style import (
     thin,
     whole,
 )
+from setagree.views.words import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,9 +157,11 @@ def _half_text(ax: Axes, half: int, n: int) -> None:
 
 def _curve_lines(frame: pd.DataFrame) -> list[str]:
     values = floats(frame, "disagreement")
-    top = int((values >= values[0]).sum())
-    names = ", ".join(texts(frame, "unit")[:3])
-    worst = f"Worst: {names}." if top <= 3 else f"{top:,} share the largest value."
+    share = np.nan_to_num(floats(frame, "share_of_disagreement"))
+    costly = frame.iloc[np.argsort(-share, kind="stable")[:3]]
+    top = int((share >= share.max()).sum())
+    names = ", ".join(texts(costly, "unit"))
+    worst = f"Most of it: {names}." if top <= 3 else f"{top:,} hold the most of it."
     zero = int((values == 0).sum())
     return [f"{worst} {zero:,} of {len(values):,} agree fully.", _held(frame, len(values))]
 
@@ -280,7 +282,7 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     shown, runs = frame.iloc[spread], unbroken(frame)[spread]
     note = f"{len(shown):,} windows spread evenly, of {len(frame):,}."
     what = measured(frame) or "Estimate"
-    line = f"{what} in windows of time, band: {level_text(level)} interval."
+    line = f"{what}, in windows of time, band: {level_text(level)} interval."
     heading(ax, "Agreement over time", line, note if len(shown) < len(frame) else "")
     if not len(frame):
         return nothing(ax, "There are no windows.")

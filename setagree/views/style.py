@@ -122,13 +122,6 @@ def wrapped(lines: Iterable[str], *, width: int) -> str:
     return "\n".join(textwrap.fill(line, width) for line in lines if line)
 
 
-def measured(frame: pd.DataFrame) -> str:
-    """Return ``krippendorff_alpha [masi]`` of a frame that says what was computed, else nothing."""
-    if not len(frame) or not {"coefficient", "distance"} <= set(frame.columns):
-        return ""
-    return f"{short_text(frame['coefficient'].iloc[0])} [{short_text(frame['distance'].iloc[0])}]"
-
-
 def floats(frame: pd.DataFrame, name: str) -> Floats:
     """Return a column as doubles, whatever pandas made of its gaps; nan where it is absent."""
     if name not in frame.columns:

@@ -125,6 +125,29 @@ def distance_name(distance: str) -> str:
     return visible(cut(DISTANCE_NAMES.get(distance, distance), LONGEST_NAME))
 
 
+def measure_name(coefficient: object, distance: object) -> str:
+    """Return ``Krippendorff's alpha, the MASI distance`` as the text of a picture.
+
+    What is no name of ours stays as it is.
+    """
+    named = picture_name(coefficient, distance)
+    return f"{named}, the {style.short_text(distance_name(str(distance)))} distance"
+
+
+def picture_name(coefficient: object, distance: object) -> str:
+    """Return what papers call a coefficient, as the text of a picture."""
+    known = str(coefficient) in COEFFICIENT_NAMES
+    name = coefficient_name(str(coefficient), [str(distance)]) if known else coefficient
+    return style.short_text(name)
+
+
+def measured(frame: pd.DataFrame) -> str:
+    """Return what a frame says was computed, else nothing."""
+    if not len(frame) or not {"coefficient", "distance"} <= set(frame.columns):
+        return ""
+    return measure_name(frame["coefficient"].iloc[0], frame["distance"].iloc[0])
+
+
 def number(x: Any) -> str:
     """Return three decimals, a dash for nan; what rounds to zero has no sign."""
     return "–" if is_nothing(x) else style.number(float(x))

@@ -13,7 +13,7 @@ from setagree.labels import LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import pick_question
 from setagree.sources.exports.unclear import Found, settle
-from setagree.sources.streams import check_regular
+from setagree.sources.streams import Source, readable
 
 
 def _collect(name: str, rows: Iterator[tuple[str, str, LabelSet, str]]) -> Found:
@@ -91,17 +91,14 @@ class _Tree(ET.TreeBuilder):
 
 def _parse_xml(file: Path, name: str) -> ET.Element:
     parser = ET.XMLParser(target=_Tree())  # noqa: S314 - a DOCTYPE is refused
-    check_regular(file)
     try:
-        with file.open("rb") as stream:
+        with readable(Source(file)), file.open("rb") as stream:
             return ET.parse(stream, parser).getroot()  # noqa: S314
     except ET.ParseError as error:
         line, column = error.position
         raise FileError(f"{name}, line {line}, column {column}: no whole XML ({error}).") from error
     except FileError as error:
         raise FileError(f"{name}: {error}") from error
-    except OSError as error:
-        raise FileError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
 # ---- brat ---------------------------------------------------------------------------------------
@@ -163,13 +160,12 @@ def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
 
 
 def _lines(file: Path, name: str, request: Request) -> list[str]:
-    check_regular(file)
     try:
-        return file.read_text(encoding=request.encoding).removeprefix("\ufeff").split("\n")
+        with readable(Source(file)):
+            text = file.read_text(encoding=request.encoding)
+        return text.removeprefix("\ufeff").split("\n")
     except UnicodeDecodeError as error:
         raise FileError(f"{name} is not {request.encoding}: {error}; say encoding=.") from error
-    except OSError as error:
-        raise FileError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
 def _brat_question(
