@@ -35,7 +35,7 @@ def take_picture(page_file: Path, picture: Path) -> None:
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=quiet)
-        page = browser.new_page(viewport={"width": 1040, "height": 945}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1040, "height": 912}, color_scheme="light")
         page.goto(page_file.as_uri())
         page.screenshot(path=picture)
         browser.close()
