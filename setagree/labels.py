@@ -206,7 +206,8 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
     stripped = _trimmed(text, syntax.sep) if syntax.sep != syntax.sep.strip() else text.strip()
     if _is_plain(stripped):
         cased = stripped.lower() if syntax.case == "lower" else stripped
-        return _checked(frozenset(map(str.strip, cased.split(syntax.sep))) - {""}, syntax, text)
+        labels = frozenset(map(str.strip, cased.split(syntax.sep)))
+        return _checked(labels - {""} if "" in labels else labels, syntax, text)
     items = _written_collection(stripped)
     if items is None:
         if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
