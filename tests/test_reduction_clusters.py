@@ -112,7 +112,7 @@ def cluster():
     pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
     path = os.pathsep.join([HERE, str(Path(HERE).parent), os.environ.get("PYTHONPATH", "")])
     environment = {"distributed.nanny.pre-spawn-environ": {"PYTHONPATH": path}}
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         dask.config.set(environment),
         distributed.LocalCluster(processes=True, **options) as local,

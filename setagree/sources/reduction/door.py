@@ -17,7 +17,7 @@ from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table
 from setagree.sources.reduction import dask, files, program, spark
 from setagree.sources.reduction.answers import CodedCells, Reading
-from setagree.sources.reduction.engines import DuckDB, find_engine, wrapped
+from setagree.sources.reduction.engines import DuckDB, find_engine, uncollated, wrapped
 from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
 from setagree.tally import Tally
 
@@ -196,6 +196,8 @@ def reduce_table(task: Task) -> Reduction:
     if engine.name != "Spark":
         _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
     columns, reading = task.columns(column_names(frame))
+    if engine.name == "DuckDB":
+        frame = wrapped(uncollated(frame.to_native(), set(columns.values())))
     rows = program.pick_rows(frame, engine, columns)
     return _reduce_rows([rows], rows, reading, task.plan)
 
@@ -246,6 +248,7 @@ def _reduce_files(task: Task) -> Reduction:
     columns, reading = task.columns(found.names)
     plan = task.plan
     with files.connect(plan.memory_limit, plan.spill) as connection:
+        found.check(connection, columns)
         whole = _rows_of_files(found, connection, columns, found.paths)
         parts = [whole]
         if plan.partitioned_by_unit:

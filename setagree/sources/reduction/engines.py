@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from setagree.errors import DataError, missing_package
@@ -56,8 +57,9 @@ class DuckDB:
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a relation of the same connection."""
-        setagree_codes = small  # noqa: F841 - DuckDB finds it by its name
-        return native.query("setagree_rows", "SELECT * FROM setagree_codes")
+        # DuckDB finds it by its name, unless the connection has a table that is called so.
+        setagree_codes_3f9a1c = small  # noqa: F841
+        return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
 
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""
@@ -70,6 +72,31 @@ class DuckDB:
     def from_json(self, text: str) -> object:
         """Return the list."""
         return json.loads(text)
+
+
+def uncollated(relation: Any, columns: Collection[str]) -> Any:
+    """Return a relation of DuckDB whose text is compared letter by letter, whatever its collation.
+
+    Raises
+    ------
+    DataError
+        The connection compares all text by a collation.
+    """
+    import duckdb
+
+    asked = "SELECT current_setting('default_collation')"
+    default = relation.query("setagree_rows", asked).fetchall()[0][0]
+    if default:
+        raise DataError(
+            f"the connection compares text by the collation {default!r}, so that A and a may be "
+            "one; say SET default_collation = ''."
+        )
+    known = zip(relation.columns, relation.types, strict=True)
+    for name in [name for name, kind in known if name in columns and str(kind) == "VARCHAR"]:
+        bytes_of = duckdb.FunctionExpression("encode", duckdb.ColumnExpression(name))
+        text = duckdb.FunctionExpression("decode", bytes_of).alias(name)
+        relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
+    return relation
 
 
 def _replaced(relation: Any, column: str, function: str, cast: str | None) -> Any:

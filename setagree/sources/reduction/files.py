@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ LARGE = 2**30
 """Files of more bytes than this together are reduced, not read into memory."""
 
 _SAMPLE = 2**16
+_AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _LINES = {".jsonl", ".ndjson"}
 
@@ -43,6 +45,8 @@ class Files:
         What stands between the columns of text.
     encoding : str
         How the bytes of text spell it.
+    types : tuple of dict
+        The types of the columns of each Parquet file.
     """
 
     paths: list[str]
@@ -50,6 +54,41 @@ class Files:
     names: list[str]
     delimiter: str = ","
     encoding: str = "utf-8"
+    types: tuple[Mapping[str, str], ...] = ()
+
+    def check(self, connection: Any, columns: Mapping[str, str]) -> None:
+        """Refuse columns of several types, which DuckDB would make one by rounding.
+
+        Raises
+        ------
+        FileError
+            Two Parquet files hold a column in different types; or identifiers in JSON lines are
+            neither all text nor all whole numbers.
+        """
+        for column in columns.values():
+            for path, known in zip(self.paths, self.types, strict=False):
+                if known[column] != self.types[0][column]:
+                    raise FileError(
+                        f"{path!r} holds column {column!r} as {known[column]}, "
+                        f"{self.paths[0]!r} as {self.types[0][column]}; write one type in all."
+                    )
+        if self.kind == "json lines":
+            for role in ("unit", "rater"):
+                self._check_ids(connection, columns[role])
+
+    def _check_ids(self, connection: Any, column: str) -> None:
+        kind = f"json_type(json, {_text(_field(column))})"
+        reader = self._reader(self.paths)
+        select = f"SELECT DISTINCT {kind} FROM {reader}"  # noqa: S608 - all quoted
+        try:
+            found = {row[0] for row in connection.sql(select).fetchall()} - {None, "NULL"}
+        except Exception as error:
+            raise FileError(f"{self.paths[0]!r} and the like are not read: {error}.") from error
+        if found > {"VARCHAR"} or not found <= {"VARCHAR", "UBIGINT", "BIGINT"}:
+            raise FileError(
+                f"{column!r} holds identifiers of several kinds ({', '.join(sorted(found))}); "
+                "write them all as text, or all as whole numbers."
+            )
 
     def rows(self, connection: Any, columns: Mapping[str, str], paths: Sequence[str]) -> Any:
         """Return the columns by role; answers of JSON lines stay JSON."""
@@ -67,7 +106,7 @@ class Files:
     def _reader(self, paths: Sequence[str]) -> str:
         listed = f"[{', '.join(map(_text, paths))}]"
         if self.kind == "parquet":
-            return f"read_parquet({listed})"
+            return f"read_parquet({listed}, hive_partitioning=false)"
         if self.kind == "json lines":
             return f"read_ndjson_objects({listed})"
         types = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in self.names)
@@ -75,7 +114,7 @@ class Files:
         return (
             f"read_csv({listed}, auto_detect=false, header=true, columns={{{types}}}, "
             f"force_not_null=[{blanks}], delim={_text(self.delimiter)}, quote='\"', "
-            f"escape='\"', encoding={_text(self.encoding)})"
+            f"escape='\"', encoding={_text(self.encoding)}, hive_partitioning=false)"
         )
 
 
@@ -89,8 +128,10 @@ def connect(memory_limit: str | None, spill: str | os.PathLike[str] | None) -> I
         import duckdb
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
-    if spill is not None and not Path(spill).is_dir():
-        raise OptionError(f"spill={str(spill)!r} is no folder.")
+    if spill is not None and not (isinstance(spill, str | os.PathLike) and Path(spill).is_dir()):
+        raise OptionError(f"spill={spill!r} is no folder.")
+    if memory_limit is not None and not _AMOUNT.fullmatch(str(memory_limit)):
+        raise OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
     with tempfile.TemporaryDirectory(prefix="setagree-", dir=spill) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         if memory_limit is not None:
@@ -119,6 +160,7 @@ def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
         if kind is None:
             return None
         heads = [_head(source, kind) for source in sources]
+        types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
     for source, head in zip(sources, heads, strict=True):
         if not _alike(kind, head, heads[0]):
             raise FileError(
@@ -127,7 +169,10 @@ def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
             )
     names, delimiter = heads[0]
     paths = [str(source.path) for source in sources]
-    return Files(paths, kind, names, delimiter, sources[0].encoding.removesuffix("-sig"))
+    if wild := [path for path in paths if "*" in path or "?" in path]:
+        raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
+    encoding = sources[0].encoding.removesuffix("-sig")
+    return Files(paths, kind, names, delimiter, encoding, types)
 
 
 def _alike(kind: FileKind, one: tuple[list[str], str], two: tuple[list[str], str]) -> bool:
@@ -177,15 +222,24 @@ def _head(source: Source, kind: FileKind) -> tuple[list[str], str]:
 
 
 def _schema(source: Source) -> list[str]:
+    return list(_types(source))
+
+
+def _types(source: Source) -> dict[str, str]:
+    """Return the type of each column; text is text however it is stored."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
     try:
-        return list(pq.read_schema(source.path).names)
+        schema = pq.read_schema(source.path)
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
+    plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema]
+    texts = {"large_string": "string", "string_view": "string"}
+    spelled = [texts.get(str(one), str(one)) for one in plain]
+    return dict(zip(schema.names, spelled, strict=True))
 
 
 def _header(source: Source, sample: str, delimiter: str) -> list[str]:

@@ -148,9 +148,21 @@ def _sorted(cells: Mapping[Any, int]) -> list[Any]:
 def _as_text(column: Column, role: str) -> Column:
     """Return identifiers as text, in which every machine sees the same ones as equal."""
     codes, names = code_ids(column, role)
-    texts = [name if isinstance(name, str) else f"\0{name!r}" for name in names]
-    return pd.Series(as_objects(texts)[codes], dtype=object)
+    return pd.Series(as_objects(map(_spelled, names))[codes], dtype=object)
+
+
+_NUMBER, _ODD = "\0#", "\0'"
+
+
+def _spelled(name: object) -> str:
+    """Return a name as text: one for numbers that are equal, another for any text."""
+    if isinstance(name, str):
+        return f"{_ODD}{name}" if name.startswith("\0") else name
+    if isinstance(name, int | float | np.number):
+        whole = isinstance(name, int | np.integer) or float(name).is_integer()
+        return f"{_NUMBER}{int(name) if whole else float(name)!r}"
+    return f"{_NUMBER}{name!r}"
 
 
 def _name(text: str) -> str:
-    return text.removeprefix("\0")
+    return text.removeprefix(_NUMBER).removeprefix(_ODD)

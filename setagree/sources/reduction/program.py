@@ -220,5 +220,5 @@ def _place(rows: Rows, answer: object) -> str:
     import narwhals as nw
 
     there = rows.frame.filter(nw.col("answer") == answer).select("unit", "rater").head(1)
-    unit, rater = next(iter(fetch(there, rows.engine).iter_rows()))
+    unit, rater = next(iter(fetch(there, rows.engine).iter_rows()), ("?", "?"))
     return f"Unit {shorten(unit)}, rater {shorten(rater)}"
