@@ -83,6 +83,8 @@ def _judged(test: Any) -> str:
         if len(test.skipped)
         else ""
     )
+    if not len(test.to_frame()):
+        return f"{test.verdict}{skipped}"
     return (
         f"{test.verdict} Average advantage {_four(test.average_advantage_probability)}. Winning "
         f"rate {rates} (epsilon for a crowd, skilled annotators, experts).{skipped}"

@@ -58,7 +58,7 @@ def panel(
     deliver = Deliverer(delivery, [file])
     study = read_study(file, reading)
     models = rater_names(study, model)
-    people = rater_names(study, humans) or _others(study, models)
+    people = _others(study, models) if humans is None else rater_names(study, humans)
     table = sa.alt_test(
         study,
         model=models,

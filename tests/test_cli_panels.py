@@ -143,6 +143,7 @@ class TestPanel:
         assert "Warning: alt-test of 'near': undefined (nan)" in result.stderr
         text = " ".join(result.stdout.split())
         assert "No verdict" in text
+        assert "nan" not in text
         assert "Too few shared units: 'ann', 'ben', 'cem', 'far'." in text
 
     @pytest.mark.parametrize(
@@ -150,6 +151,7 @@ class TestPanel:
         [
             (["--model", "nears"], "rater 'nears' gave no answer in this study. Did you mean"),
             (["--model", "near", "--humans", "ann,ben"], "three humans or more; here 2 humans"),
+            (["--model", "near", "--humans", ","], "no human is named; list one or more"),
             (["--model", "near", "--epsilon", "2"], "--epsilon 2.0 must be 0 or more"),
             (["--model", "near", "-d", "masy"], "Did you mean 'masi'"),
             (["--model", "ann,ben,cem,near,far"], "nobody is left"),
