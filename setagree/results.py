@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Estimate, standard_error
 from setagree.draws import check_level
-from setagree.errors import counted, did_you_mean
+from setagree.errors import DataError, a_type, counted, did_you_mean
 from setagree.tally import Tally
 from setagree.weights.base import Weights
 
@@ -323,6 +323,17 @@ class AgreementTable:
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = ["-" if np.isnan(x) else _four(x) for x in out[name].astype(float)]
         return out
+
+
+def check_agreement(agreement: object) -> None:
+    """Raise `DataError` unless it is what a coefficient function returns."""
+    if isinstance(agreement, AgreementTable):
+        raise DataError("a table has several coefficients; pass one row: table[name, distance].")
+    if not isinstance(agreement, Agreement):
+        raise DataError(
+            f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "
+            "fleiss_kappa, ... returned."
+        )
 
 
 def _aligned(frame: pd.DataFrame) -> str:

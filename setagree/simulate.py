@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from setagree.annotations import Annotations
 from setagree.coding import as_objects
+from setagree.draws import as_generator
 from setagree.errors import OptionError, counted
 from setagree.labels import LabelSet, parse_labels
 
@@ -64,7 +65,7 @@ def simulate(
     >>> simulate(50, 3, prevalence=0.2, missing=0.1, rng=1)
     <Annotations: 139 ratings, 50 units, 3 raters, 20 distinct label sets>
     """
-    rng = _generator(rng)
+    rng = as_generator(rng)
     for name, number in (("n_units", n_units), ("n_raters", n_raters), ("n_labels", n_labels)):
         _check_whole(name, number)
     p = _vector("prevalence", prevalence, n_labels, "above 0 and below 1", lambda x: _inside(x, 1))
@@ -80,13 +81,6 @@ def simulate(
     if not present.any():
         raise OptionError(f"missing={missing} left no annotation of {counted(n_units, 'unit')}.")
     return _study(keys, present, names)
-
-
-def _generator(rng: int | np.random.Generator | None) -> np.random.Generator:
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"rng={rng!r} is neither a seed of 0 or more nor a Generator.") from error
 
 
 def _check_whole(name: str, number: int) -> None:

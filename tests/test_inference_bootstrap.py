@@ -33,9 +33,9 @@ import setagree as sa
 from setagree import draws
 from setagree.differences import rows_of_units
 from setagree.distances import get_distance
+from setagree.draws import draw_units, row_weights
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import Bootstrap, pairs, two_way
-from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.pairs import _pair_losses
 from setagree.inference.two_way import TwoWay
 from setagree.scoring import COEFFICIENTS, Bench

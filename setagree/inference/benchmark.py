@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import OptionError, did_you_mean
-from setagree.inference.draws import check_agreement
-from setagree.results import Agreement
+from setagree.results import Agreement, check_agreement
 
 SCALES: dict[str, dict[str, float]] = {
     "krippendorff": {"discard": -1.0, "tentative": 0.667, "reliable": 0.800},

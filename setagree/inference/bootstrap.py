@@ -13,20 +13,12 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.differences import rows_of_units
+from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
-from setagree.inference.draws import (
-    Rng,
-    as_generator,
-    check_agreement,
-    check_level,
-    check_resamples,
-    draw_units,
-    row_weights,
-)
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.results import Agreement, AgreementTable
+from setagree.results import Agreement, AgreementTable, check_agreement
 from setagree.scoring import COEFFICIENTS
 
 Resample: TypeAlias = Literal["units", "raters", "both"]

@@ -19,18 +19,10 @@ from setagree.differences import (
     rows_of_units,
     unit_places,
 )
+from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
 from setagree.errors import OptionError, check_choice, counted
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
-from setagree.inference.draws import (
-    Rng,
-    as_generator,
-    check_agreement,
-    check_level,
-    check_resamples,
-    draw_units,
-    row_weights,
-)
-from setagree.results import Agreement
+from setagree.results import Agreement, check_agreement
 from setagree.scoring import COEFFICIENTS
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]

@@ -12,9 +12,8 @@ import pandas as pd
 from setagree.coefficients.chance import Floats
 from setagree.differences import rows_of_units
 from setagree.errors import DataError, check_choice
-from setagree.inference.draws import check_agreement
 from setagree.progress import track
-from setagree.results import Agreement
+from setagree.results import Agreement, check_agreement
 from setagree.scoring import COEFFICIENTS, score_part
 from setagree.substudies import without_rater
 

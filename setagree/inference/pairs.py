@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
+from setagree.draws import ENTRIES_AT_ONCE
 from setagree.errors import DataError, OptionError
-from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.progress import track
 from setagree.results import Agreement

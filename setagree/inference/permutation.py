@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
+from setagree.draws import Rng, as_generator, check_resamples
 from setagree.errors import DataError, check_choice
-from setagree.inference.draws import Rng, as_generator, check_agreement, check_resamples
 from setagree.inference.shuffles import Shuffler, table_shuffles
-from setagree.results import Agreement
+from setagree.results import Agreement, check_agreement
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
+from setagree.draws import Rng, as_generator, check_level, check_resamples
 from setagree.errors import DataError, OptionError
-from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
 from setagree.inference.pilots import unit_variance, variances_by_raters
 from setagree.results import Agreement
 from setagree.scoring import score_one

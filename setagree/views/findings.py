@@ -20,9 +20,9 @@ from setagree.assembly import Duplicates
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
+from setagree.draws import Rng, as_generator, check_level, check_resamples
 from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning, a_type
 from setagree.inference.benchmark import Benchmark, benchmark
-from setagree.inference.draws import Rng, as_generator, check_level, check_resamples
 from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.labels import Blank, Case
 from setagree.results import Agreement, AgreementTable

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances.registry import DistanceLike
+from setagree.draws import Rng
 from setagree.errors import FileError, MissingDependencyError, check_choice
-from setagree.inference.draws import Rng
 from setagree.labels import Blank, Case
 from setagree.views.contents import counts_line
 from setagree.views.findings import Findings, Groups, gather

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import setagree as sa
 from setagree.differences import rows_of_units
-from setagree.inference.draws import row_weights
+from setagree.draws import row_weights
 from setagree.scoring import COEFFICIENTS
 from tests.benchmarks import data
 from tests.benchmarks.table import Row, at_least, at_most, duration
