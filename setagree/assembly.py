@@ -17,7 +17,6 @@ from setagree.coding import (
     Kind,
     Value,
     as_objects,
-    code_ids,
     code_label_sets,
     code_scalars,
 )
@@ -33,6 +32,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
 

@@ -14,7 +14,6 @@ import pandas as pd
 import setagree as sa
 from setagree.cli_options import Reading
 from setagree.cli_output import say
-from setagree.coding import code_ids
 from setagree.errors import (
     BlankLabelsWarning,
     FileError,
@@ -22,6 +21,7 @@ from setagree.errors import (
     SetagreeError,
     counted,
 )
+from setagree.identifiers import code_ids
 from setagree.labels import Label
 from setagree.sources import (
     guess_columns,

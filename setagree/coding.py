@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +20,6 @@ import pandas as pd
 from setagree.doubts import (
     doubt_absent,
     doubt_markers,
-    doubt_merged_names,
     doubt_mixed_scale,
     doubt_nulls,
     doubt_numeric_labels,
@@ -33,7 +33,6 @@ from setagree.errors import (
     SetagreeError,
     a_type,
     counted,
-    listing,
     shorten,
 )
 from setagree.labels import (
@@ -79,46 +78,10 @@ class Answers:
     n_blank: int
 
 
-def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Return codes and distinct identifiers, in the order of their first row."""
-    try:
-        codes, ids = pd.factorize(column)
-    except (TypeError, NotImplementedError) as error:
-        raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role)
-    blank = [k for k, one in enumerate(names) if one == ""] if "" in names else []
-    bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)
-    if bad.size:
-        raise DataError(
-            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}, counted from 1 "
-            f"below the header); name the {role} or drop the rows."
-        )
-    return tidy, names
-
-
-def _tidy_names(
-    codes: Codes, names: npt.NDArray[np.object_], role: str
-) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Take the space around text names off and compose accents, as in labels."""
-    listed = names.tolist()
-    try:
-        tidy = list(map(str.strip, listed))
-        plain = all(map(str.isascii, tidy))
-    except TypeError:  # not all are text
-        tidy, plain = [n.strip() if isinstance(n, str) else n for n in listed], False
-    if not plain:
-        tidy = [unicodedata.normalize("NFC", n) if isinstance(n, str) else n for n in tidy]
-    if tidy == listed:
-        return codes, names
-    merged, distinct = _merge(tidy)
-    first: dict[int, object] = {}
-    spelled = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), listed, strict=True)]
-    doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
-    return _recode(codes, merged), as_objects(distinct)
-
-
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
     """Return a one-dimensional object array, whatever the items are."""
+    if isinstance(items, pd.Index) and isinstance(items.dtype, pd.StringDtype):
+        return np.array(items, dtype=object)
     listed = items.tolist() if isinstance(items, pd.Index) else list(items)
     out = np.empty(len(listed), dtype=object)
     out[:] = listed
@@ -139,13 +102,12 @@ def code_label_sets(
     """
     written, distinct = _distinct_cells(column)
     codes, cells = _without_markers(written, distinct, syntax.markers)
-    _refuse_flag_lists(cells)
-    _refuse_uneven_flags(cells)
+    _refuse_flags(cells)
     _refuse_numbers(column)
-    sets, failures = _parse_all(cells, lambda cell: read_cell(cell, syntax))
+    sets, failures = _parse_all(cells, partial(read_cell, syntax=syntax))
     if failures:
         raise LabelError(_worded(failures, codes, place, times))
-    merged, values = _merge(sets)
+    merged, values = merge(sets)
     is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
     n_blank = _count_blanks(codes, merged, is_cell, times)
     doubt_separator(cells, syntax.sep)
@@ -153,7 +115,7 @@ def code_label_sets(
     doubt_numeric_labels(values)
     doubt_nulls(how_many(written == MISSING, times), values, syntax.blank)
     doubt_similar("Labels", used_labels(values))
-    return Answers(_recode(codes, merged), values, "labels", n_blank)
+    return Answers(recode(codes, merged), values, "labels", n_blank)
 
 
 def code_scalars(
@@ -190,8 +152,8 @@ def code_scalars(
         finite = [n is not None and not _is_infinite(n) for n in numbers]
         doubt_mixed_scale(finite, cleaned, codes, place, times=times)
         doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
-    merged, values = _merge(numbers if is_number else cleaned)
-    return Answers(_recode(codes, merged), values, "number" if is_number else "category", n_blank)
+    merged, values = merge(numbers if is_number else cleaned)
+    return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
 
 
 def used_labels(values: Iterable[LabelSet]) -> LabelSet:
@@ -221,7 +183,7 @@ def _without_markers(
     doubt_absent([marker for marker in markers if marker not in said])
     kept = np.array([one not in markers for one in said], dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
-    return _recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
+    return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
 
 
 def _alone(cell: object) -> object:
@@ -280,14 +242,17 @@ def _worded(
     return f"{place(first)}: {failures[int(codes[first])]}{more if others else ''}"
 
 
-def _merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
+def merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
     """Give equal answers one code and missing ones -1."""
     codes: dict[Any, int] = {}
     merged = [MISSING if a is None else codes.setdefault(a, len(codes)) for a in answers]
     return np.array(merged, dtype=np.int32), tuple(codes)
 
 
-def _recode(codes: Codes, merged: Codes) -> Codes:
+def recode(codes: Codes, merged: Codes) -> Codes:
+    """Return the codes after a merge; missing rows stay missing."""
+    if np.array_equal(merged, np.arange(len(merged))):
+        return codes.astype(np.int32, copy=False)
     # The appended -1 is what a missing row (code -1) picks.
     return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
 
@@ -296,7 +261,7 @@ def _count_blanks(
     codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_], times: Codes | None
 ) -> int:
     blank = np.append((merged == MISSING) & is_cell, False)
-    return how_many(blank[codes], times)
+    return how_many(blank[codes], times) if blank.any() else 0
 
 
 def _refuse_numbers(column: Column) -> None:
@@ -308,12 +273,22 @@ def _refuse_numbers(column: Column) -> None:
         )
 
 
-def _refuse_flag_lists(cells: Sequence[object]) -> None:
+def _refuse_flags(cells: Sequence[object]) -> None:
+    """Refuse rows of flags whose meaning is open."""
+    rows: list[Any] = [
+        cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)
+    ]
+    if not rows:
+        return
+    _refuse_uneven_flags(rows)
+    if not any(isinstance(cell, str) and cell.strip() for cell in cells):
+        _refuse_numeric_flags(rows)
+
+
+def _refuse_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
     """Refuse lists of 0 and 1 that look like one-hot rows, where they may also be two labels."""
-    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)]
-    others = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
     widths = {len(row) for row in rows}
-    if others or len(widths) != 1 or max(widths) < 2:
+    if len(widths) != 1 or max(widths) < 2:
         return
     numbers = [item for row in rows for item in row]
     if all(
@@ -325,10 +300,9 @@ def _refuse_flag_lists(cells: Sequence[object]) -> None:
         )
 
 
-def _refuse_uneven_flags(cells: Sequence[object]) -> None:
+def _refuse_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
     """Refuse one-hot rows of different lengths, whose flags cannot mean the same labels."""
-    rows = [cell for cell in cells if isinstance(cell, list | tuple | np.ndarray)]
-    flags = [row for row in rows if len(row) and all(isinstance(f, bool | np.bool_) for f in row)]
+    flags = [row for row in rows if all(isinstance(f, bool | np.bool_) for f in row)]
     other = next((row for row in flags if len(row) != len(flags[0])), None)
     if other is not None:
         raise LabelError(
@@ -385,8 +359,3 @@ def _is_infinite(number: float) -> bool:
         return math.isinf(number)
     except OverflowError:
         return True
-
-
-def _rows(positions: npt.NDArray[np.intp]) -> str:
-    numbers = (positions + 1).tolist()
-    return f"rows {listing(numbers)}" if len(numbers) > 1 else f"row {numbers[0]}"

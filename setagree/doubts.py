@@ -82,7 +82,10 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     """Say that another separator seems to stand between labels, in all cells or in some."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     used = any(sep in text for text in texts)
+    together = "".join(texts)
     for other in _SEPARATORS:
+        if other not in together:
+            continue
         found = [text for text in texts if other in text and other in text.strip()]
         if other == sep or not found or len(found) * (10 if used else 4) < len(texts):
             continue
@@ -108,6 +111,9 @@ def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
 
 def doubt_markers(codes: Codes, cells: Sequence[object], *, times: Codes | None = None) -> None:
     """Say that cells such as ``n/a`` were taken as labels."""
+    lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
+    if _MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
+        return
     odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
     if odd:

@@ -166,7 +166,7 @@ class Tally:
     @cached_property
     def n_ratings(self) -> int:
         """How many ratings there are."""
-        return round(float(self.multiplicity @ self.pattern_ratings))
+        return round(dot(self.multiplicity, self.pattern_ratings))
 
     @cached_property
     def rows(self) -> Codes:
@@ -238,6 +238,15 @@ class Tally:
         return _in_patterns(_sorted_rows(joined))
 
 
+def dot(x: Floats, y: Floats) -> float:
+    """Return sum_i x_i y_i over patterns, which may be a million.
+
+    Not ``x @ y``: for a sum that memory bounds, BLAS wakes threads that then wait, and so cost more
+    time of the processor than all that is done here.
+    """
+    return float(np.einsum("i,i", x, y))
+
+
 def _in_patterns(tally: Tally) -> Tally:
     """Give units with equal counts one pattern, in the order of their first unit."""
     group, distinct = pd.factorize(_fingerprints(tally))
@@ -256,10 +265,16 @@ def _fingerprints(tally: Tally) -> npt.NDArray[np.uint64]:
     """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
     random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
     # The bits of small counts differ only at the top: they are spread before they are multiplied.
+    # In place, because the entries are many and each temporary costs as much as the arithmetic.
     mixed = tally.counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(29)
-    return np.add.reduceat(random[tally.indices] * (mixed | np.uint64(1)), tally.indptr[:-1])
+    other = mixed >> np.uint64(32)
+    mixed ^= other
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    np.right_shift(mixed, np.uint64(29), out=other)
+    mixed ^= other
+    mixed |= np.uint64(1)
+    mixed *= np.take(random, tally.indices, out=other, mode="clip")
+    return np.add.reduceat(mixed, tally.indptr[:-1])
 
 
 def _equal_rows(tally: Tally, twin: Codes) -> bool:
@@ -268,17 +283,27 @@ def _equal_rows(tally: Tally, twin: Codes) -> bool:
     lengths = np.diff(tally.indptr)
     if (lengths[rows] != lengths[twin[rows]]).any():
         return False
-    one, two = _take_rows(tally, rows), _take_rows(tally, twin[rows])
-    return bool((one.indices == two.indices).all() and (one.counts == two.counts).all())
+    one, two = _entries(tally, rows), _entries(tally, twin[rows])
+    return np.array_equal(tally.indices[one], tally.indices[two]) and np.array_equal(
+        tally.counts[one], tally.counts[two]
+    )
+
+
+def _entries(tally: Tally, rows: Codes) -> npt.NDArray[np.int64]:
+    """Return where the counts of some rows stand, one row after the other."""
+    lengths = np.diff(tally.indptr)[rows]
+    ends = np.cumsum(lengths)
+    shifts = tally.indptr[rows] - ends + lengths
+    entries = np.repeat(shifts, lengths)
+    entries += np.arange(len(entries))
+    return entries
 
 
 def _take_rows(tally: Tally, rows: Codes) -> Tally:
-    lengths = np.diff(tally.indptr)[rows]
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.arange(indptr[-1]) + np.repeat(tally.indptr[rows] - indptr[:-1], lengths)
+    entries = _entries(tally, rows)
     return replace(
         tally,
-        indptr=indptr,
+        indptr=np.concatenate([[0], np.cumsum(np.diff(tally.indptr)[rows])]),
         indices=tally.indices[entries],
         counts=tally.counts[entries],
         multiplicity=tally.multiplicity[rows],

@@ -31,7 +31,7 @@ FLOORS = [
     {"labels", "draws"},
     {"doubts"},
     {"coding"},
-    {"frames", "tables"},
+    {"frames", "tables", "identifiers"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from setagree.coefficients.chance import NOTHING, Case, Estimate, reach, undefined_estimate
+from setagree.tally import dot
 
 
 def krippendorff_alpha(case: Case) -> Estimate:
@@ -20,13 +21,13 @@ def krippendorff_alpha(case: Case) -> Estimate:
     if not n:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
     r = tally.pattern_ratings
-    N = float(m @ r)
+    N = dot(m, r)
     q = case.disagreement / np.where(tally.pairable, r - 1, 1)
     totals = tally.value_totals(m)
     spread = weights.distance_dot(totals)
 
-    observed = float(m @ q) / N
-    expected = float(totals @ spread) / (N * (N - 1))
+    observed = dot(m, q) / N
+    expected = dot(totals, spread) / (N * (N - 1))
     if not expected > NOTHING * reach(weights, totals) or tally.n_pairable_units == 1:
         return undefined_estimate(case, observed=observed, expected=expected)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from setagree.annotations import Annotations
 from setagree.distances import Distance
-from setagree.tally import Tally
+from setagree.tally import Tally, dot
 from setagree.weights.base import Weights
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -20,7 +20,7 @@ Undefined: TypeAlias = Literal[
     "no pairable unit", "one unit", "one value", "no chance disagreement"
 ]
 
-PAIRS_AT_ONCE = 500_000
+PAIRS_AT_ONCE = 100_000
 """Stored counts that are paired with their neighbours at a time."""
 
 NOTHING = 1e-14
@@ -159,5 +159,5 @@ def standard_error(parts: Estimate) -> float:
     n = float(parts.counted.sum())
     if n < 2 or parts.undefined is not None or not parts.influence.size:
         return float("nan")
-    mean = float(parts.counted @ parts.influence) / n
-    return float(np.sqrt(parts.counted @ (parts.influence - mean) ** 2 / (n * (n - 1))))
+    mean = dot(parts.counted, parts.influence) / n
+    return float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))

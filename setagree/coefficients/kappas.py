@@ -18,6 +18,7 @@ from setagree.coefficients.chance import (
     undefined_estimate,
 )
 from setagree.coefficients.within_raters import spread_within_raters
+from setagree.tally import dot
 from setagree.weights.base import Weights
 
 
@@ -26,14 +27,14 @@ def fleiss_kappa(case: Case) -> Estimate:
     tally, weights = case.tally, case.weights
     shares = rated_shares(tally)
     spread = weights.distance_dot(shares) / weights.max_distance
-    return _corrected(case, float(shares @ spread), tally.pattern_means(spread))
+    return _corrected(case, dot(shares, spread), tally.pattern_means(spread))
 
 
 def gwet_ac(case: Case) -> Estimate:
     """Return Gwet's AC1 or AC2: pe = T_w / (K (K - 1)) sum_k pi_k (1 - pi_k)."""
     tally, weights = case.tally, case.weights
     shares, scale = rated_shares(tally), ac_scale(weights)
-    y = 1 - scale * float(shares @ (1 - shares))
+    y = 1 - scale * dot(shares, 1 - shares)
     return _corrected(case, y, 1 - scale * tally.pattern_means(1 - shares))
 
 
@@ -92,7 +93,7 @@ def _corrected(case: Case, y: float, y_i: Floats | None, *, by_unit: bool = Fals
     tally, d_max = case.tally, case.weights.max_distance
     x_i, used, m = case.mean_disagreement, tally.pairable, tally.multiplicity
     n, n_pairable = tally.n_units, tally.n_pairable_units
-    x = float(m[used] @ x_i[used]) / n_pairable if n_pairable else np.nan
+    x = dot(m[used], x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.
     nothing = NOTHING * reach(case.weights, tally.value_totals(m)) / d_max
     if not n_pairable or not y > nothing or (n == 1 and y_i is not None):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from setagree.coefficients.chance import NOTHING, Case, Estimate, Floats, undefined_estimate
 from setagree.distances import Distance, NominalDistance, OverlapDistance
+from setagree.tally import dot
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
@@ -27,7 +28,7 @@ def mv_alpha(case: Case) -> Estimate:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
     r = tally.pattern_ratings
     q = case.disagreement / np.where(tally.pairable, r - 1, 1)
-    observed = float(m @ q) / float(m @ r)
+    observed = dot(m, q) / dot(m, r)
     expected = redrawn_disagreement(
         tally.values, tally.value_totals(m), size_function(case.distance)
     )

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coding import as_objects, code_ids
+from setagree.coding import as_objects
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing
+from setagree.identifiers import code_ids
 from setagree.labels import is_missing
 from setagree.layouts import pick_column
 from setagree.sources.columns import guess_columns

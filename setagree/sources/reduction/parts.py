@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coding import MISSING, Codes, Column, as_objects, code_ids
+from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import shorten
+from setagree.identifiers import code_ids
 from setagree.sources.reduction.answers import Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
 from setagree.tally import Tally
