@@ -67,3 +67,18 @@ def part_of_a_worker_that_dies(place, *, parts, deaths, folder):
         (Path(folder) / f"death-{len(dead)}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return pd.DataFrame(parts[place])
+
+
+def rows_of_an_executor_that_dies(places, *, parts, deaths, folder):
+    """Give the rows of one of the parts; the executor that has the second is killed a few times.
+
+    The executor is the parent of the daemon that this process was forked from.
+    """
+    (place,) = places
+    dead = sorted(Path(folder).glob("death-*"))
+    if place == 1 and len(dead) < deaths:
+        (Path(folder) / f"death-{len(dead)}").touch()
+        status = Path(f"/proc/{os.getppid()}/status").read_text()
+        executor = next(line for line in status.splitlines() if line.startswith("PPid:"))
+        os.kill(int(executor.split()[1]), signal.SIGKILL)
+    yield from zip(*parts[place].values(), strict=True)

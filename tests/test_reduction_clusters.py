@@ -16,6 +16,7 @@ from reduction_support import (
     part_of_a_worker_that_dies,
     patterns,
     quiet,
+    rows_of_an_executor_that_dies,
 )
 
 import setagree as sa
@@ -243,8 +244,15 @@ def spark():
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("setagree")
-    settings = {"ui.enabled": "false", "sql.shuffle.partitions": "4", "driver.host": "127.0.0.1"}
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("setagree")
+    path = os.pathsep.join([HERE, str(Path(HERE).parent), os.environ.get("PYTHONPATH", "")])
+    settings = {
+        "ui.enabled": "false",
+        "sql.shuffle.partitions": "4",
+        "driver.host": "127.0.0.1",
+        "executor.memory": "512m",
+        "executorEnv.PYTHONPATH": path,
+    }
     for name, setting in settings.items():
         builder = builder.config(f"spark.{name}", setting)
     session = builder.getOrCreate()
@@ -316,3 +324,33 @@ class TestSpark:
         frame = self.frame(spark, [generated(5)])
         with pytest.raises(DataError, match="OSError: the disk is gone"):
             sa.reduce(frame, blank="empty", partitioned_by_unit=True)
+
+    def dying(self, spark, deaths, folder):
+        """Return a frame whose executors are killed so many times while it is read."""
+        if not Path("/proc/self/status").exists():
+            pytest.skip("the executor of a worker is found in /proc, which this system has not")
+        table = generated()
+        columns = ["unit", "rater", "labels"]
+        parts = [
+            part[columns].astype(object).where(part[columns].notna(), None).to_dict("list")
+            for part in in_whole_units(table)
+        ]
+        rows = partial(
+            rows_of_an_executor_that_dies, parts=parts, deaths=deaths, folder=str(folder)
+        )
+        spread = spark.sparkContext.parallelize(range(len(parts)), len(parts)).mapPartitions(rows)
+        return spark.createDataFrame(spread, "unit string, rater string, labels string"), table
+
+    def test_killed_once(self, spark, tmp_path):
+        """An executor that is killed is replaced, its work done again: the numbers are right."""
+        frame, table = self.dying(spark, 1, tmp_path)
+        assert patterns(sa.reduce(frame, blank="empty")) == patterns(
+            sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
+        )
+        assert len(list(tmp_path.glob("death-*"))) == 1
+
+    def test_killed_again_and_again(self, spark, tmp_path):
+        """Where executors die every time there is a sentence and no number."""
+        frame, _ = self.dying(spark, 100, tmp_path)
+        with pytest.raises(DataError, match="Spark stopped, and there is no result"):
+            sa.reduce(frame, blank="empty")

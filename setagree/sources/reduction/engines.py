@@ -160,7 +160,11 @@ class Spark:
         from pyspark.sql import functions
 
         name = functions.col(column)
-        if not native.filter(name.rlike(_NOT_ASCII)).head(1):
+        try:
+            ascii_only = not native.filter(name.rlike(_NOT_ASCII)).head(1)
+        except Exception as error:  # whatever goes wrong in a cluster, or in the user's own query
+            raise stopped(self.name, error) from error
+        if ascii_only:
             return native
         compose = functions.udf(lambda text: text and unicodedata.normalize("NFC", text))
         return native.withColumn(column, compose(name))
