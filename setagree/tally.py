@@ -200,6 +200,8 @@ class Tally:
 
     def with_values(self, values: tuple[Value, ...]) -> Tally:
         """Return the tally with further values listed that nobody gave."""
+        if values is self.values:
+            return self
         known = set(self.values)
         further = tuple(value for value in values if value not in known)
         return replace(self, values=self.values + further)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.labels import LabelSet, sorted_labels
+from setagree.labels import Label, LabelSet, sorted_labels
 from setagree.weights.base import Codes
 
 _PAIR_CHUNK = 1_000_000
@@ -30,12 +31,16 @@ class SetGeometry:
     """
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
-        self.labels = sorted_labels(frozenset().union(*values))
-        column = {label: position for position, label in enumerate(self.labels)}
-        self.sizes = np.array([len(value) for value in values], dtype=np.int64)
+        self.sizes = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
         self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        members = map(column.__getitem__, chain.from_iterable(values))
-        keys = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
+        # Labels are numbered as they come up, in one walk over all sets, and then put in order.
+        number: defaultdict[Label, int] = defaultdict(lambda: len(number))
+        members = map(number.__getitem__, chain.from_iterable(values))
+        found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
+        self.labels = sorted_labels(number)
+        place = np.zeros(len(number), dtype=np.int64)
+        place[[number[label] for label in self.labels]] = np.arange(len(number))
+        keys = place[found]
         # One sort by set, then label, instead of one for each set.
         keys += np.repeat(np.arange(self.n_values), self.sizes) * len(self.labels)
         keys.sort()
