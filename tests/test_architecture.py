@@ -31,7 +31,7 @@ FLOORS = [
     {"labels", "draws"},
     {"doubts"},
     {"coding"},
-    {"frames", "tables"},
+    {"frames", "tables", "canonical"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},
