@@ -13,10 +13,10 @@ import typer
 import setagree as sa
 from setagree import cli_inference, cli_panels, cli_sources, cli_views
 from setagree import cli_options as options
-from setagree.cli_inference import bootstrap_interval, table_of
-from setagree.cli_options import Asked, Delivery, Reading, Resampling
-from setagree.cli_output import Deliverer, hang_up, say, sentences
-from setagree.cli_reading import read_study
+from setagree.cli_inference import bootstrap_interval
+from setagree.cli_large import scored
+from setagree.cli_options import Asked, Delivery, Large, Reading, Resampling
+from setagree.cli_output import Deliverer, ending_in_order, hang_up, say, sentences
 from setagree.cli_show import has_rich, marked, print_list
 from setagree.distances import distance_names, get_distance
 from setagree.scoring import COEFFICIENTS
@@ -38,6 +38,7 @@ SCORE_HELP = """[bold]setagree score study.csv[/bold]
 setagree score study.csv --unit doc --rater who --labels tags --blank empty
 setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1
 setagree score 'round-*.csv' --value stars -c cohen_kappa -d nominal,linear
+setagree score 'ratings/*.parquet' --memory-limit 2GB
 """
 
 
@@ -61,6 +62,7 @@ def score(
     file: options.File,
     *,
     reading: Reading,
+    large: Large,
     asked: Asked,
     level: options.Level = 0.95,
     interval: options.IntervalKind = "analytic",
@@ -71,7 +73,7 @@ def score(
     """Score how far the raters of a file agree."""
     deliver = Deliverer(delivery, [file])
     bootstrap = bootstrap_interval(interval, interval_method, resampling)
-    table = table_of(read_study(file, reading), asked, level=level)
+    table = scored(file, reading, large=large, asked=asked, level=level)
     if bootstrap is None:
         deliver(table.to_frame(), str(table))
     else:
@@ -122,7 +124,8 @@ def run() -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may not know the sign for "squared"
     try:
-        code = app(prog_name="setagree", standalone_mode=False)
+        with ending_in_order():
+            code = app(prog_name="setagree", standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130

@@ -14,9 +14,18 @@ import pandas as pd
 import setagree as sa
 from setagree import cli_options as options
 from setagree import cli_tables as tables
-from setagree.cli_options import Asked, Delivery, PilotReading, Reading, Resampling, Reshuffling
+from setagree.cli_large import refuse_where_large, scored
+from setagree.cli_options import (
+    Asked,
+    Delivery,
+    Large,
+    PilotReading,
+    Reading,
+    Resampling,
+    Reshuffling,
+)
 from setagree.cli_output import Deliverer, about, say, sentences
-from setagree.cli_reading import names, read_study
+from setagree.cli_reading import names
 from setagree.cli_tables import Side
 from setagree.errors import DataError, OptionError, check_choice, counted
 
@@ -62,6 +71,7 @@ def permute(
     file: options.File,
     *,
     reading: Reading,
+    large: Large,
     asked: Asked,
     scheme: options.Scheme = "pooled",
     alternative: options.Alternative = "greater",
@@ -75,7 +85,8 @@ def permute(
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
     given["n_resamples"] = resamples_or(resampling.resamples, 9999)
-    table = table_of(read_study(file, reading), asked, coefficients=ALPHA)
+    refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
+    table = scored(file, reading, large=large, asked=asked, coefficients=ALPHA)
     frames = [sa.permutation_test(row, **given).to_frame() for row in table]
     frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
     deliver(frame, tables.tests(table, frame))
@@ -87,6 +98,7 @@ def compare(
     files: options.Files,
     *,
     reading: Reading,
+    large: Large,
     asked: Asked,
     level: options.Level = 0.95,
     design: options.Design = None,
@@ -104,16 +116,18 @@ def compare(
     if method == "bootstrap":
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
-    scored = []
+    apart = len(files) == 1 or design == "independent"
+    refuse_where_large(large, {"what is not --design independent": not apart})
+    wanted: dict[str, Any] = {"asked": asked, "coefficients": ALPHA, "level": level}
+    tables_of_files = []
     for file in files:
         with about(file if len(files) > 1 else None) as note, _in_every(files):
-            study = read_study(file, reading, note=note)
-            scored.append(table_of(study, asked, coefficients=ALPHA, level=level))
-    families = _families(files, scored)
+            tables_of_files.append(scored(file, reading, large=large, note=note, **wanted))
+    families = _families(files, tables_of_files)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
     frame = _differences(families, given)
-    deliver(frame, tables.comparison(scored, families, frame))
+    deliver(frame, tables.comparison(tables_of_files, families, frame))
 
 
 @options.grouped
@@ -122,6 +136,7 @@ def plan(
     file: options.File,
     *,
     reading: PilotReading,
+    large: Large,
     asked: Asked,
     half_width: options.HalfWidth = None,
     n_units: options.HowManyUnits = None,
@@ -136,7 +151,8 @@ def plan(
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
     drawn = seed_or_drawn(seed)
-    table = table_of(read_study(file, reading), asked, coefficients=ALPHA, level=level)
+    refuse_where_large(large, {"--raters": n_raters is not None})
+    table = scored(file, reading, large=large, asked=asked, coefficients=ALPHA, level=level)
     plans = [sa.plan(row, level=level, rng=drawn, **wishes) for row in table]
     parts = []
     for row, planned in zip(table, plans, strict=True):
@@ -148,12 +164,6 @@ def plan(
     if wishes["raters"] is not None:
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
     deliver(frame, tables.plans(table, plans, frame))
-
-
-def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.AgreementTable:
-    """Return the coefficients and distances that are asked for; where none is, the default."""
-    given = {"coefficients": names(asked.coefficient), "distances": names(asked.distance)}
-    return sa.agreement(study, **{**default, **{k: named for k, named in given.items() if named}})
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ ANSWERS = "How the file is read"
 SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
+LARGE = "Larger than memory (DuckDB reduces the file; who gave what is forgotten)"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
@@ -102,6 +103,15 @@ Case = Annotated[str, option(ANSWERS, "HOW", "keep (default), or lower to make J
 Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")]
 Encoding = Annotated[str, option(ANSWERS, "NAME", "How bytes spell text (default: utf-8).")]
 Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
+
+MemoryLimit = Annotated[Text, option(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")]
+Spill = Annotated[Text, option(LARGE, "FOLDER", "For what does not fit meanwhile.")]
+AssumeUnique = Annotated[
+    bool, option(LARGE, "", "Repeated ratings are not looked for.", "--assume-unique")
+]
+ByUnit = Annotated[
+    bool, option(LARGE, "", "Each file has all ratings of its units.", "--partitioned-by-unit")
+]
 
 Coefficients = Annotated[
     Texts,
@@ -202,6 +212,10 @@ class Reading:
     delimiter: Delimiter = None
     config: Config = None
 
+    def option(self, name: str) -> str:
+        """Return what an option is called on the command line."""
+        return f"--{self.raters_option if name == 'raters' else name.replace('_', '-')}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PilotReading(Reading):
@@ -210,6 +224,22 @@ class PilotReading(Reading):
     raters_option: ClassVar[str] = "rater-columns"
 
     raters: RaterColumns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Large:
+    """How a file is reduced that need not fit in memory; where none is given, it is read."""
+
+    memory_limit: MemoryLimit = None
+    spill: Spill = None
+    assume_unique: AssumeUnique = False
+    partitioned_by_unit: ByUnit = False
+
+    @property
+    def asked(self) -> str:
+        """The options that are given, for sentences; blank where none is."""
+        given = [name.replace("_", "-") for name, value in vars(self).items() if value]
+        return ", ".join(f"--{name}" for name in given)
 
 
 @dataclass(frozen=True, kw_only=True)

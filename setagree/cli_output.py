@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -192,6 +193,20 @@ def sentences() -> Iterator[None]:
             raise typer.Exit(2) from None
 
 
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Let SIGTERM end the program as Ctrl-C does, so that temporary files are removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"Warning: {message}")
 
@@ -218,7 +233,7 @@ _PYTHON_OPTION = re.compile(
     r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
     r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
     r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
-    r"|adjudicate_below)= ?"
+    r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"
 )
 
 

@@ -38,7 +38,7 @@ Note: TypeAlias = Callable[[str], None]
 
 def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
     """Return the study of a file; note which columns were guessed, or which format was seen."""
-    found = _export_format(file, reading)
+    found = export_seen(file, reading)
     if found is not None:
         study = _export(file, found, reading, note)
     else:
@@ -76,7 +76,7 @@ def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]
 
 def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
     """Return the study of a long or wide table."""
-    cells = _cell_options(reading)
+    cells = cell_options(reading)
     long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
     wide_only = {"raters": names(reading.raters), "kind": reading.kind}
     _check_layout(reading, wide_only, long_only)
@@ -96,7 +96,7 @@ def _frame(file: str, reading: Reading) -> pd.DataFrame:
     return _open(reading)(file, encoding=reading.encoding, sep=delimiter)
 
 
-def _cell_options(reading: Reading) -> dict[str, Any]:
+def cell_options(reading: Reading) -> dict[str, Any]:
     """Return how the cells of a table are read."""
     sep = "," if reading.sep is None else unescaped(reading.sep)
     cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
@@ -131,7 +131,7 @@ def long_table(
     if reading.without is not None:
         given = [*reading.without, *names(reading.without)]
         frame = frame[~frame[found.rater].astype(str).str.strip().isin(given)]
-    return frame, {**{role: getattr(found, role) for role in _ROLES}, **_cell_options(reading)}
+    return frame, {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
 
 
 _ROLES = ("unit", "rater", "labels", "value")
@@ -143,7 +143,7 @@ _TABLE_ONLY = (
 _EXPORT_ONLY = ("question", "roster")
 
 
-def _export_format(file: str, reading: Reading) -> Format | None:
+def export_seen(file: str, reading: Reading) -> Format | None:
     """Return the format of a tool's export: the one named, or seen; None for a table.
 
     Where a column is named, the file is a table and nothing is looked for.
@@ -153,7 +153,7 @@ def _export_format(file: str, reading: Reading) -> Format | None:
         return None
     if reading.source is not None:
         for name in of_table:
-            option = _option(reading, name)
+            option = reading.option(name)
             raise OptionError(
                 f"{option} is for tables: say --from table, or drop it with --from "
                 f"{reading.source}."
@@ -292,12 +292,7 @@ _WITHOUT_PEOPLE = "without --people-in-rows"
 def _refuse(reading: Reading, misplaced: Mapping[str, Any], place: str) -> None:
     for name, value in misplaced.items():
         if value:
-            raise OptionError(f"{_option(reading, name)} makes sense only {place}.")
-
-
-def _option(reading: Reading, name: str) -> str:
-    """Return what an option is called on the command line."""
-    return f"--{reading.raters_option if name == 'raters' else name.replace('_', '-')}"
+            raise OptionError(f"{reading.option(name)} makes sense only {place}.")
 
 
 def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.canonical import Keys, value_numbers
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, counted, listing
 from setagree.results import Agreement
@@ -109,6 +110,43 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     if (times != tally.multiplicity).any():
         raise DataError("units that count by fractions cannot be resampled.")
     return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns
+
+
+def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
+    """Return the same with the units in an order that what they were answered alone decides.
+
+    Draws of positions in it are the same whatever the order of rows, the names of the units, or
+    the engine that found the patterns. Units with one pattern stand together, so that coefficients
+    of one study have theirs at the same positions.
+    """
+    rows, n_rows = rows_of_units(agreement)
+    order = np.argsort(agreement.tally.keys, kind="stable")
+    if not COEFFICIENTS[agreement.coefficient].by_unit:
+        return np.repeat(order, np.bincount(rows, minlength=n_rows)[order]), n_rows
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    patterns = rank[agreement.tally.unit_patterns]
+    return np.lexsort((_keys_by_rater(agreement), patterns)), n_rows
+
+
+def unit_keys(agreement: Agreement) -> Keys:
+    """Return a number of each unit that its answers alone decide, and who gave them if it counts.
+
+    Units are in the order of `rows_of_units`.
+    """
+    if COEFFICIENTS[agreement.coefficient].by_unit:
+        return _keys_by_rater(agreement)
+    return np.asarray(agreement.tally.keys[rows_of_units(agreement)[0]])
+
+
+def _keys_by_rater(agreement: Agreement) -> Keys:
+    """Return for each unit the sum of numbers of its ratings, each of a value and a rater."""
+    study = agreement.case.annotations
+    raters = value_numbers(study.raters) | np.uint64(1)
+    out = np.zeros(study.n_units, dtype=np.uint64)
+    each = value_numbers(study.values)[study.value_codes] * raters[study.rater_codes]
+    np.add.at(out, study.unit_codes, each)
+    return out
 
 
 def on_one_tally(agreements: Sequence[Agreement]) -> bool:

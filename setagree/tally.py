@@ -12,6 +12,7 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
+from setagree.canonical import Keys, row_keys, value_numbers
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
 from setagree.errors import DataError, a_type, check_choice, counted, listing
 from setagree.labels import Case, LabelSyntax, is_missing
@@ -188,6 +189,11 @@ class Tally:
         """How many units have two ratings or more."""
         return int(self.multiplicity[self.pairable].sum())
 
+    @cached_property
+    def keys(self) -> Keys:
+        """A number of each pattern that its values and counts alone decide, to sort patterns by."""
+        return row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
+
     def value_totals(self, pattern_weights: Floats) -> Floats:
         """Return the sum over patterns of weight x counts, one number a value."""
         weighted = self.counts * pattern_weights[self.rows]
@@ -263,20 +269,10 @@ def _in_patterns(tally: Tally) -> Tally:
     )
 
 
-def _fingerprints(tally: Tally) -> npt.NDArray[np.uint64]:
+def _fingerprints(tally: Tally) -> Keys:
     """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
     random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
-    # The bits of small counts differ only at the top: they are spread before they are multiplied.
-    # In place, because the entries are many and each temporary costs as much as the arithmetic.
-    mixed = tally.counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    other = mixed >> np.uint64(32)
-    mixed ^= other
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    np.right_shift(mixed, np.uint64(29), out=other)
-    mixed ^= other
-    mixed |= np.uint64(1)
-    mixed *= np.take(random, tally.indices, out=other, mode="clip")
-    return np.add.reduceat(mixed, tally.indptr[:-1])
+    return row_keys(random, tally.counts, tally.indices, tally.indptr)
 
 
 def _equal_rows(tally: Tally, twin: Codes) -> bool:

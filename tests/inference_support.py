@@ -15,6 +15,7 @@ from small_studies import Rows, annotations, numbers, sets_of, text
 
 import setagree as sa
 from setagree.coding import as_objects
+from setagree.differences import drawn_rows
 from setagree.distances import Distance, NominalDistance, get_distance
 from setagree.scoring import COEFFICIENTS, Bench
 
@@ -98,6 +99,18 @@ def estimates(studies: list[Rows], name: str, distance: str = "masi") -> list[fl
         score(rows, name, distance).estimate if any_rating else float("nan")
         for rows, any_rating in zip(studies, rated, strict=True)
     ]
+
+
+def as_drawn(rows: Rows, agreement: sa.Agreement) -> Rows:
+    """Return the rows of a study in the order in which its units are drawn.
+
+    Of units with equal counts, where a coefficient does not ask whose they are, one stands for all.
+    """
+    places, _ = drawn_rows(agreement)
+    if not COEFFICIENTS[agreement.coefficient].by_unit:
+        patterns = agreement.tally.unit_patterns.tolist()
+        places = [patterns.index(pattern) for pattern in places]
+    return [rows[place] for place in places]
 
 
 def noisy_rows(seed: int, *, units: int, raters: int, missing: float = 0.0) -> Rows:

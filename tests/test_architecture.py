@@ -31,7 +31,7 @@ FLOORS = [
     {"labels", "draws"},
     {"doubts"},
     {"coding"},
-    {"frames", "tables", "identifiers"},
+    {"frames", "tables", "identifiers", "canonical"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances"},

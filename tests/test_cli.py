@@ -595,7 +595,7 @@ class TestHelp:
         run = process("score", "--help", env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"})
         lines = run.stdout.splitlines()
         assert max(map(len, lines)) <= 80
-        assert len(lines) <= 60
+        assert len(lines) <= 65
         assert run.stdout.index("score study.csv") < run.stdout.index("--unit ")
         options = {name for name in inspect.signature(cli.score).parameters if name != "file"}
         for option in options - {"form", "source"} | {"format", "from"}:

@@ -9,7 +9,7 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 import setagree as sa
 from setagree.draws import draw_units
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels import cross_replication
+from setagree.panels import cross_replication, joint
 
 PANELS = {"X": ["r0", "r1"], "Y": ["r2", "r3"]}
 
@@ -157,12 +157,21 @@ class TestReference:
         assert result.alphas[0] == pytest.approx(alpha_of(shared, (0, 1, 2), "masi"), abs=1e-13)
         assert result.alphas[1] == pytest.approx(alpha_of(shared, (3, 4), "masi"), abs=1e-13)
 
-    def test_resamples_are_studies(self):
+    def test_resamples_are_studies(self, monkeypatch):
         """Each bootstrap value is that of the study of the drawn units, scored anew."""
         rng = np.random.default_rng(6)
         rows = random_rows(rng, sets_of("abc"), units=15, raters=4, missing=0.1)
         rows = [row for row in rows if None not in row[:1] + row[2:3]]
+        made, in_order = [], joint._in_order
+
+        def spied(tally, n_values):
+            made.append((tally.unit_patterns.tolist(), in_order(tally, n_values)))
+            return made[-1][1]
+
+        monkeypatch.setattr(joint, "_in_order", spied)
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=20, rng=9)
+        patterns, order = made[0]
+        rows = [rows[patterns.index(pattern)] for pattern in order]
         draws = next(draw_units(len(rows), 20, np.random.default_rng(9)))
         for drawn, kappa, normalised in zip(
             draws, result.distribution, result.normalised_distribution, strict=True

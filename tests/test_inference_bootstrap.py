@@ -19,6 +19,7 @@ from inference_support import (
     PAIRS,
     T1,
     VALUES,
+    as_drawn,
     estimates,
     fitting,
     noisy_rows,
@@ -89,17 +90,21 @@ class TestReplicates:
     def test_a_resample_is_the_study_written_out(self, name, distance):
         """Each bootstrap estimate is that of the drawn units, written down, coded and scored."""
         rows = fitting(name, HARD)
+        agreement = score(rows, name, distance)
+        rows = as_drawn(rows, agreement)
         drawn = next(draw_units(len(rows), 12, np.random.default_rng(5)))
         by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, distance)
-        result = sa.bootstrap(score(rows, name, distance), n_resamples=12, rng=5)
+        result = sa.bootstrap(agreement, n_resamples=12, rng=5)
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
 
     @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
     def test_outliers(self, rows, name):
         """One number of 1e9 among 1 to 4: resamples without it are defined, and precise."""
+        agreement = score(rows, name, "interval")
+        rows = as_drawn(rows, agreement)
         drawn = next(draw_units(len(rows), 30, np.random.default_rng(5)))
         by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, "interval")
-        result = sa.bootstrap(score(rows, name, "interval"), n_resamples=30, rng=5)
+        result = sa.bootstrap(agreement, n_resamples=30, rng=5)
         assert np.isfinite(by_hand).sum() >= 28
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
 
@@ -113,7 +118,8 @@ class TestReplicates:
             agreement = score(rows, name)
             if agreement.reason is not None:
                 continue
-            by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name)
+            ordered = as_drawn(rows, agreement)
+            by_hand = estimates([[ordered[i] for i in draw] for draw in drawn], name)
             result = sa.bootstrap(agreement, n_resamples=3, rng=seed)
             assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
 
@@ -383,9 +389,11 @@ class TestTables:
 
     def test_the_distribution_of_a_difference(self):
         """Masi minus nominal, resample by resample, is what the drawn units written out give."""
-        result = sa.bootstrap(self.table(), n_resamples=15, rng=4)
-        drawn = next(draw_units(len(HARD), 15, np.random.default_rng(4)))
-        studies = [[HARD[i] for i in draw] for draw in drawn]
+        table = self.table()
+        result = sa.bootstrap(table, n_resamples=15, rng=4)
+        rows = as_drawn(HARD, table["conger_kappa", "masi"])
+        drawn = next(draw_units(len(rows), 15, np.random.default_rng(4)))
+        studies = [[rows[i] for i in draw] for draw in drawn]
         by_hand = np.subtract(
             estimates(studies, "conger_kappa", "masi"),
             estimates(studies, "conger_kappa", "nominal"),

@@ -17,6 +17,7 @@ from scipy import stats
 from small_studies import annotations, text, triples
 
 import setagree as sa
+from setagree.differences import unit_places
 from setagree.errors import (
     DataError,
     OptionError,
@@ -383,7 +384,9 @@ class TestBootstrap:
         monkeypatch.setattr(comparison, "draw_units", spied)
         a, b = score(HARD, "conger_kappa", "masi"), score(HARD, "krippendorff_alpha", "nominal")
         result = sa.compare(a, b, method="bootstrap", n_resamples=40, level=0.8, rng=3)
-        studies = [[HARD[i] for i in units] for units in np.concatenate(drawn)]
+        (places, _) = comparison._in_order([a, b], unit_places([a, b]))
+        rows = [HARD[i] for i in np.argsort(places)]
+        studies = [[rows[i] for i in units] for units in np.concatenate(drawn)]
         gaps = np.subtract(
             estimates(studies, "conger_kappa", "masi"),
             estimates(studies, "krippendorff_alpha", "nominal"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.differences import rows_of_units
+from setagree.differences import drawn_rows
 from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
 from setagree.inference.jackknife import jackknife
@@ -252,7 +252,9 @@ def bootstrap(
         pair keeps the weight of its own unit, so that the mean is alpha; other programs weigh it
         by the unit it is drawn for, and spread differently.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same numbers.
+        The seed; the same seed gives the same numbers. Where units or pairs are drawn, these depend
+        on the answers alone, not on the order of rows, the names of units, or the engine that found
+        the patterns; where raters are drawn, on the order of the rows too.
 
     Returns
     -------
@@ -307,7 +309,7 @@ def _over_units(
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
     evaluate = [COEFFICIENTS[row.coefficient].replicates(row.case) for row in rows]
-    layouts = [rows_of_units(row) for row in rows]
+    layouts = [drawn_rows(row) for row in rows]
     parts: list[list[Floats]] = [[] for _ in rows]
     width = max(row.n_values for row in rows)
     for draws in draw_units(n_units.pop(), n_resamples, generator, width=width):

@@ -14,9 +14,11 @@ from setagree.coefficients.chance import Floats
 from setagree.differences import (
     ROUNDING,
     Design,
+    Places,
     difference_row,
     linearised_difference,
     rows_of_units,
+    unit_keys,
     unit_places,
 )
 from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
@@ -26,6 +28,8 @@ from setagree.results import Agreement, check_agreement
 from setagree.scoring import COEFFICIENTS
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +135,8 @@ def compare(
     level : float
         The level of the intervals.
     n_resamples, rng
-        For the bootstrap.
+        For the bootstrap. A seed gives the same numbers whatever the order of rows, the names of
+        units, or the engine that found the patterns.
 
     Returns
     -------
@@ -243,7 +248,7 @@ def _resampled(
     agreements: list[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
     """Return the estimates over resamples of the units of all of them together."""
-    places = unit_places(agreements)
+    places = _in_order(agreements, unit_places(agreements))
     n_places = 1 + max(int(place.max(initial=-1)) for place in places)
     of_row = [
         _rows_by_unit(one, place, n_places) for one, place in zip(agreements, places, strict=True)
@@ -256,6 +261,17 @@ def _resampled(
         for k, matrix in enumerate(of_row):
             parts[k].append(evaluate[k](times @ matrix))
     return [np.concatenate(part) for part in parts]
+
+
+def _in_order(agreements: list[Agreement], places: list[Places]) -> list[Places]:
+    """Return the places of the units once they are sorted by what all of them were answered."""
+    keys = np.zeros(1 + max(int(place.max(initial=-1)) for place in places), dtype=np.uint64)
+    for one, place in zip(agreements, places, strict=True):
+        keys *= _ODD
+        keys[place] += unit_keys(one)
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return [rank[place] for place in places]
 
 
 def _rows_by_unit(agreement: Agreement, places: npt.NDArray[Any], n_places: int) -> Any:

@@ -13,6 +13,7 @@ from setagree.errors import DataError, OptionError
 from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.progress import track
 from setagree.results import Agreement
+from setagree.tally import Tally
 
 _LONG_WORK = 20_000_000
 _WAITING = 1_000_000
@@ -75,14 +76,14 @@ def _distinct_losses(agreement: Agreement) -> tuple[Floats, Floats]:
     for left, right in value_pairs(tally):
         row = tally.rows[left]
         d = weights.distance_at(tally.indices[left], tally.indices[right])
-        losses.append(_losses(agreement, row, d))
+        losses.append(_losses(tally, row, d))
         times.append(tally.counts[left] * tally.counts[right] * tally.multiplicity[row])
         if sum(map(len, losses[1:])) > max(_WAITING, len(losses[0])):
             losses, times = _merged(losses, times)
     (loss,), (times_of_each,) = _merged(losses, times)
     # The first is 0; the pairs of equal answers are all that are left.
     times_of_each[0] += _n_pairs(agreement) - times_of_each.sum()
-    return loss, times_of_each
+    return loss / _scale(agreement), times_of_each
 
 
 def _merged(losses: list[Floats], times: list[Floats]) -> tuple[list[Floats], list[Floats]]:
@@ -91,19 +92,30 @@ def _merged(losses: list[Floats], times: list[Floats]) -> tuple[list[Floats], li
     return [loss], [np.bincount(at, np.concatenate(times)).astype(np.float64, copy=False)]
 
 
-def _losses(agreement: Agreement, row: npt.NDArray[Any], d: Floats) -> Floats:
-    """Return E of pairs of ratings at distance d in units of some patterns."""
+def _losses(tally: Tally, row: npt.NDArray[Any], d: Floats) -> Floats:
+    """Return 2 d / (r_i - 1) of pairs of ratings at distance d in units of some patterns.
+
+    N De, the same for all pairs, is left to the end: its rounding differs with the order of rows,
+    and which losses are equal must not.
+    """
+    return np.asarray(2 * d / (tally.pattern_ratings[row] - 1))
+
+
+def _scale(agreement: Agreement) -> float:
+    """Return N De."""
     tally = agreement.tally
-    r, used = tally.pattern_ratings, tally.pairable
-    N = float(tally.multiplicity[used] @ r[used])
-    return np.asarray(2 * d / ((r[row] - 1) * N * agreement.expected_disagreement))
+    used = tally.pairable
+    N = float(tally.multiplicity[used] @ tally.pattern_ratings[used])
+    return N * agreement.expected_disagreement
 
 
 def _pair_losses(agreement: Agreement) -> Floats:
-    """Return E of every pair of ratings of every unit, equal answers included."""
+    """Return E of every pair of ratings of every unit, equal answers included, in rising order."""
     tally = agreement.tally
     times = tally.counts.astype(np.int64)
     row, value = np.repeat(tally.rows, times), np.repeat(tally.indices, times)
     one, two = rating_pairs(row)
-    loss = _losses(agreement, row[one], agreement.weights.distance_at(value[one], value[two]))
-    return np.repeat(loss, tally.multiplicity[row[one]].astype(np.int64))
+    loss = _losses(tally, row[one], agreement.weights.distance_at(value[one], value[two]))
+    # Sorted, so that a seed draws the same ones in whatever order the rows came.
+    loss = np.sort(np.repeat(loss, tally.multiplicity[row[one]].astype(np.int64)))
+    return np.asarray(loss / _scale(agreement))

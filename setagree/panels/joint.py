@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
+from setagree.canonical import row_keys, value_numbers
 from setagree.coefficients.chance import Floats, reach
 from setagree.coefficients.replicates import (
     beyond_rounding,
@@ -64,7 +65,8 @@ class Joint:
     between : ndarray of shape (n_patterns,)
         The distance summed over the pairs of an answer of each panel.
     unit_patterns : ndarray of shape (n_units,)
-        The pattern of each unit that both panels rated.
+        The pattern of each unit that both panels rated, in an order that the answers alone decide,
+        so that a seed draws the same units in whatever order the rows came.
     """
 
     weights: Weights
@@ -105,8 +107,7 @@ class Joint:
             matrix = sparse.csr_array((counts, (tally.rows, values)), shape=(n, weights.n_values))
             return Side(matrix, summed(counts), summed(counts * to_own))
 
-        patterns = tally.unit_patterns
-        patterns = np.arange(n) if patterns is None else patterns
+        patterns = _in_order(tally, weights.n_values)
         return cls(weights, side(x, to_x), side(y, to_y), summed(x * to_y), patterns)
 
     @property
@@ -151,3 +152,12 @@ def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Fl
     if not rows.any():
         raise DataError("no unit has an answer of both panels.")
     return part_of(study, rows), in_y[rows]
+
+
+def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
+    """Return the pattern of each unit, sorted by what either panel answered."""
+    patterns = np.arange(tally.n_patterns) if tally.unit_patterns is None else tally.unit_patterns
+    numbers = value_numbers(tally.values)
+    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # what the second panel says is its own
+    keys = row_keys(numbers, tally.counts, tally.indices, tally.indptr)
+    return np.asarray(patterns[np.argsort(keys[patterns], kind="stable")])

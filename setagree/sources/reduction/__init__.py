@@ -72,7 +72,9 @@ can, write the ratings of a unit into one file.
 Who fails
 ---------
 A worker that dies has its tasks run again by Dask or Spark; when they give up, the error says
-that there is no result. An engine that runs out of memory says what to raise.
+that there is no result. An engine that runs out of memory says what to raise. Ctrl-C stops DuckDB
+within a second, and the folder of what did not fit is removed; a process that is killed leaves it
+behind (``setagree-...``, in `spill` or among the temporary files), to be deleted by hand.
 
 Limits
 ------

@@ -261,7 +261,8 @@ def _rows_of_files(
 ) -> program.Rows:
     native = found.rows(connection, columns, paths)
     in_json = found.kind == "json lines"
-    rows = program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
+    engine = DuckDB(connection)
+    rows = program.pick_rows(wrapped(native), engine, {r: r for r in columns}, in_json=in_json)
     header = columns if found.kind == "delimited" else None
     return replace(rows, name=columns["answer"], header=header)
 

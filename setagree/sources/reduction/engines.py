@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from setagree.errors import DataError, missing_package
 
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Home: TypeAlias = Literal["pyarrow", "polars"]
+Result = TypeVar("Result")
 
 _RAISED = re.compile(r"^[\w.]+(?:Error|Exception): .*$", re.MULTILINE)
+_PATIENCE = 0.2
 _NOT_ASCII = r"[^\x00-\x7F]"
 
 
@@ -47,13 +50,23 @@ class Engine(Protocol):
     def from_json(self, text: str) -> object:
         """Return the list that was written so."""
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Compute a query."""
+
 
 class DuckDB:
-    """Relations of DuckDB."""
+    """Relations of DuckDB; of a connection that can be told to stop, where it is given."""
 
     name = "DuckDB"
     home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
+
+    def __init__(self, connection: Any = None) -> None:
+        self.connection = connection
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Compute a query; Ctrl-C stops it at once."""
+        return run_query(work, self.connection)
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a relation of the same connection."""
@@ -72,6 +85,32 @@ class DuckDB:
     def from_json(self, text: str) -> object:
         """Return the list."""
         return json.loads(text)
+
+
+def run_query(work: Callable[[], Result], connection: Any) -> Result:
+    """Run a query of DuckDB in a thread of its own, and stop it when a signal ends the waiting.
+
+    DuckDB looks for signals itself, but only between pieces of work that may take many seconds,
+    and then it fails with an error of its own in the place of KeyboardInterrupt. So it does where
+    the connection is not known.
+    """
+    if connection is None:
+        try:
+            return work()
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":
+                raise KeyboardInterrupt from error
+            raise
+    with ThreadPoolExecutor(1) as pool:
+        query = pool.submit(work)
+        try:
+            while not query.done():
+                wait([query], timeout=_PATIENCE)
+        finally:
+            while not query.done():  # it may not have begun, and would not hear then
+                connection.interrupt()
+                wait([query], timeout=_PATIENCE)
+        return query.result()
 
 
 def uncollated(relation: Any, columns: Collection[str]) -> Any:
@@ -114,6 +153,10 @@ class Polars:
     home: Home = "polars"
     options: dict[str, Any] = {"engine": "streaming"}  # noqa: RUF012 - never written to
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Compute a query."""
+        return work()
+
     def upload(self, native: Any, small: Any) -> Any:  # noqa: ARG002 - frames join with any
         """Return a small frame as a lazy one."""
         return small.lazy()
@@ -142,6 +185,10 @@ class Spark:
     name = "Spark"
     home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Compute a query."""
+        return work()
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a data frame that every worker gets a copy of."""
@@ -222,7 +269,7 @@ def fetch(frame: nw.LazyFrame[Any], engine: Engine) -> nw.DataFrame[Any]:
         The engine fails.
     """
     try:
-        return frame.collect(engine.home, **engine.options)
+        return engine.run(lambda: frame.collect(engine.home, **engine.options))
     except ImportError as error:
         package = error.name or "pyarrow"
         raise missing_package(f"reducing a table in {engine.name}", package, "files") from error

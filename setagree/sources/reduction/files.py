@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.sources.delimited import sniff_delimiter
+from setagree.sources.reduction.engines import run_query
 from setagree.sources.streams import Source, find_sources, readable
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -81,9 +82,10 @@ class Files:
         reader = self._reader(self.paths)
         select = f"SELECT DISTINCT {kind} FROM {reader}"  # noqa: S608 - all quoted
         try:
-            found = {row[0] for row in connection.sql(select).fetchall()} - {None, "NULL"}
+            rows = run_query(connection.sql(select).fetchall, connection)
         except Exception as error:
             raise FileError(f"{self.paths[0]!r} and the like are not read: {error}.") from error
+        found = {row[0] for row in rows} - {None, "NULL"}
         if found > {"VARCHAR"} or not found <= {"VARCHAR", "UBIGINT", "BIGINT"}:
             raise FileError(
                 f"{column!r} holds identifiers of several kinds ({', '.join(sorted(found))}); "
@@ -122,7 +124,8 @@ class Files:
 def connect(memory_limit: str | None, spill: str | os.PathLike[str] | None) -> Iterator[Any]:
     """Open DuckDB within a memory limit; what does not fit goes to a folder of its own.
 
-    The folder is made in `spill`, or among the temporary files, and removed in the end.
+    The folder is made in `spill`, or among the temporary files, and removed in the end, also after
+    Ctrl-C; a process that is killed leaves it behind.
     """
     try:
         import duckdb
