@@ -101,7 +101,7 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
         The tally has fractional units, which cannot be drawn.
     """
     tally = agreement.tally
-    if COEFFICIENTS[agreement.coefficient].by_unit:
+    if COEFFICIENTS[agreement.coefficient].by_unit and agreement.study is not None:
         return np.arange(tally.n_units), tally.n_units
     if tally.unit_patterns is not None:
         return tally.unit_patterns, tally.n_patterns

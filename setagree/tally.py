@@ -14,6 +14,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
 from setagree.errors import DataError, a_type, check_choice, counted, listing
+from setagree.given import Given
 from setagree.labels import Case, LabelSyntax, is_missing
 
 _UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
@@ -27,7 +28,8 @@ class Tally:
     """Distinct unit patterns and how often each occurs.
 
     A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
-    counts contribute the same to every coefficient that does not ask who gave what.
+    counts contribute the same to every coefficient that does not ask who gave what. With raters
+    kept, a pattern is who gave what.
 
     Attributes
     ----------
@@ -45,6 +47,9 @@ class Tally:
         The pattern of each unit, where it is known.
     n_raters : int or None
         How many raters there are, where they are known.
+    given : Given or None
+        Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
+        it, and several may have the same counts.
 
     Examples
     --------
@@ -66,16 +71,18 @@ class Tally:
     units: npt.NDArray[np.object_] | None = None
     unit_patterns: Codes | None = None
     n_raters: int | None = None
+    given: Given | None = None
 
     def __repr__(self) -> str:
+        who = "" if self.given is None else f" by {counted(len(self.given.raters), 'rater')}"
         return (
             f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
-            f"{self.n_values:,} values>"
+            f"{self.n_values:,} values{who}>"
         )
 
     @classmethod
-    def from_annotations(cls, study: Annotations) -> Tally:
-        """Return the tally of coded annotations."""
+    def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
+        """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
         from scipy import sparse
 
@@ -84,6 +91,7 @@ class Tally:
             (ones, (study.unit_codes, study.value_codes)), shape=shape
         ).tocsr()
         matrix.sum_duplicates()
+        coded = study.unit_codes, study.rater_codes, study.value_codes
         return _in_patterns(
             cls(
                 study.kind,
@@ -95,6 +103,7 @@ class Tally:
                 study.units,
                 np.arange(study.n_units),
                 study.n_raters,
+                Given.of_answers(study.raters, *coded) if keep_raters else None,
             )
         )
 
@@ -205,7 +214,10 @@ class Tally:
         return replace(self, values=self.values + further)
 
     def merge(self, other: Tally) -> Tally:
-        """Return the tally of both sets of units together; whose raters are whose is forgotten.
+        """Return the tally of both sets of units together.
+
+        Where both keep raters, those of one name are one; else who gave what is forgotten, and how
+        many there are.
 
         Raises
         ------
@@ -225,6 +237,9 @@ class Tally:
         codes = {value: code for code, value in enumerate(self.values)}
         moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
         units, unit_patterns = _joined_units(self, other) or (None, None)
+        given = None
+        if self.given is not None and other.given is not None:
+            given = self.given.joined(other.given, moved)
         joined = Tally(
             self.kind if self.kind == other.kind else "category",
             tuple(codes),
@@ -234,22 +249,34 @@ class Tally:
             np.concatenate([self.multiplicity, other.multiplicity]),
             units,
             unit_patterns,
+            None if given is None else len(given.raters),
+            given,
         )
         return _in_patterns(_sorted_rows(joined))
 
 
 def _in_patterns(tally: Tally) -> Tally:
-    """Give units with equal counts one pattern, in the order of their first unit."""
-    group, distinct = pd.factorize(_fingerprints(tally))
+    """Give equal units one pattern, in the order of their first unit."""
+    told_apart = _told_apart(tally)
+    group, distinct = pd.factorize(_fingerprints(told_apart))
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    if len(first) == tally.n_patterns or not _equal_rows(tally, first[group]):
+    if len(first) == tally.n_patterns or not _equal_rows(told_apart, first[group]):
         return tally
     return replace(
         _take_rows(tally, first),
         multiplicity=np.bincount(group, tally.multiplicity).astype(np.float64),
         unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
     )
+
+
+def _told_apart(tally: Tally) -> Tally:
+    """Return the rows that units differ by: their counts, or, with raters kept, who gave what."""
+    if tally.given is None:
+        return tally
+    codes, n = tally.given.tokens()
+    whole = np.ones(len(codes))
+    return Tally("category", (*range(n),), tally.given.indptr, codes, whole, tally.multiplicity)
 
 
 def _fingerprints(tally: Tally) -> npt.NDArray[np.uint64]:
@@ -282,6 +309,7 @@ def _take_rows(tally: Tally, rows: Codes) -> Tally:
         indices=tally.indices[entries],
         counts=tally.counts[entries],
         multiplicity=tally.multiplicity[rows],
+        given=None if tally.given is None else tally.given.take(rows),
     )
 
 

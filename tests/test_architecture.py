@@ -34,7 +34,7 @@ FLOORS = [
     {"frames", "tables"},
     {"layouts"},
     {"assembly"},
-    {"annotations", "distances"},
+    {"annotations", "distances", "given"},
     {"tally", "weights", "simulate", "substudies"},
     {"sources", "coefficients"},
     {"results"},
