@@ -253,6 +253,17 @@ class TestEngines:
         path = str(tmp_path / "*.parquet")
         check_same(path, table, memory_limit="500MB", partitioned_by_unit=by_unit)
 
+    def test_a_file_without_answers(self, tmp_path):
+        """A file in which every answer is missing adds nothing."""
+        for k, labels in enumerate([[None, None], ["x", "y"], [None, None]]):
+            part = {"unit": [f"u{k}"] * 2, "rater": ["a", "b"], "labels": labels}
+            schema = pa.schema([(name, pa.string()) for name in part])
+            pq.write_table(pa.table(part, schema=schema), tmp_path / f"{k}.parquet")
+        path = str(tmp_path / "*.parquet")
+        tally = sa.reduce(path, partitioned_by_unit=True, keep_raters=True)
+        assert (tally.n_units, tally.n_raters, tally.n_ratings) == (1, 2, 2)
+        assert tally.given.raters.tolist() == ["a", "b"]
+
     def test_memory(self):
         """A table in memory keeps raters on request."""
         table = study_table()
