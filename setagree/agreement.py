@@ -13,7 +13,7 @@ from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.draws import check_level
-from setagree.errors import DataError, OptionError, listing
+from setagree.errors import OptionError, listing
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.results import AgreementTable
@@ -105,8 +105,9 @@ def agreement(
     more than 1 GiB together (Parquet, CSV, TSV, JSON lines), and smaller ones where `memory_limit`
     or another option of `reduce` is given, are not read into memory: their engine, for files
     DuckDB, finds the patterns of the units, and the table is computed from these. It is the same
-    table. What asks who gave which answer (`conger_kappa`, `cohen_kappa`, `scott_pi`) and repeats
-    other than ``duplicates="error"`` need the study in memory: ``Annotations.from_long``.
+    table. Where a coefficient asks who gave which answer (`conger_kappa`, `cohen_kappa`), patterns
+    keep their raters and are more (`setagree.sources.reduction` says how many). Repeats other than
+    ``duplicates="error"`` need the study in memory: ``Annotations.from_long``.
 
     Examples
     --------
@@ -198,9 +199,11 @@ def _study(task: Task, names: Sequence[str]) -> tuple[Study, int]:
         export = None if named else _export(data, task.reading, task.encoding)
         if export is not None:
             return export, export.n_missing
-    task = replace(task, data=opened(data, also=", Annotations, Tally or path"))
+    keep_raters = any(get_coefficient(name).asks_who for name in names)
+    data = opened(data, also=", Annotations, Tally or path")
+    task = replace(task, data=data, keep_raters=keep_raters)
     if plan.asked or is_large(task):
-        _check_reducible(task, names)
+        _check_reducible(task)
         reduction = reduce_table(task)
         return reduction.tally, reduction.n_missing
     study = _in_memory(task)
@@ -216,18 +219,12 @@ def _check_built(task: Task) -> None:
         raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
 
 
-def _check_reducible(task: Task, names: Sequence[str]) -> None:
+def _check_reducible(task: Task) -> None:
     """Refuse what a table that is not read into memory cannot tell."""
-    asks = [name for name in names if get_coefficient(name).raters != "any"]
-    way = "if the table fits in memory, build the study with Annotations.from_long and score that."
-    if asks:
-        raise DataError(
-            f"{listing(asks)}: who gave which answer is forgotten when a table is reduced in its "
-            f"engine; {way}"
-        )
     if task.reading["duplicates"] != "error":
         raise OptionError(
-            f"duplicates={task.reading['duplicates']!r} is not settled in an engine; {way}"
+            f"duplicates={task.reading['duplicates']!r} is not settled in an engine; if the table "
+            "fits in memory, build the study with Annotations.from_long and score that."
         )
 
 

@@ -102,7 +102,7 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
         The tally has fractional units, which cannot be drawn.
     """
     tally = agreement.tally
-    if COEFFICIENTS[agreement.coefficient].by_unit:
+    if COEFFICIENTS[agreement.coefficient].by_unit and agreement.study is not None:
         return np.arange(tally.n_units), tally.n_units
     if tally.unit_patterns is not None:
         return tally.unit_patterns, tally.n_patterns
@@ -120,13 +120,12 @@ def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     of one study have theirs at the same positions.
     """
     rows, n_rows = rows_of_units(agreement)
-    order = np.argsort(agreement.tally.keys, kind="stable")
-    if not COEFFICIENTS[agreement.coefficient].by_unit:
-        return np.repeat(order, np.bincount(rows, minlength=n_rows)[order]), n_rows
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    patterns = rank[agreement.tally.unit_patterns]
-    return np.lexsort((_keys_by_rater(agreement), patterns)), n_rows
+    keys = agreement.tally.keys
+    if COEFFICIENTS[agreement.coefficient].by_unit:
+        order = np.lexsort((_keys_by_rater(agreement), keys[agreement.case.rated.patterns]))
+    else:
+        order = np.argsort(keys, kind="stable")
+    return np.repeat(order, np.bincount(rows, minlength=n_rows)[order]), n_rows
 
 
 def unit_keys(agreement: Agreement) -> Keys:
@@ -134,18 +133,18 @@ def unit_keys(agreement: Agreement) -> Keys:
 
     Units are in the order of `rows_of_units`.
     """
-    if COEFFICIENTS[agreement.coefficient].by_unit:
-        return _keys_by_rater(agreement)
-    return np.asarray(agreement.tally.keys[rows_of_units(agreement)[0]])
+    by_unit = COEFFICIENTS[agreement.coefficient].by_unit
+    keys = _keys_by_rater(agreement) if by_unit else agreement.tally.keys
+    return np.asarray(keys[rows_of_units(agreement)[0]])
 
 
 def _keys_by_rater(agreement: Agreement) -> Keys:
-    """Return for each unit the sum of numbers of its ratings, each of a value and a rater."""
-    study = agreement.case.annotations
-    raters = value_numbers(study.raters) | np.uint64(1)
-    out = np.zeros(study.n_units, dtype=np.uint64)
-    each = value_numbers(study.values)[study.value_codes] * raters[study.rater_codes]
-    np.add.at(out, study.unit_codes, each)
+    """Return for each row of the ratings a sum of numbers, one of each value and its rater."""
+    rated = agreement.case.rated
+    raters = value_numbers(rated.raters) | np.uint64(1)
+    out = np.zeros(len(rated.row_times), dtype=np.uint64)
+    each = value_numbers(agreement.tally.values)[rated.value_codes] * raters[rated.rater_codes]
+    np.add.at(out, rated.row_codes, each)
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from setagree.annotations import Annotations
+from setagree.annotations import Annotations  # noqa: F401 - the examples build studies
 from setagree.distances.registry import DistanceLike
 from setagree.results import Agreement
 from setagree.scoring import Study, score_one
@@ -97,7 +97,7 @@ def fleiss_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agree
     return score_one(study, "fleiss_kappa", distance)
 
 
-def conger_kappa(study: Annotations, *, distance: DistanceLike | None = None) -> Agreement:
+def conger_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Conger's kappa, the many-rater kappa in which every rater has shares of their own.
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
@@ -105,8 +105,8 @@ def conger_kappa(study: Annotations, *, distance: DistanceLike | None = None) ->
 
     Parameters
     ----------
-    study : Annotations
-        Who gave what; a tally does not know the raters.
+    study : Annotations or Tally
+        Who gave what; of tallies, one that keeps raters, as `reduce` makes on request.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
 
@@ -117,7 +117,7 @@ def conger_kappa(study: Annotations, *, distance: DistanceLike | None = None) ->
     Raises
     ------
     DataError
-        The study is a tally.
+        The study is a tally that keeps no raters.
     DistanceError
         The distance does not fit the values, or breaks its contract.
 
@@ -137,15 +137,15 @@ def conger_kappa(study: Annotations, *, distance: DistanceLike | None = None) ->
     return score_one(study, "conger_kappa", distance)
 
 
-def cohen_kappa(study: Annotations, *, distance: DistanceLike | None = None) -> Agreement:
+def cohen_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Cohen's kappa of two raters; ``"linear"`` and ``"quadratic"`` distances weight it.
 
     pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
 
     Parameters
     ----------
-    study : Annotations
-        Two raters.
+    study : Annotations or Tally
+        Two raters; of tallies, one that keeps raters, as `reduce` makes on request.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
 
@@ -156,7 +156,7 @@ def cohen_kappa(study: Annotations, *, distance: DistanceLike | None = None) -> 
     Raises
     ------
     DataError
-        There are more than two raters, or the study is a tally.
+        There are more than two raters, or the study is a tally that keeps no raters.
 
     References
     ----------
@@ -172,15 +172,15 @@ def cohen_kappa(study: Annotations, *, distance: DistanceLike | None = None) -> 
     return score_one(study, "cohen_kappa", distance)
 
 
-def scott_pi(study: Annotations, *, distance: DistanceLike | None = None) -> Agreement:
+def scott_pi(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Scott's pi of two raters: Fleiss' kappa for two.
 
     pe = pi' W pi with shares pooled over the two raters.
 
     Parameters
     ----------
-    study : Annotations
-        Two raters.
+    study : Annotations or Tally
+        Two raters; a tally must know that they are two, not who gave what.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
 
@@ -191,7 +191,7 @@ def scott_pi(study: Annotations, *, distance: DistanceLike | None = None) -> Agr
     Raises
     ------
     DataError
-        There are more than two raters, or the study is a tally.
+        There are more than two raters, or a tally does not say how many.
 
     References
     ----------

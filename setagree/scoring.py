@@ -64,9 +64,10 @@ class Coefficient:
         From a `Case` to the estimates without one unit of each row; None where no closed form is
         known.
     by_unit : bool
-        Whether rows are units; else they are patterns.
+        Whether it asks who gave what; its rows then are units where the study is in memory, else
+        patterns that keep raters. Rows of the others are patterns.
     raters : {"any", "known", "two"}
-        Whether it must know who gave what, and whether there must be two raters.
+        Whether raters must be known, and whether there must be two of them.
     lists_values : bool
         Whether it depends on which values are listed as categories.
     default_distance : str, optional
@@ -80,6 +81,11 @@ class Coefficient:
     raters: Literal["any", "known", "two"] = "any"
     lists_values: bool = False
     default_distance: str | None = None
+
+    @property
+    def asks_who(self) -> bool:
+        """Whether it asks who gave what, not only how many did."""
+        return self.by_unit
 
 
 class Bench:
@@ -106,7 +112,10 @@ class Bench:
     def score(self, name: str, distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
         coefficient = get_coefficient(name)
-        self._check_raters(name, coefficient.raters)
+        if coefficient.asks_who:
+            self._check_known(name)
+        if coefficient.raters == "two":
+            self._check_two(name)
         if name == "mv_alpha":
             self._check_sizes(distance)
         case = self.case(distance, listed=coefficient.lists_values)
@@ -151,19 +160,30 @@ class Bench:
                 "counts."
             )
 
-    def _check_raters(self, name: str, demand: str) -> None:
-        if demand == "any":
-            return
-        if self.annotations is None:
+    def _check_known(self, name: str) -> None:
+        if self.annotations is None and self.tally.given is None:
             raise DataError(
-                f"{name} needs to know who gave which answer; a tally of counts does not."
+                f"{name} needs to know who gave which answer; a tally of counts does not. Pass the "
+                "study itself, or a tally that keeps raters: reduce(..., keep_raters=True)."
             )
-        raters = self.annotations.raters
-        if demand == "two" and len(raters) > 2:
-            other = "conger_kappa" if name == "cohen_kappa" else "fleiss_kappa"
+
+    def _check_two(self, name: str) -> None:
+        n, who = self.tally.n_raters, self.annotations or self.tally.given
+        other = "conger_kappa" if name == "cohen_kappa" else "fleiss_kappa"
+        if n is None:
             raise DataError(
-                f"{name} compares two raters; these are {len(raters)} ({listing(list(raters))}). "
-                f"Use {other} for more than two."
+                f"{name} needs to know who gave which answer, or that there are two raters; a "
+                f"tally of counts does not. For two, {other} is the same number."
+            )
+        if n > 2:
+            said = "" if who is None else f" ({listing(list(who.raters))})"
+            raise DataError(
+                f"{name} compares two raters; these are {n}{said}. Use {other} for more than two."
+            )
+        if (most := float(self.tally.pattern_ratings.max(initial=0))) > 2:
+            raise DataError(
+                f"{name} compares two raters, and a unit has {most:g} answers: one of them gave "
+                "several."
             )
 
 

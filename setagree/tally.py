@@ -14,11 +14,10 @@ from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.canonical import Keys, row_keys, value_numbers
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
-from setagree.errors import DataError, a_type, check_choice, counted, listing
-from setagree.labels import Case, LabelSyntax, is_missing
-
-_UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
-_SUM_NAMES = {"all", "total", "sum"}
+from setagree.count_tables import checked_counts
+from setagree.errors import DataError, check_choice, counted
+from setagree.given import Given
+from setagree.labels import Case, LabelSyntax
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -28,7 +27,8 @@ class Tally:
     """Distinct unit patterns and how often each occurs.
 
     A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
-    counts contribute the same to every coefficient that does not ask who gave what.
+    counts contribute the same to every coefficient that does not ask who gave what. With raters
+    kept, a pattern is who gave what.
 
     Attributes
     ----------
@@ -46,6 +46,9 @@ class Tally:
         The pattern of each unit, where it is known.
     n_raters : int or None
         How many raters there are, where they are known.
+    given : Given or None
+        Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
+        it, and several may have the same counts.
 
     Examples
     --------
@@ -67,16 +70,18 @@ class Tally:
     units: npt.NDArray[np.object_] | None = None
     unit_patterns: Codes | None = None
     n_raters: int | None = None
+    given: Given | None = None
 
     def __repr__(self) -> str:
+        who = "" if self.given is None else f" by {counted(len(self.given.raters), 'rater')}"
         return (
             f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
-            f"{self.n_values:,} values>"
+            f"{self.n_values:,} values{who}>"
         )
 
     @classmethod
-    def from_annotations(cls, study: Annotations) -> Tally:
-        """Return the tally of coded annotations."""
+    def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
+        """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
         from scipy import sparse
 
@@ -85,6 +90,7 @@ class Tally:
             (ones, (study.unit_codes, study.value_codes)), shape=shape
         ).tocsr()
         matrix.sum_duplicates()
+        coded = study.unit_codes, study.rater_codes, study.value_codes
         return _in_patterns(
             cls(
                 study.kind,
@@ -96,6 +102,7 @@ class Tally:
                 study.units,
                 np.arange(study.n_units),
                 study.n_raters,
+                Given.of_answers(study.raters, *coded) if keep_raters else None,
             )
         )
 
@@ -134,7 +141,7 @@ class Tally:
         <Tally: 2 units in 2 patterns of 2 values>
         """
         check_choice("kind", kind, ("labels", "value"))
-        counts = _checked_counts(table)
+        counts = checked_counts(table)
         names = pd.Series(as_objects(table.columns), name="column names").infer_objects()
         if kind == "labels":
             syntax = LabelSyntax(sep=sep, blank="empty", case=case)
@@ -213,7 +220,10 @@ class Tally:
         return replace(self, values=self.values + further)
 
     def merge(self, other: Tally) -> Tally:
-        """Return the tally of both sets of units together; whose raters are whose is forgotten.
+        """Return the tally of both sets of units together.
+
+        Where both keep raters, those of one name are one; else who gave what is forgotten, and how
+        many there are.
 
         Raises
         ------
@@ -233,6 +243,9 @@ class Tally:
         codes = {value: code for code, value in enumerate(self.values)}
         moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
         units, unit_patterns = _joined_units(self, other) or (None, None)
+        given = None
+        if self.given is not None and other.given is not None:
+            given = self.given.joined(other.given, moved)
         joined = Tally(
             self.kind if self.kind == other.kind else "category",
             tuple(codes),
@@ -242,6 +255,8 @@ class Tally:
             np.concatenate([self.multiplicity, other.multiplicity]),
             units,
             unit_patterns,
+            None if given is None else len(given.raters),
+            given,
         )
         return _in_patterns(_sorted_rows(joined))
 
@@ -256,17 +271,27 @@ def dot(x: Floats, y: Floats) -> float:
 
 
 def _in_patterns(tally: Tally) -> Tally:
-    """Give units with equal counts one pattern, in the order of their first unit."""
-    group, distinct = pd.factorize(_fingerprints(tally))
+    """Give equal units one pattern, in the order of their first unit."""
+    told_apart = _told_apart(tally)
+    group, distinct = pd.factorize(_fingerprints(told_apart))
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    if len(first) == tally.n_patterns or not _equal_rows(tally, first[group]):
+    if len(first) == tally.n_patterns or not _equal_rows(told_apart, first[group]):
         return tally
     return replace(
         _take_rows(tally, first),
         multiplicity=np.bincount(group, tally.multiplicity).astype(np.float64),
         unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
     )
+
+
+def _told_apart(tally: Tally) -> Tally:
+    """Return the rows that units differ by: their counts, or, with raters kept, who gave what."""
+    if tally.given is None:
+        return tally
+    codes, n = tally.given.tokens()
+    whole = np.ones(len(codes))
+    return Tally("category", (*range(n),), tally.given.indptr, codes, whole, tally.multiplicity)
 
 
 def _fingerprints(tally: Tally) -> Keys:
@@ -305,6 +330,7 @@ def _take_rows(tally: Tally, rows: Codes) -> Tally:
         indices=tally.indices[entries],
         counts=tally.counts[entries],
         multiplicity=tally.multiplicity[rows],
+        given=None if tally.given is None else tally.given.take(rows),
     )
 
 
@@ -321,58 +347,6 @@ def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Code
         return None
     patterns = np.concatenate([one.unit_patterns, two.unit_patterns + one.n_patterns])
     return np.concatenate([one.units, two.units]), patterns
-
-
-def _checked_counts(table: pd.DataFrame) -> Floats:
-    if not isinstance(table, pd.DataFrame):
-        raise DataError(
-            f"{a_type(table)} is no table of counts; pass a DataFrame with one row a unit "
-            "and one column a value."
-        )
-    if not table.size:
-        raise DataError(f"a table of counts of shape {table.shape} has no counts.")
-    nameless = [k for k, name in enumerate(as_objects(table.columns)) if is_missing(name)]
-    if nameless:
-        raise DataError(
-            f"{counted(len(nameless), 'column')} of counts without a name (first: column "
-            f"{nameless[0]}); name the value that it counts, the empty set as ''."
-        )
-    counts = _as_counts(table)
-    _refuse_odd_axes(table, counts)
-    return counts
-
-
-def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
-    """Refuse repeated units, a column of units and sums, which would all be counted silently."""
-    if table.index.has_duplicates:
-        twice = listing(table.index[table.index.duplicated()].unique().tolist())
-        raise DataError(f"the table of counts has several rows for the units {twice}.")
-    names = [str(name).strip().casefold() for name in table.columns]
-    odd = [c for c, name in zip(table.columns, names, strict=True) if name in _UNIT_NAMES]
-    if odd:
-        raise DataError(f"column {odd[0]!r} sounds like the units; make it the index.")
-    sums = counts[:, :-1].sum(axis=1)
-    if names[-1] in _SUM_NAMES and len(names) > 2 and np.allclose(counts[:, -1], sums):
-        raise DataError(f"column {table.columns[-1]!r} is the sum of the others; drop it.")
-
-
-def _as_counts(table: pd.DataFrame) -> Floats:
-    try:
-        counts = table.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            "a table of counts holds numbers only; make the units the index."
-        ) from error
-    bad = ~np.isfinite(counts) | (counts < 0)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"a count is a number of zero or more; unit {table.index[row]!r}, value "
-            f"{table.columns[column]!r} has {counts[row, column]}."
-        )
-    if not counts.any():
-        raise DataError("the table counts no rating.")
-    return counts
 
 
 def _from_dense(counts: Floats, units: npt.NDArray[np.object_], answers: Answers) -> Tally:

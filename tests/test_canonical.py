@@ -25,6 +25,7 @@ from setagree.draws import draw_units
 from setagree.scoring import COEFFICIENTS
 
 ANY_RATERS = [name for name, one in COEFFICIENTS.items() if one.raters == "any"]
+ASKS_WHO = ["conger_kappa", "krippendorff_alpha"]
 TIGHT = {"rtol": 0, "atol": 1e-12}
 
 
@@ -121,7 +122,7 @@ class TestUnits:
                 found = [sa.bootstrap(x, n_resamples=9, rng=1).distribution for x in (one, two)]
                 np.testing.assert_allclose(*found, **TIGHT)
 
-    @pytest.mark.parametrize("names", [ANY_RATERS, ["conger_kappa", "krippendorff_alpha"]])
+    @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_rows_and_names(self, names):
         """The same for the rows of a table in random order, and for other names of units."""
         table = generated(n_units=120)
@@ -131,7 +132,8 @@ class TestUnits:
         np.testing.assert_allclose(replicates(renamed(again), names=names), expected, **TIGHT)
 
     @pytest.mark.parametrize("by_unit", [False, True])
-    def test_files(self, tmp_path, by_unit):
+    @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
+    def test_files(self, tmp_path, by_unit, names):
         """Files that DuckDB reads give the replicates of the table in memory."""
         pytest.importorskip("duckdb")
         pytest.importorskip("narwhals")
@@ -139,34 +141,39 @@ class TestUnits:
         for k, part in enumerate(in_whole_units(table)):
             part.to_csv(tmp_path / f"{k}.csv", index=False)
         options = {"memory_limit": "1GB", "partitioned_by_unit": by_unit}
-        found = replicates(str(tmp_path / "*.csv"), **options)
-        np.testing.assert_allclose(found, replicates(table), **TIGHT)
+        found = replicates(str(tmp_path / "*.csv"), names=names, **options)
+        np.testing.assert_allclose(found, replicates(table, names=names), **TIGHT)
 
-    def test_polars(self):
+    @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
+    def test_polars(self, names):
         """So does a lazy frame of Polars."""
         pl = pytest.importorskip("polars")
         pytest.importorskip("narwhals")
         table = generated(n_units=120)
         lazy = pl.LazyFrame({name: table[name].tolist() for name in table})
-        np.testing.assert_allclose(replicates(lazy), replicates(table), **TIGHT)
+        expected = replicates(table, names=names)
+        np.testing.assert_allclose(replicates(lazy, names=names), expected, **TIGHT)
 
-    def test_dask(self):
+    @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
+    def test_dask(self, names):
         """So does a frame of Dask, shuffled or not."""
         dask = pytest.importorskip("dask")
         dd = pytest.importorskip("dask.dataframe")
         table = generated(n_units=120)
-        expected = replicates(table)
+        expected = replicates(table, names=names)
         with dask.config.set(scheduler="synchronous"):
-            found = replicates(dd.from_pandas(table, npartitions=3))
+            found = replicates(dd.from_pandas(table, npartitions=3), names=names)
         np.testing.assert_allclose(found, expected, **TIGHT)
 
-    def test_merged(self):
+    @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
+    def test_merged(self, names):
         """So do the tallies of two halves, in either order."""
         table = generated(n_units=120)
-        parts = [sa.reduce(part, blank="empty") for part in in_whole_units(table, 2)]
-        expected = replicates(table)
+        who = {"keep_raters": names is ASKS_WHO}
+        parts = [sa.reduce(part, blank="empty", **who) for part in in_whole_units(table, 2)]
+        expected = replicates(table, names=names)
         for one, two in (parts, parts[::-1]):
-            merged = sa.agreement(one.merge(two), coefficients=ANY_RATERS)
+            merged = sa.agreement(one.merge(two), coefficients=names)
             rows = sa.bootstrap(merged, n_resamples=60, rng=1).rows
             np.testing.assert_allclose([row.distribution for row in rows], expected, **TIGHT)
 

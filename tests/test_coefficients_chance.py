@@ -122,7 +122,7 @@ def test_a_case_without_raters():
     """A case made of a tally alone does not know who gave what."""
     case = case_of(text("a b / a a"))
     with pytest.raises(TypeError, match="does not know who gave what"):
-        _ = case.annotations
+        _ = case.rated
 
 
 def test_one_slip_in_ten_million_is_no_rounding():

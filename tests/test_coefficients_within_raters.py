@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from small_studies import annotations, random_rows, sets_of
 
-import setagree as sa
 from setagree.coefficients import within_raters
 from setagree.coefficients.within_raters import spread_within_raters
 from setagree.distances import get_distance
@@ -32,7 +31,8 @@ def test_both_roads_equal_the_loops(monkeypatch, few, entries, name):
     study, distance = annotations(ROWS), get_distance(name)
     used = [len(set(study.value_codes[study.rater_codes == g])) for g in range(6)]
     assert min(used) <= 10 < max(used)
-    actual = spread_within_raters(study, sa.weights(study, distance))
+    case = Bench(study).case(distance)
+    actual = spread_within_raters(case.rated, case.weights)
     assert actual.tolist() == pytest.approx(by_loops(study, distance))
 
 

@@ -574,7 +574,7 @@ class TestRaters:
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
         alpha = sa.krippendorff_alpha(tally)
         for resample in ("raters", "both"):
-            with pytest.raises(DataError, match="must be known who gave what; a tally does not"):
+            with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
                 sa.bootstrap(alpha, resample=resample)
 
 

@@ -156,7 +156,7 @@ class TestRaters:
         alpha = sa.krippendorff_alpha(
             sa.Tally.from_counts(pd.DataFrame({"a": [2, 0], "b": [0, 2]}))
         )
-        with pytest.raises(DataError, match="must be known who gave what; a tally does not"):
+        with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
             sa.jackknife(alpha, over="raters")
 
 

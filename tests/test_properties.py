@@ -330,7 +330,7 @@ def test_a_tally_is_enough_where_raters_are_not_needed(coefficient, distance):
         return
     study = annotations(example(coefficient, distance))
     tally = Bench(sa.Tally.from_annotations(study))
-    if COEFFICIENTS[coefficient].raters == "any":
+    if not COEFFICIENTS[coefficient].asks_who:
         result = tally.score(coefficient, get_distance(distance))
         same_figures(result, Bench(study).score(coefficient, get_distance(distance)))
     else:

@@ -271,13 +271,6 @@ class TestAgreement:
         )
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.08)
 
-    @every_engine
-    @pytest.mark.parametrize("name", ["conger_kappa", "cohen_kappa", "scott_pi"])
-    def test_raters(self, lazy, name):
-        """What asks who gave what says what to do."""
-        with pytest.raises(DataError, match=f"{name}'.*Annotations.from_long"):
-            sa.agreement(lazy(columns(generated())), coefficients=[name])
-
     def test_duplicates(self):
         """Repeats are not settled in an engine."""
         with pytest.raises(OptionError, match="duplicates='first' is not settled in an engine"):

@@ -191,8 +191,6 @@ class TestDask:
             sa.reduce(frame, labels="tags")
         with pytest.raises(OptionError, match="columns of flags"):
             sa.agreement(frame, labels=["x"])
-        with pytest.raises(DataError, match="conger_kappa"):
-            sa.agreement(frame, coefficients="conger_kappa")
 
     def dying(self, deaths, folder):
         """Return a frame whose workers are killed so many times while it is read."""
@@ -317,7 +315,7 @@ class TestSpark:
         """What Python raises in a worker is said, not only that it raised."""
         from setagree.sources.reduction import spark as room
 
-        def failing(batches, *, assume_unique):
+        def failing(batches, *, assume_unique, keep_raters):
             raise OSError("the disk is gone")
 
         monkeypatch.setattr(room, "reduced_batches", failing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from setagree.tally import Tally, dot
 from setagree.weights.base import Weights
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Undefined: TypeAlias = Literal[
     "no pairable unit", "one unit", "one value", "no chance disagreement"
 ]
@@ -61,6 +62,46 @@ class Estimate:
     undefined: Undefined | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Who gave what, row by row: a row is a unit of a study, or a pattern that keeps raters.
+
+    Attributes
+    ----------
+    row_codes, rater_codes, value_codes : ndarray of shape (n_ratings,)
+        The row, rater and value of each rating.
+    row_times : ndarray of shape (n_rows,)
+        How many units each row stands for.
+    patterns : ndarray of shape (n_rows,)
+        The pattern of each row.
+    raters : ndarray of object, shape (n_raters,)
+        Identifiers of the raters.
+    """
+
+    row_codes: Codes
+    rater_codes: Codes
+    value_codes: Codes
+    row_times: Floats
+    patterns: Codes
+    raters: npt.NDArray[np.object_]
+
+    @property
+    def n_raters(self) -> int:
+        """How many raters there are."""
+        return len(self.raters)
+
+    @cached_property
+    def times(self) -> Floats:
+        """How often each rating was given."""
+        return self.row_times[self.row_codes]
+
+    @cached_property
+    def ratings(self) -> Floats:
+        """n_g, how many ratings each rater gave."""
+        sums = np.bincount(self.rater_codes, self.times, self.n_raters)
+        return sums.astype(np.float64, copy=False)
+
+
 def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
     """Return an estimate of nan that keeps the parts that do exist."""
     tally, d_max = case.tally, case.weights.max_distance
@@ -89,7 +130,7 @@ class Case:
     distance : Distance or None
         What the weights were made of, for those who need it beyond the observed values.
     study : Annotations or None
-        Who gave what, for those who need the raters.
+        Who gave what in every unit, where the study is in memory.
     """
 
     tally: Tally
@@ -97,12 +138,18 @@ class Case:
     distance: Distance | None = None
     study: Annotations | None = None
 
-    @property
-    def annotations(self) -> Annotations:
-        """The study, for a coefficient that needs the raters; the door has seen to it."""
-        if self.study is None:
+    @cached_property
+    def rated(self) -> Rated:
+        """Who gave what, for a coefficient that needs the raters; the door has seen to it."""
+        study, tally = self.study, self.tally
+        if study is not None and tally.unit_patterns is not None:
+            codes = study.unit_codes, study.rater_codes, study.value_codes
+            return Rated(*codes, np.ones(study.n_units), tally.unit_patterns, study.raters)
+        if tally.given is None:
             raise TypeError("this case does not know who gave what")
-        return self.study
+        given, patterns = tally.given, np.arange(tally.n_patterns)
+        codes = given.rows, given.rater_codes, given.value_codes
+        return Rated(*codes, tally.multiplicity, patterns, given.raters)
 
     @cached_property
     def disagreement(self) -> Floats:

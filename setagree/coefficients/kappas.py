@@ -66,21 +66,21 @@ def conger_kappa(case: Case) -> Estimate:
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r), which is the mean of p_g' W p_h over ordered pairs
     of different raters; z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only.
     """
-    study, weights = case.annotations, case.weights
-    r, n = study.n_raters, study.n_units
+    rated, weights, n = case.rated, case.weights, case.tally.n_units
+    r, g, v = rated.n_raters, rated.rater_codes, rated.value_codes
     if r < 2:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
-    ratings = np.bincount(study.rater_codes, minlength=r)
-    each = (1 / ratings)[study.rater_codes]
-    shares = np.bincount(study.value_codes, each, study.n_values).astype(np.float64)
+    one = (1 / rated.ratings)[g]
+    each = rated.times * one
+    shares = np.bincount(v, each, weights.n_values).astype(np.float64)
     spread = weights.distance_dot(shares)
-    z = (spread[study.value_codes] - spread_within_raters(study, weights)) / weights.max_distance
-    z_mean = np.bincount(study.rater_codes, z * each, r)
+    z = (spread[v] - spread_within_raters(rated, weights)) / weights.max_distance
+    z_mean = np.bincount(g, z * each, r)
     y = float(z_mean.sum()) / (r * (r - 1))
     # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
-    gap = (z - z_mean[study.rater_codes]) * n * each
-    y_i = y + np.bincount(study.unit_codes, gap, n) / (r * (r - 1))
-    return _corrected(case, y, y_i, by_unit=True)
+    gap = (z - z_mean[g]) * n * one
+    y_i = y + np.bincount(rated.row_codes, gap, len(rated.row_times)) / (r * (r - 1))
+    return _corrected(case, y, y_i, by_unit=case.study is not None)
 
 
 def _corrected(case: Case, y: float, y_i: Floats | None, *, by_unit: bool = False) -> Estimate:

@@ -3,18 +3,16 @@
 What is undefined without it is nan; so is a chance term that one unit left would have to show.
 Leaving out a unit with counts c changes a quadratic form n' D n by - 2 c' D n + c' D c, and c' D c
 is the unit's own disagreement q. The distance stays that of the full study. Each function returns
-one number a pattern (for Conger, a unit).
+one number a pattern (for Conger, a unit where the study is in memory).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setagree.coefficients.chance import NOTHING, Case, Floats, reach
+from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.replicates import (
     Replicates,
@@ -86,24 +84,23 @@ def percent_without(case: Case) -> Floats:
 
 
 def conger_without(case: Case) -> Floats:
-    """Return Conger's kappa without each unit.
+    """Return Conger's kappa without one unit of each row.
 
     A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value given;
     one who gave no other rating moves to 0, and leaves one rater less.
     """
-    study = case.annotations
-    r, n = study.n_raters, study.n_units
-    if r < 2 or n <= 2:
+    rated, r = case.rated, case.rated.n_raters
+    n = len(rated.row_times)
+    if r < 2 or case.tally.n_units <= 2:
         return np.full(n, np.nan)
-    g, v, u = study.rater_codes, study.value_codes, study.unit_codes
-    ratings = np.bincount(g, minlength=r)
-    shares = np.zeros((study.n_values, r))
-    np.add.at(shares, (v, g), (1 / ratings)[g])
+    g, v, u, ratings = rated.rater_codes, rated.value_codes, rated.row_codes, rated.ratings
+    shares = np.zeros((case.weights.n_values, r))
+    np.add.at(shares, (v, g), rated.times * (1 / ratings)[g])
     spread = case.weights.distance_dot(shares)
     only = ratings[g] == 1
     step = np.where(only, 1.0, 1 / np.maximum(ratings[g] - 1, 1))
     stay = np.where(only, 0.0, step)
-    between = _means_by_rater(spread, g, v, ratings)
+    between = _means_by_rater(spread, rated)
     others = spread.sum(axis=1)[v] - spread[v, g]
     toward = stay * (between.sum(axis=1) - np.diagonal(between))[g] - step * others
     total = float(between.sum() - np.trace(between))
@@ -111,7 +108,7 @@ def conger_without(case: Case) -> Floats:
     raters = r - np.bincount(u, only, n)
     left = np.where(raters > 1, total + np.bincount(u, 2 * toward, n) + joint, np.nan)
     chance = left / (np.maximum(raters * (raters - 1), 1) * case.weights.max_distance)
-    out = one_minus(_observed_without(case)[case.tally.unit_patterns], chance)
+    out = one_minus(_observed_without(case)[rated.patterns], chance)
     rounding = NOTHING * reach(case.weights, shares.sum(axis=1)) * r**2
     return _anew(case, out, left, total, rounding, conger_replicates)
 
@@ -130,7 +127,8 @@ def _anew(
     lost = np.flatnonzero(left <= max(_LOST * whole, rounding))
     if lost.size:
         evaluate = replicates(case)
-        once = np.ones(len(out)) if replicates is conger_replicates else case.tally.multiplicity
+        by_row = replicates is conger_replicates
+        once = case.rated.row_times if by_row else case.tally.multiplicity
         for row in lost:
             out[row] = evaluate((once - (np.arange(len(out)) == row))[None, :])[0]
     return out
@@ -143,10 +141,10 @@ def _joint_moves(
 
     A rating moves its rater by stay p_g - step e_v.
     """
-    study = case.annotations
-    order = np.argsort(study.unit_codes, kind="stable")
-    u, g, v = study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
-    stay, step, out = stay[order], step[order], np.zeros(study.n_units)
+    rated, n = case.rated, len(case.rated.row_times)
+    order = np.argsort(rated.row_codes, kind="stable")
+    u, g, v = rated.row_codes[order], rated.rater_codes[order], rated.value_codes[order]
+    stay, step, out = stay[order], step[order], np.zeros(n)
     left, shift = np.arange(len(u)), 0
     while left.size:
         shift += 1
@@ -157,15 +155,14 @@ def _joint_moves(
         joint -= stay[left] * step[right] * spread[v[right], g[left]]
         joint -= step[left] * stay[right] * spread[v[left], g[right]]
         joint += step[left] * step[right] * case.weights.distance_at(v[left], v[right])
-        out += np.bincount(u[left], 2 * joint, study.n_units)
+        out += np.bincount(u[left], 2 * joint, n)
     return out
 
 
-def _means_by_rater(
-    spread: Floats, g: npt.NDArray[Any], v: npt.NDArray[Any], ratings: npt.NDArray[Any]
-) -> Floats:
+def _means_by_rater(spread: Floats, rated: Rated) -> Floats:
     """Return p_g' D p_h for all pairs of raters, of shape (r, r)."""
-    columns = [np.bincount(g, spread[v, h], len(ratings)) / ratings for h in range(len(ratings))]
+    g, v, times, r = rated.rater_codes, rated.value_codes, rated.times, rated.n_raters
+    columns = [np.bincount(g, times * spread[v, h], r) / rated.ratings for h in range(r)]
     return np.stack(columns, axis=1)
 
 

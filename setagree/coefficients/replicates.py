@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
-from setagree.coefficients.chance import NOTHING, Case, Floats, reach
+from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.weights.base import Weights
@@ -87,17 +86,16 @@ def mv_alpha_replicates(case: Case) -> Replicates:
 
 
 def conger_replicates(case: Case) -> Replicates:
-    """Return Conger's kappa (two raters: Cohen's) as a function of the weights of the units.
+    """Return Conger's kappa (two raters: Cohen's) as a function of the weights of the rows.
 
     A rater who has no rating in a reweighting is left out of it.
     """
-    study, d_max = case.annotations, case.weights.max_distance
-    answers = [rater_matrix(study, g) for g in range(study.n_raters)]
-    patterns = case.tally.unit_patterns
-    x, used = case.mean_disagreement[patterns], case.tally.pairable[patterns]
+    rated, d_max, K = case.rated, case.weights.max_distance, case.weights.n_values
+    answers = [rater_matrix(rated, g, K) for g in range(rated.n_raters)]
+    x, used = case.mean_disagreement[rated.patterns], case.tally.pairable[rated.patterns]
 
     def evaluate(M: Floats) -> Floats:
-        pooled, own, raters = np.zeros((study.n_values, len(M))), np.zeros(len(M)), np.zeros(len(M))
+        pooled, own, raters = np.zeros((K, len(M))), np.zeros(len(M)), np.zeros(len(M))
         for matrix in answers:
             totals = matrix.T @ M.T
             given = totals.sum(axis=0)
@@ -162,14 +160,14 @@ def pattern_matrix(case: Case, factor: Floats) -> Any:
     )
 
 
-def rater_matrix(study: Annotations, g: int) -> Any:
-    """Return which value rater g gave to each unit, as a sparse array of shape (n_units, K)."""
+def rater_matrix(rated: Rated, g: int, n_values: int) -> Any:
+    """Return which value rater g gave in each row, as a sparse array of shape (n_rows, K)."""
     from scipy import sparse
 
-    rows = np.flatnonzero(study.rater_codes == g)
+    kept = np.flatnonzero(rated.rater_codes == g)
     return sparse.coo_array(
-        (np.ones(len(rows)), (study.unit_codes[rows], study.value_codes[rows])),
-        shape=(study.n_units, study.n_values),
+        (np.ones(len(kept)), (rated.row_codes[kept], rated.value_codes[kept])),
+        shape=(len(rated.row_times), n_values),
     ).tocsr()
 
 

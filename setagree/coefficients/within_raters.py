@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import Floats, Rated
 from setagree.weights.base import Weights
 from setagree.weights.pairs import sums_to_others
 
@@ -22,25 +21,35 @@ _BLOCK_ENTRIES = 4_000_000
 """Entries of a values x raters block; 32 MB of doubles."""
 
 
-def spread_within_raters(study: Annotations, weights: Weights) -> Floats:
+def spread_within_raters(rated: Rated, weights: Weights) -> Floats:
     """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares."""
     return spread_within_groups(
-        study.rater_codes, study.value_codes, n_groups=study.n_raters, weights=weights
+        rated.rater_codes,
+        rated.value_codes,
+        n_groups=rated.n_raters,
+        weights=weights,
+        times=rated.times,
     )
 
 
 def spread_within_groups(
-    groups: npt.NDArray[Any], values: npt.NDArray[Any], *, n_groups: int, weights: Weights
+    groups: npt.NDArray[Any],
+    values: npt.NDArray[Any],
+    *,
+    n_groups: int,
+    weights: Weights,
+    times: Floats | None = None,
 ) -> Floats:
     """Return (D p_g)(v) for each answer of value v in group g, p_g the group's shares.
 
-    Groups with few distinct values pay by pairs, the others by one product with D each, in blocks
-    of bounded memory.
+    `times` says how often each answer was given; default: once. Groups with few distinct values pay
+    by pairs, the others by one product with D each, in blocks of bounded memory.
     """
     keys = groups.astype(np.int64) * weights.n_values + values
-    distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    distinct, entry = np.unique(keys, return_inverse=True)
+    counts = np.bincount(entry, times, len(distinct))
     owners, own_values = np.divmod(distinct, weights.n_values)
-    shares = counts / np.bincount(groups, minlength=n_groups)[owners]
+    shares = counts / np.bincount(groups, times, n_groups)[owners]
     own = np.bincount(owners, minlength=n_groups)[owners]
     few = (own <= FEW_VALUES) & (_LOOKUP * own < weights.n_values)
     out = np.zeros(len(distinct))

@@ -47,7 +47,10 @@ def known_raters(study: object, what: str) -> Annotations:
     if isinstance(study, Annotations):
         return study
     if isinstance(study, Tally):
-        raise DataError(f"{what} needs to know who gave which answer; a tally of counts does not.")
+        raise DataError(
+            f"{what} needs to know who gave which answer to which unit; a tally of counts does "
+            "not: build the study in memory with Annotations.from_long."
+        )
     raise DataError(
         f"a value of type {type(study).__name__} is no study; build one with "
         "Annotations.from_long, from_wide, ..."

@@ -107,7 +107,8 @@ def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
     study, distance = agreement.study, agreement.case.distance
     if study is None or distance is None:
         raise DataError(
-            "design='shared_units' scores anew and must know who gave what; a tally does not."
+            "design='shared_units' scores anew and must know who gave what to which unit; a tally "
+            "does not: build the study in memory with Annotations.from_long."
         )
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
     part = of_ratings(study, kept[study.unit_codes])

@@ -157,7 +157,10 @@ def without_rows(agreement: Agreement) -> Floats:
 def _without_raters(agreement: Agreement) -> pd.Series[float]:
     study = agreement.study
     if study is None:
-        raise DataError("to leave out raters it must be known who gave what; a tally does not.")
+        raise DataError(
+            "to leave out raters it must be known who gave what to which unit; a tally does not: "
+            "build the study in memory with Annotations.from_long."
+        )
     values = np.full(study.n_raters, np.nan)
     long = study.n_raters * study.n_ratings > _LONG_WORK
     raters = track(range(study.n_raters), total=study.n_raters, what="raters", long=long)

@@ -139,7 +139,8 @@ def permutation_test(
     Raises
     ------
     DataError
-        The scheme needs raters and the study is a tally.
+        The scheme needs raters and the study is a tally: ``"table"`` one of any kind,
+        ``"within_rater"`` one that keeps no raters.
     OptionError
         An option is unknown.
 
@@ -156,8 +157,11 @@ def permutation_test(
     generator = as_generator(rng)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
-    if scheme != "pooled" and agreement.study is None:
-        raise DataError(f"scheme={scheme!r} needs to know who gave what; a tally does not.")
+    if scheme == "within_rater" and agreement.study is None and agreement.tally.given is None:
+        raise DataError(
+            "scheme='within_rater' needs to know who gave what; a tally does not unless it keeps "
+            "raters: reduce(..., keep_raters=True)."
+        )
     exact = False
     if agreement.reason is not None:
         distribution = np.full(n_resamples, np.nan)

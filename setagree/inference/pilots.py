@@ -90,7 +90,10 @@ def variances_by_raters(
         return {here: (own, "pilot")}
     study = agreement.study
     if study is None:
-        raise DataError("other numbers of raters need to know who gave what; a tally does not.")
+        raise DataError(
+            "other numbers of raters need to know who gave what to which unit; a tally does not: "
+            "build the study in memory with Annotations.from_long."
+        )
     if not together:
         return _by_ratings(agreement, study, raters, min(n_resamples, _THINNINGS), generator)
     if not regular.all():

@@ -249,7 +249,10 @@ def table_shuffles(
     """Return the estimates after reshuffling all cells of the table, missing ones among them."""
     study = agreement.study
     if study is None:
-        raise DataError("scheme='table' needs to know who gave what; a tally does not.")
+        raise DataError(
+            "scheme='table' needs to know who gave what to which unit; a tally does not: build the "
+            "study in memory with Annotations.from_long."
+        )
     n_cells = study.n_units * study.n_raters
     if n_cells > _TABLE_LIMIT:
         raise DataError(
@@ -287,7 +290,10 @@ def _study_of(cells: Codes, study: Annotations) -> Annotations:
 
 
 def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
-    """Return the unit, rater and value of each rating; raters are 0 where they are unknown."""
+    """Return the unit, rater and value of each rating; raters are 0 where they are unknown.
+
+    A tally is written out again, unit by unit.
+    """
     study, tally = agreement.study, agreement.tally
     if study is not None:
         return study.unit_codes, study.rater_codes, study.value_codes.astype(np.int64)
@@ -295,6 +301,9 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     if (counts != tally.counts).any() or (times != tally.multiplicity).any():
         raise DataError("counts that are fractions cannot be reshuffled.")
     patterns = np.repeat(np.arange(tally.n_patterns), times)
+    if tally.given is not None:
+        whole = tally.given.take(patterns)
+        return whole.rows, whole.rater_codes, whole.value_codes.astype(np.int64)
     rated = tally.pattern_ratings.astype(np.int64)
     of_pattern = np.split(np.repeat(tally.indices, counts), np.cumsum(rated)[:-1])
     value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.int64)

@@ -37,7 +37,10 @@ def two_way_replicates(
     """Return the estimates of resamples of the raters, and of the units too where asked."""
     study = agreement.study
     if study is None:
-        raise DataError("to draw raters it must be known who gave what; a tally does not.")
+        raise DataError(
+            "to draw raters it must be known who gave what to which unit; a tally does not: build "
+            "the study in memory with Annotations.from_long."
+        )
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
     two_way = TwoWay(agreement, study)

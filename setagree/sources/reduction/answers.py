@@ -21,6 +21,9 @@ Ints = npt.NDArray[np.int64]
 _BITS = 40
 _SEED = 0
 
+PRIME = 2**31 - 1
+"""Products of two numbers below it fit in 64 bits."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -91,13 +94,15 @@ class CodedCells:
     totals: Ints
     n_missing: int
 
-    def numbers(self) -> Ints:
+    def numbers(self, *, keep_raters: bool = False) -> Ints:
         """Return two random 40-bit numbers for each value, shape (n_values, 2).
 
-        The seed is fixed, so that every engine finds the same patterns in the same table.
+        To keep raters, three below a prime instead, which are multiplied by those of a rater. The
+        seed is fixed, so that every engine finds the same patterns in the same table.
         """
-        shape = (len(self.answers.values), 2)
-        return np.random.default_rng(_SEED).integers(2**_BITS, size=shape)
+        n, below = (3, PRIME) if keep_raters else (2, 2**_BITS)
+        shape = (len(self.answers.values), n)
+        return np.random.default_rng(_SEED).integers(below, size=shape)
 
 
 def code_cells(

@@ -39,6 +39,7 @@ def reduce_dask(
     *,
     assume_unique: bool,
     partitioned_by_unit: bool,
+    keep_raters: bool = False,
 ) -> tuple[CodedCells, Part]:
     """Return the coded answers of a Dask frame and its patterns.
 
@@ -59,7 +60,8 @@ def reduce_dask(
     rows: Sequence[Delayed] = [delayed(code_part)(p, codes) for p in parts]
     if not partitioned_by_unit:
         rows = _shuffled(rows)
-    reduced = [delayed(reduce_part)(p, assume_unique=assume_unique) for p in rows]
+    how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
+    reduced = [delayed(reduce_part)(p, **how) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
 
 

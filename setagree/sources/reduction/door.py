@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind, label_syntax
+from setagree.coding import as_objects
 from setagree.errors import FileError, OptionError
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, Missing
@@ -18,7 +19,9 @@ from setagree.sources.files import read_table
 from setagree.sources.reduction import dask, files, program, spark
 from setagree.sources.reduction.answers import CodedCells, Reading
 from setagree.sources.reduction.engines import DuckDB, find_engine, uncollated, wrapped
+from setagree.sources.reduction.parts import unspelled
 from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
+from setagree.sources.reduction.raters import number_raters
 from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
@@ -74,6 +77,8 @@ class Task:
         How it is reduced.
     encoding : str
         How the bytes of files spell text.
+    keep_raters : bool
+        Whether patterns say who gave what.
     """
 
     data: Any
@@ -81,6 +86,7 @@ class Task:
     reading: Mapping[str, Any]
     plan: Plan
     encoding: str = "utf-8"
+    keep_raters: bool = False
 
     def columns(self, names: Iterable[str]) -> tuple[dict[str, str], Reading]:
         """Return the columns of the roles unit, rater and answer, and how answers are read."""
@@ -110,12 +116,14 @@ def reduce(
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
     spill: str | PathLike[str] | None = None,
+    keep_raters: bool = False,
 ) -> Tally:
     """Return the patterns of a long table that need not fit in memory, computed where it is.
 
     Units whose raters gave the same answers count as one pattern, and a study is its patterns and
     how often each occurs. What does not ask who gave which answer takes the tally in the place of
-    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ...
+    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ... What
+    does, `conger_kappa` and `cohen_kappa`, takes one made with ``keep_raters=True``.
 
     Parameters
     ----------
@@ -142,6 +150,9 @@ def reduce(
         come on top. Default: four fifths of the machine's memory.
     spill : path, optional
         A folder for what does not fit. Default: among the temporary files of the system.
+    keep_raters : bool
+        Units count as one pattern where each rater gave the same answer: more patterns, which say
+        who gave what.
 
     Returns
     -------
@@ -169,12 +180,17 @@ def reduce(
     ... })
     >>> reduce(table)
     <Tally: 3 units in 2 patterns of 3 values>
+    >>> by_rater = reduce(table, keep_raters=True)
+    >>> by_rater
+    <Tally: 3 units in 3 patterns of 3 values by 2 raters>
+
+    Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
     """
     named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook, "missing": missing}
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
     table = opened(data, also=" or path")
-    return reduce_table(Task(table, named, reading, plan, encoding)).tally
+    return reduce_table(Task(table, named, reading, plan, encoding, keep_raters)).tally
 
 
 def reduce_table(task: Task) -> Reduction:
@@ -199,7 +215,7 @@ def reduce_table(task: Task) -> Reduction:
     if engine.name == "DuckDB":
         frame = wrapped(uncollated(frame.to_native(), set(columns.values())))
     rows = program.pick_rows(frame, engine, columns)
-    return _reduce_rows([rows], rows, reading, task.plan)
+    return _reduce_rows([rows], rows, reading, task)
 
 
 def is_large(task: Task) -> bool:
@@ -253,7 +269,7 @@ def _reduce_files(task: Task) -> Reduction:
         parts = [whole]
         if plan.partitioned_by_unit:
             parts = [_rows_of_files(found, connection, columns, [p]) for p in found.paths]
-        return _reduce_rows(parts, whole, reading, plan)
+        return _reduce_rows(parts, whole, reading, task)
 
 
 def _rows_of_files(
@@ -268,17 +284,31 @@ def _rows_of_files(
 
 
 def _reduce_rows(
-    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
+    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, task: Task
 ) -> Reduction:
     """Survey all rows, then find the patterns of each part."""
     coded, cells = program.code_answers(whole, reading)
     raters: set[Any] = set()
     tallies = []
     for part in parts:
-        rows = program.code_rows(part, cells, coded)
-        raters |= program.find_raters(rows)
-        tallies.append(_patterns(rows, plan))
+        rows = program.code_rows(part, cells, coded, keep_raters=task.keep_raters)
+        if task.keep_raters:
+            found, roster = _patterns_by_rater(rows, task.plan)
+            raters.update(roster)
+        else:
+            raters |= program.find_raters(rows)
+            found = _patterns(rows, task.plan)
+        tallies.append(found)
     return _finished(merge_all(tallies), coded, len(raters))
+
+
+def _patterns_by_rater(rows: program.CodedRows, plan: Plan) -> tuple[Tally, list[Any]]:
+    """Return the patterns that keep raters, in which repeats are seen, and who the raters are."""
+    numbered, roster = number_raters(rows)
+    found = _patterns(numbered, replace(plan, assume_unique=True))
+    if found.given is not None and found.given.has_repeats():
+        program.find_repeats(rows).check()
+    return roster.name(found), roster.names
 
 
 def _patterns(rows: program.CodedRows, plan: Plan) -> Tally:
@@ -296,10 +326,19 @@ def _reduce_dask(task: Task) -> Reduction:
     columns, reading = task.columns(list(frame.columns))
     unique, by_unit = task.plan.assume_unique, task.plan.partitioned_by_unit
     coded, part = dask.reduce_dask(
-        frame, columns, reading, assume_unique=unique, partitioned_by_unit=by_unit
+        frame,
+        columns,
+        reading,
+        assume_unique=unique,
+        partitioned_by_unit=by_unit,
+        keep_raters=task.keep_raters,
     )
     part.repeats.check()
-    return _finished(part.tallies[0], coded, len(part.raters))
+    tally = part.tallies[0]
+    if tally.given is not None:
+        names = as_objects(map(unspelled, tally.given.raters))
+        tally = replace(tally, given=replace(tally.given, raters=names))
+    return _finished(tally, coded, len(part.raters))
 
 
 def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
@@ -311,4 +350,5 @@ def _reduce_in_memory(task: Task, frame: Any) -> Reduction:
     found = guess_columns(column_names(frame), **task.named)
     columns = {role: getattr(found, role) for role in task.named}
     study = Annotations.from_long(frame, **columns, **task.reading)
-    return Reduction(anonymous(Tally.from_annotations(study)), study.n_missing)
+    tally = Tally.from_annotations(study, keep_raters=task.keep_raters)
+    return Reduction(anonymous(tally), study.n_missing)

@@ -29,7 +29,7 @@ class Part:
     repeats : Repeats
         Pairs of unit and rater annotated more than once.
     raters : frozenset
-        Who gave an annotation.
+        Who gave an annotation, as text.
     """
 
     tallies: list[Tally]
@@ -93,7 +93,7 @@ def code_part(part: pd.DataFrame, codes: Mapping[Hashable, int]) -> pd.DataFrame
     return pd.DataFrame({**ids, "code": code[rated]})
 
 
-def reduce_part(part: pd.DataFrame, *, assume_unique: bool) -> Part:
+def reduce_part(part: pd.DataFrame, *, assume_unique: bool, keep_raters: bool = False) -> Part:
     """Return the patterns of a part that holds whole units, from what `code_part` returns."""
     if not len(part):
         return Part([], Repeats(0, []), frozenset())
@@ -102,8 +102,10 @@ def reduce_part(part: pd.DataFrame, *, assume_unique: bool) -> Part:
     used, codes = np.unique(part["code"].to_numpy(), return_inverse=True)
     names = as_objects(unit_names), as_objects(rater_names)
     study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
-    tally = anonymous(Tally.from_annotations(study))
-    repeats = Repeats(0, []) if assume_unique else _find_repeats(study)
+    tally = anonymous(Tally.from_annotations(study, keep_raters=keep_raters))
+    # Where raters are kept repeats are seen anyway, and nothing can be computed with them.
+    unique = assume_unique and (tally.given is None or not tally.given.has_repeats())
+    repeats = Repeats(0, []) if unique else _find_repeats(study)
     return Part([tally], repeats, frozenset(rater_names))
 
 
@@ -165,5 +167,19 @@ def _spelled(name: object) -> str:
     return f"{_NUMBER}{name!r}"
 
 
-def _name(text: str) -> str:
-    return text.removeprefix(_NUMBER).removeprefix(_ODD)
+def _name(name: object) -> str:
+    """Return a name as people write it; codes of raters stay numbers."""
+    return str(name).removeprefix(_NUMBER).removeprefix(_ODD)
+
+
+def unspelled(text: str) -> object:
+    """Return the number or the text that was spelled so; whatever else there was stays text."""
+    plain = _name(text)
+    if not text.startswith(_NUMBER):
+        return plain
+    for kind in (int, float):
+        try:
+            return kind(plain)
+        except ValueError:
+            continue
+    return plain

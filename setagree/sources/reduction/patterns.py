@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setagree.coding import as_objects
 from setagree.errors import DataError, counted, shorten
+from setagree.given import Given
 from setagree.sources.reduction.answers import CodedCells
 from setagree.tally import Tally
 
@@ -54,25 +56,44 @@ def tally_of_entries(entries: Any, pattern: Sequence[str]) -> Tally:
     """Return the tally of a table of entries; its values are the codes.
 
     An entry says that a pattern, known by the columns `pattern`, has `count` annotations of value
-    `code`, and that `times` units have the pattern.
+    `code`, and that `times` units have the pattern. Where it also says that rater `who` gave them,
+    the tally keeps raters, who are codes, too.
     """
-    columns = {name: entries[name].to_numpy() for name in [*pattern, "times", "code", "count"]}
+    asked = [*pattern, "times", "code", "count"]
+    keeps = "who" in entries.columns
+    columns = {n: entries[n].to_numpy() for n in [*asked, *["who"] * keeps]}
     order = np.lexsort([columns["code"], *(columns[name] for name in pattern)])
-    differs = np.zeros(len(order), dtype=bool)
-    differs[:1] = True
-    for name in pattern:
-        column = columns[name][order]
-        differs[1:] |= column[1:] != column[:-1]
-    starts = np.flatnonzero(differs)
-    codes = columns["code"][order].astype(np.int32)
+    columns = {name: column[order] for name, column in columns.items()}
+    starts = _starts([columns[name] for name in pattern])
+    given = _given(columns, starts) if keeps else None
+    entry = _starts([columns[name] for name in [*pattern, "code"]])
+    codes = columns["code"][entry].astype(np.int32)
     return Tally(
         "category",
         tuple(range(int(codes.max(initial=-1)) + 1)),
-        np.append(starts, len(order)),
+        np.append(np.searchsorted(entry, starts), len(entry)),
         codes,
-        columns["count"][order].astype(np.float64),
-        columns["times"][order[starts]].astype(np.float64),
+        np.add.reduceat(columns["count"], entry).astype(np.float64),
+        columns["times"][starts].astype(np.float64),
+        given=given,
     )
+
+
+def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """Return where runs of rows that are equal in all columns start."""
+    differs = np.zeros(len(columns[0]), dtype=bool)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(differs)
+
+
+def _given(columns: Mapping[str, npt.NDArray[Any]], starts: Ints) -> Given:
+    """Return who gave what in each pattern, one answer after the other; raters are codes."""
+    rows = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns["who"]))))
+    each = [np.repeat(one, columns["count"]) for one in (rows, columns["who"], columns["code"])]
+    raters = as_objects(range(int(columns["who"].max(initial=-1)) + 1))
+    return Given.of_answers(raters, *each)
 
 
 def merge_all(tallies: Iterable[Tally]) -> Tally:

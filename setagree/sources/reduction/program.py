@@ -52,13 +52,24 @@ class Rows:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The annotations in an engine: ``unit``, ``rater``, ``code``, ``one``, ``two``.
+    """The annotations in an engine: ``unit``, ``rater``, ``code``, and random numbers.
 
-    ``one`` and ``two`` are the random numbers of the value.
+    Attributes
+    ----------
+    frame : narwhals LazyFrame
+        The columns.
+    engine : Engine
+        What computes it.
+    numbers : tuple of str
+        The columns of the random numbers of the value (or of rater and value).
+    keys : tuple of str
+        The columns that a pattern is made of: ``code``, with raters kept also ``who``.
     """
 
     frame: nw.LazyFrame[Any]
     engine: Engine
+    numbers: tuple[str, ...] = ("one", "two")
+    keys: tuple[str, ...] = ("code",)
 
 
 def pick_rows(
@@ -122,18 +133,21 @@ def _refuse_headers(rows: Rows, header: Mapping[str, str]) -> None:
         )
 
 
-def code_rows(rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells) -> CodedRows:
-    """Give every row the code and the two numbers of its value; missing rows drop out."""
+def code_rows(
+    rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells, *, keep_raters: bool = False
+) -> CodedRows:
+    """Give every row the code and the numbers of its value; missing rows drop out."""
     import narwhals as nw
 
     codes = coded.answers.codes[: len(cells)].astype(np.int64)
-    one, two = coded.numbers()[codes].T
-    new = {"code": codes, "one": one, "two": two}
+    numbers = coded.numbers(keep_raters=keep_raters)[codes]
+    names = ("one", "two", "three")[: numbers.shape[1]]
+    new = {"code": codes, **dict(zip(names, numbers.T, strict=True))}
     series = [nw.new_series(n, v, nw.Int64, backend=rows.engine.home) for n, v in new.items()]
     table = cells.with_columns(*series).filter(nw.col("code") != MISSING)
     uploaded = rows.engine.upload(rows.frame.to_native(), table.to_native())
     joined = rows.frame.join(nw.from_native(uploaded), on="answer", how="inner")
-    return CodedRows(joined.select("unit", "rater", "code", "one", "two"), rows.engine)
+    return CodedRows(joined.select("unit", "rater", *new), rows.engine, names)
 
 
 def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame[Any]]:
@@ -167,19 +181,19 @@ def find_repeats(rows: CodedRows) -> Repeats:
 
 
 def find_patterns(rows: CodedRows) -> Tally:
-    """Return the tally of the patterns, whose values are codes.
+    """Return the tally of the patterns, whose values are codes; so are raters that are kept.
 
-    Units with equal fingerprints (how many annotations, the sums of their two numbers) have one
+    Units with equal fingerprints (how many annotations, the sums of their numbers) have one
     pattern. One unit stands for each, and only its annotations are looked up again.
     """
     import narwhals as nw
 
-    fingerprint = ("size", "one", "two")
-    sums = [nw.col(name).sum().cast(nw.Int64) for name in ("one", "two")]
+    fingerprint = ("size", *rows.numbers)
+    sums = [nw.col(name).sum().cast(nw.Int64) for name in rows.numbers]
     units = rows.frame.group_by("unit").agg(nw.len().alias("size"), *sums)
     patterns = units.group_by(*fingerprint).agg(nw.len().alias("times"), nw.col("unit").min())
-    answers = rows.frame.select("unit", "code").join(patterns, on="unit", how="inner")
-    entries = answers.group_by(*fingerprint, "times", "code").agg(nw.len().alias("count"))
+    answers = rows.frame.select("unit", *rows.keys).join(patterns, on="unit", how="inner")
+    entries = answers.group_by(*fingerprint, "times", *rows.keys).agg(nw.len().alias("count"))
     return tally_of_entries(fetch(entries, rows.engine), fingerprint)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.coding import MISSING
+from setagree.given import Given
 from setagree.sources.reduction.engines import fetch
 from setagree.sources.reduction.parts import reduce_part
 from setagree.sources.reduction.patterns import merge_all, tally_of_entries
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _COLUMNS = ("part", "pattern", "times", "code", "count")
+_BY_RATER = (*_COLUMNS, "who")
 
 
 def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
@@ -27,11 +29,14 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
     """
     import narwhals as nw
 
-    def reduced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reduced_batches(batches, assume_unique=assume_unique)
+    keeps = "who" in rows.keys
 
-    native = rows.frame.select("unit", "rater", "code").to_native()
-    schema = ", ".join(f"{name} long" for name in _COLUMNS)
+    def reduced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return reduced_batches(batches, assume_unique=assume_unique, keep_raters=keeps)
+
+    rater = nw.col("who" if keeps else "rater").alias("rater")
+    native = rows.frame.select("unit", rater, "code").to_native()
+    schema = ", ".join(f"{name} long" for name in (_BY_RATER if keeps else _COLUMNS))
     entries = fetch(nw.from_native(native.mapInArrow(reduced, schema)), rows.engine)
     if (entries["code"] == MISSING).any():
         return None
@@ -43,30 +48,44 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
 
 
 def reduced_batches(
-    batches: Iterator[pa.RecordBatch], *, assume_unique: bool
+    batches: Iterator[pa.RecordBatch], *, assume_unique: bool, keep_raters: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """Give the entries of the patterns of one partition; one entry -1 where a pair repeats."""
+    """Give the entries of the patterns of one partition; one entry -1 where a pair repeats.
+
+    Raters that are kept are codes already.
+    """
     import pyarrow as pa
     from pyspark import TaskContext
 
     held = [batch for batch in batches if batch.num_rows]
     if not held:
         return
-    part = reduce_part(pa.Table.from_batches(held).to_pandas(), assume_unique=assume_unique)
+    table = pa.Table.from_batches(held).to_pandas()
+    part = reduce_part(table, assume_unique=assume_unique, keep_raters=keep_raters)
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
     if part.repeats.n:
-        yield _batch([[number], [0], [0], [MISSING], [0]])
+        yield _batch([[number], [0], [0], [MISSING], [0], [0]][: 5 + keep_raters])
         return
     (tally,) = part.tallies
-    codes = np.array(tally.values)[tally.indices]
-    times = tally.multiplicity[tally.rows]
-    columns = [np.full(len(codes), number), tally.rows, times, codes, tally.counts]
+    columns = [np.full(len(tally.rows), number), *_entries(tally)]
+    if tally.given is not None:
+        columns = [np.full(len(tally.given.rows), number), *_entries_by_rater(tally, tally.given)]
     yield _batch([np.asarray(column).astype(np.int64) for column in columns])
+
+
+def _entries(tally: Tally) -> list[Any]:
+    codes = np.array(tally.values)[tally.indices]
+    return [tally.rows, tally.multiplicity[tally.rows], codes, tally.counts]
+
+
+def _entries_by_rater(tally: Tally, given: Given) -> list[Any]:
+    codes, who = np.array(tally.values)[given.value_codes], given.raters[given.rater_codes]
+    return [given.rows, tally.multiplicity[given.rows], codes, np.ones(len(codes)), who]
 
 
 def _batch(columns: list[Any]) -> pa.RecordBatch:
     import pyarrow as pa
 
     arrays = [pa.array(column, pa.int64()) for column in columns]
-    return pa.RecordBatch.from_arrays(arrays, names=list(_COLUMNS))
+    return pa.RecordBatch.from_arrays(arrays, names=list(_BY_RATER[: len(columns)]))
