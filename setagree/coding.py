@@ -85,6 +85,8 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = pd.factorize(column)
     except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
+    if odd := next((one for one in ids if isinstance(one, frozenset)), None):
+        raise DataError(f"a {role} is named by text or a number, not by {shorten({*odd})}.")
     tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role)
     blank = [k for k, one in enumerate(names) if one == ""] if "" in names else []
     bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
 
 from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind, label_syntax
-from setagree.errors import FileError, OptionError
+from setagree.errors import DataError, FileError, OptionError
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, Missing
 from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table
 from setagree.sources.reduction import dask, files, program, spark
 from setagree.sources.reduction.answers import CodedCells, Reading
-from setagree.sources.reduction.engines import DuckDB, find_engine, uncollated, wrapped
+from setagree.sources.reduction.engines import (
+    DuckDB,
+    find_engine,
+    uncollated,
+    without_uuids,
+    wrapped,
+)
 from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
+from setagree.sources.streams import check_encoding, matching
 from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
@@ -50,6 +58,11 @@ class Plan:
     partitioned_by_unit: bool = False
     memory_limit: str | None = None
     spill: str | PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("assume_unique", "partitioned_by_unit"):
+            if not isinstance(given := getattr(self, name), bool):
+                raise OptionError(f"{name}={given!r} must be True or False.")
 
     @property
     def asked(self) -> list[str]:
@@ -197,7 +210,8 @@ def reduce_table(task: Task) -> Reduction:
         _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
     columns, reading = task.columns(column_names(frame))
     if engine.name == "DuckDB":
-        frame = wrapped(uncollated(frame.to_native(), set(columns.values())))
+        picked = set(columns.values())
+        frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
     rows = program.pick_rows(frame, engine, columns)
     return _reduce_rows([rows], rows, reading, task.plan)
 
@@ -235,35 +249,60 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
 
 
+def _refuse_exports(task: Task) -> None:
+    """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
+    if os.fspath(task.data) == "-" or any(column is not None for column in task.named.values()):
+        return
+    from setagree.sources.reading import seen_format  # loads the readers of all formats
+
+    for path in matching(task.data):
+        if (found := seen_format(path, encoding=task.encoding)) is not None:
+            raise FileError(
+                f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
+                "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
+                "is a plain table, say which columns are unit=, rater= and labels=."
+            )
+
+
 def _reduce_files(task: Task) -> Reduction:
+    check_encoding(task.encoding)
+    _refuse_exports(task)
     found = files.find_files(str(task.data), encoding=task.encoding)
     if found is None:
         if not task.plan.asked:
             table = read_table(str(task.data), encoding=task.encoding)
             return _reduce_in_memory(task, table)
         raise FileError(
-            f"{str(task.data)!r} is read into memory, as DuckDB reads Parquet, CSV, TSV and JSON "
-            f"lines; drop {', '.join(task.plan.asked)} or convert it."
+            f"{str(task.data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
+            f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
         )
-    columns, reading = task.columns(found.names)
     plan = task.plan
-    with files.connect(plan.memory_limit, plan.spill) as connection:
-        found.check(connection, columns)
-        whole = _rows_of_files(found, connection, columns, found.paths)
-        parts = [whole]
-        if plan.partitioned_by_unit:
-            parts = [_rows_of_files(found, connection, columns, [p]) for p in found.paths]
+    with files.connect(plan.memory_limit, plan.spill) as (connection, folder):
+        ready, columns, reading = _ready(found, task, folder)
+
+        def rows(paths: list[str]) -> program.Rows:
+            native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
+            roles, name = {role: role for role in columns}, columns["answer"]
+            return program.pick_rows(native, DuckDB(), roles, name=name, in_json=ready.in_json)
+
+        whole = rows(ready.paths)
+        parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
         return _reduce_rows(parts, whole, reading, plan)
 
 
-def _rows_of_files(
-    found: files.Files, connection: Any, columns: Mapping[str, str], paths: list[str]
-) -> program.Rows:
-    native = found.rows(connection, columns, paths)
-    in_json = found.kind == "json lines"
-    rows = program.pick_rows(wrapped(native), DuckDB(), {r: r for r in columns}, in_json=in_json)
-    header = columns if found.kind == "delimited" else None
-    return replace(rows, name=columns["answer"], header=header)
+def _ready(
+    found: files.Files, task: Task, folder: str
+) -> tuple[files.Ready, dict[str, str], Reading]:
+    """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
+    names = found.names
+    try:
+        columns, reading = task.columns(names)
+    except DataError:
+        names = found.all_names()
+        columns, reading = task.columns(names)
+    ready = found.ready(folder, columns)
+    again, reading = task.columns(ready.names)
+    return (ready if again == columns else found.ready(folder, again)), again, reading
 
 
 def _reduce_rows(

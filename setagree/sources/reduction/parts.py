@@ -112,8 +112,8 @@ def _find_repeats(study: Annotations) -> Repeats:
     repeated = np.flatnonzero(times > 1)
     few = [
         (
-            _name(study.units[pairs[k] // study.n_raters]),
-            _name(study.raters[pairs[k] % study.n_raters]),
+            id_of_text(study.units[pairs[k] // study.n_raters]),
+            id_of_text(study.raters[pairs[k] % study.n_raters]),
             int(times[k]),
         )
         for k in repeated[:3]
@@ -148,13 +148,13 @@ def _sorted(cells: Mapping[Any, int]) -> list[Any]:
 def _as_text(column: Column, role: str) -> Column:
     """Return identifiers as text, in which every machine sees the same ones as equal."""
     codes, names = code_ids(column, role)
-    return pd.Series(as_objects(map(_spelled, names))[codes], dtype=object)
+    return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
 
 _NUMBER, _ODD = "\0#", "\0'"
 
 
-def _spelled(name: object) -> str:
+def spelled(name: object) -> str:
     """Return a name as text: one for numbers that are equal, another for any text."""
     if isinstance(name, str):
         return f"{_ODD}{name}" if name.startswith("\0") else name
@@ -164,5 +164,8 @@ def _spelled(name: object) -> str:
     return f"{_NUMBER}{name!r}"
 
 
-def _name(text: str) -> str:
+def id_of_text(text: Any) -> Any:
+    """Return an identifier as people read it; what is no text as it is."""
+    if not isinstance(text, str):
+        return text
     return text.removeprefix(_NUMBER).removeprefix(_ODD)
