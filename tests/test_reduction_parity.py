@@ -1,6 +1,8 @@
 """Reduced where it is, a table gives the tally that it gives in memory, or both roads refuse it."""
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 from reduction_support import patterns, quiet
 
 import setagree as sa
-from setagree.errors import FileError, OptionError
+from setagree.coding import as_objects
+from setagree.errors import DataError, FileError, OptionError
 from setagree.sources.files import read_table
 
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
@@ -434,3 +437,79 @@ class TestOptions:
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         with pytest.raises(OptionError, match="is no amount of memory; write '2GB'"):
             sa.reduce("a.csv", memory_limit=limit)
+
+
+TIME = pd.Timestamp("2020-01-01")
+OBJECTS = {
+    "flags": [True, False, None, True],
+    "flags and text": [True, "True", "x", False],
+    "ones": [True, 1, "1", 1.0],
+    "large": [2**60 + 1, 2**60, 0.5, 1],
+    "lists": [["a"], ["b", "a"], [], None],
+    "lists of numbers": [[1], [1, 2], [], [2]],
+    "lists of flags": [[True, False], [True, True], [1, 0], [False, False]],
+    "lists and text": ["a", ["a"], "a,b", ["n/a"]],
+    "sets": [{"a"}, {"b", "a"}, set(), {"b"}],
+    "arrays": [np.array(["a"]), np.array(["b"]), ["b"], "a"],
+    "tuples": [("a",), ("a", 1), ("a", 1.0), ()],
+    "decimals": [Decimal(1), Decimal("1.0"), Decimal("0.5"), 1],
+    "fractions": [Fraction(1, 3), Fraction(1, 2), 0.5, 1],
+    "objects": [{"a": 1}, "x", "y", "z"],
+    "times": [TIME, TIME, None, TIME],
+}
+
+
+class TestDask:
+    """Frames of Dask, which makes text of objects unless it is told not to."""
+
+    @pytest.fixture(autouse=True)
+    def dask(self):
+        """Compute in this process."""
+        dask = pytest.importorskip("dask", reason="Dask is not installed")
+        pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
+        with dask.config.set(scheduler="synchronous"):
+            yield dask
+
+    def frame(self, table, pieces=2):
+        """Return a frame of Dask whose partitions share units."""
+        import dask.dataframe as dd
+
+        return dd.from_pandas(table, npartitions=pieces, sort=False)
+
+    @pytest.mark.parametrize("convert", [True, False])
+    @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
+    @pytest.mark.parametrize("name", OBJECTS)
+    def test_objects(self, dask, name, role, convert):
+        """Objects are what they are in memory, or refused as there."""
+        cells = pd.Series(as_objects(OBJECTS[name]), dtype=object)
+        columns = {"unit": [*"uuvv"], "rater": [*"abab"], "labels": [*"xyxx"]}
+        columns |= {"rater": [*"abcd"]} if role == "unit" else {}
+        columns |= {"unit": [*"uvwx"]} if role == "rater" else {}
+        table = pd.DataFrame({**columns, role: cells})
+        answer = {"value": "value"} if role == "value" else {"labels": "labels"}
+        options = {"unit": "unit", "rater": "rater", "missing": ["n/a"], **answer}
+        memory = outcome(in_memory, table, **options)
+        with dask.config.set({"dataframe.convert-string": convert}):
+            reduced = outcome(sa.reduce, self.frame(table), **options)
+        if isinstance(memory, sa.SetagreeError):
+            assert isinstance(reduced, sa.SetagreeError), reduced
+        else:
+            assert reduced == memory
+
+    def test_what_was_made_text_before(self, dask):
+        """Where something was done to that text, the objects it was are asked for."""
+        import dask.dataframe as dd
+
+        table = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "value": [True, None]})
+        table = table.astype({"value": object})
+        for frame in (self.frame(table), dd.from_delayed([dask.delayed(table)])):
+            with pytest.raises(DataError, match=r"'value' holds boolean objects, .*convert-string"):
+                sa.reduce(frame[frame["rater"] != "c"], value="value")
+            kept = frame[frame["rater"] != "c"]
+            assert sa.reduce(kept.assign(note=1)[["unit", "rater"]].assign(value=1)).n_units == 1
+
+    def test_text(self):
+        """Text that stays text is not asked twice."""
+        table = pd.DataFrame({"unit": [*"uuv"], "rater": [*"aba"], "labels": ["x", None, "y"]})
+        frame = self.frame(table)
+        assert outcome(sa.reduce, frame[frame["unit"] != "w"]) == outcome(sa.reduce, table)

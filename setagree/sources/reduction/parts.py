@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coding import MISSING, Codes, Column, as_objects, code_ids
 from setagree.errors import shorten
-from setagree.sources.reduction.answers import Survey
+from setagree.sources.reduction.answers import Held, Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
 from setagree.tally import Tally
 
@@ -122,14 +124,22 @@ def _find_repeats(study: Annotations) -> Repeats:
 
 
 def _distinct(column: Column) -> tuple[Codes, list[Any]]:
-    """Return codes and distinct cells; lists become tuples, which can be compared."""
+    """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
     try:
         codes, cells = pd.factorize(column)
     except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
-        hashable = [tuple(c) if isinstance(c, list | np.ndarray) else c for c in column.tolist()]
-        codes, tuples = pd.factorize(as_objects(hashable))
-        return codes, tuples.tolist()
+        codes, held = pd.factorize(as_objects(map(_held, column.tolist())))
+        return codes, held.tolist()
     return codes, as_objects(cells).tolist()
+
+
+def _held(cell: Any) -> Any:
+    """Return a cell that can be hashed, or one that holds it: [1] and [True] are two things."""
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, set):
+        return Held(f"{{{sorted(map(repr, cell))}}}", cell)
+    return Held(repr(cell), cell) if isinstance(cell, list | dict) else cell
 
 
 def _count_nameless(column: Column) -> int:
@@ -158,6 +168,11 @@ def spelled(name: object) -> str:
     """Return a name as text: one for numbers that are equal, another for any text."""
     if isinstance(name, str):
         return f"{_ODD}{name}" if name.startswith("\0") else name
+    if isinstance(name, tuple):
+        return f"{_NUMBER}{tuple(map(spelled, name))!r}"
+    if isinstance(name, Decimal | Fraction):
+        exact = Fraction(name)
+        name = float(exact) if Fraction(float(exact)) == exact else exact
     if isinstance(name, int | float | np.number):
         whole = isinstance(name, int | np.integer) or float(name).is_integer()
         return f"{_NUMBER}{int(name) if whole else float(name)!r}"
