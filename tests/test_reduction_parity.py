@@ -1,6 +1,7 @@
 """Reduced where it is, a table gives the tally that it gives in memory, or both roads refuse it."""
 
 import json
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reduction_hostile import OPTIONS, hostile_table, write_csv, write_lines
 from reduction_support import patterns, quiet
 
 import setagree as sa
@@ -175,6 +177,42 @@ class TestText:
         Path("a.xlsx").rename("a.csv")
         with pytest.raises(FileError, match="is read into memory as a whole"):
             sa.reduce("a.csv", **LIMIT)
+
+
+class TestCopies:
+    """Copies of text in the folder for what does not fit."""
+
+    def test_no_column(self):
+        """A column without a name that another file does not have is missed."""
+        Path("1.csv").write_text("unit,rater,\n1,a,x\n", encoding="utf-8")
+        Path("2.csv").write_text("unit,rater\n1,b\n", encoding="utf-8")
+        assert "'2.csv' has no column 'column 3'" in check("*.csv", labels="column 3")
+
+    def test_no_room(self, monkeypatch):
+        """Where there is no room for a copy, the sentence says what to name."""
+        Path("a.csv").write_text(PLAIN, encoding="utf-8")
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+        with pytest.raises(FileError, match=r"copy of 'a.csv' .*No space left.*name a folder"):
+            sa.reduce("a.csv", **LIMIT)
+
+    def test_no_pyarrow(self, monkeypatch):
+        """Without pyarrow the sentence names the extra."""
+        Path("a.csv").write_text(PLAIN, encoding="utf-8")
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        with pytest.raises(sa.SetagreeError, match=r"needs pyarrow.*setagree\[files\]"):
+            sa.reduce("a.csv", **LIMIT)
+
+    def test_exports(self):
+        """The export of a tool is not read as a table because memory is limited."""
+        rows = [{"text": "t", "_annotator_id": "d-ann", "_session_id": "d-ann", "answer": "accept"}]
+        rows = [{**row, "_input_hash": 1, "_task_hash": 1, "accept": ["x"]} for row in rows]
+        write_json("a.jsonl", *rows)
+        with pytest.raises(FileError, match=r"the export of a tool, Prodigy.* drop memory_limit="):
+            sa.reduce("a.jsonl", **LIMIT)
 
 
 class TestJson:
@@ -513,3 +551,38 @@ class TestDask:
         table = pd.DataFrame({"unit": [*"uuv"], "rater": [*"aba"], "labels": ["x", None, "y"]})
         frame = self.frame(table)
         assert outcome(sa.reduce, frame[frame["unit"] != "w"]) == outcome(sa.reduce, table)
+
+
+KINDS = ("text", "number", "list", "mixed", "missing")
+
+
+def check_same(memory, reduced):
+    """Check that two roads have the same patterns, or both refuse."""
+    if isinstance(memory, sa.SetagreeError):
+        assert isinstance(reduced, sa.SetagreeError), reduced
+    else:
+        assert reduced == memory
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_hostile_tables(kind, seed):
+    """Tables of hostile cells, written by a random hand, are the same on every road."""
+    rng = np.random.default_rng([KINDS.index(kind), seed])
+    data = hostile_table(rng, kind)
+    options = dict(OPTIONS[rng.integers(len(OPTIONS))])
+    role = "value" if kind == "number" else "labels"
+    if role == "value":
+        options.pop("codebook", None)
+    options |= {"unit": "unit", "rater": "rater", role: "answer"}
+    write_csv("a.csv", data, rng)
+    write_lines("a.jsonl", data, rng)
+    for path in ("a.csv", "a.jsonl"):
+        check_same(*of_files(path, **options))
+    if kind != "mixed":
+        table = pa.table({name: pa.array(cells) for name, cells in data.items()})
+        pq.write_table(table, "a.parquet")
+        check_same(*of_files("a.parquet", **options))
+        memory = outcome(in_memory, table, **options)
+        check_same(memory, outcome(sa.reduce, duckdb.connect().from_arrow(table), **options))
+        check_same(memory, outcome(sa.reduce, pl.from_arrow(table).lazy(), **options))

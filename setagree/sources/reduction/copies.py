@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TextKind: TypeAlias = Literal["delimited", "json lines"]
+_ENCODER = json.JSONEncoder()
 Cells: TypeAlias = "Mapping[str, Any]"
 
 
@@ -157,4 +158,4 @@ def _id(cell: Any, role: str) -> str:
 
 
 def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - as identifiers are
-    return json.dumps(cell)
+    return _ENCODER.encode(cell)

@@ -133,7 +133,7 @@ def reduce(
     Parameters
     ----------
     data : path, or frame
-        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reads; a
+        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
         relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
         engine. A table in memory is taken, too.
     unit, rater, labels, value : str, optional
@@ -151,10 +151,11 @@ def reduce(
         stand in two of them, it counts as two units, and nothing says so. (Spark may cut a large
         file into several partitions.) The workers of Dask, and here those of Spark, need setagree.
     memory_limit : str, optional
-        What DuckDB may hold in memory while it reads files, such as ``"2GB"``; the patterns
+        What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
         come on top. Default: four fifths of the machine's memory.
     spill : path, optional
-        A folder for what does not fit. Default: among the temporary files of the system.
+        A folder for what does not fit, and for a copy of the three columns of files of text.
+        Default: among the temporary files of the system.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def reduce(
         A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
         engine failed, or gave patterns that do not add up to the rows it counted before.
     FileError
-        The files are absent, or are no tables that DuckDB reads.
+        The files are absent, or are no tables; or they could be read in memory alone.
 
     Notes
     -----

@@ -16,7 +16,7 @@ from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.sources.delimited import header_names
 from setagree.sources.records import line_pieces
 from setagree.sources.reduction.copies import check_alike, copy_text
-from setagree.sources.streams import Source, find_sources, readable
+from setagree.sources.streams import Source, find_sources, no_collection, readable
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
@@ -60,8 +60,12 @@ class Files:
         """Return the keys that objects in JSON lines have anywhere, or the columns."""
         if self.kind != "json lines":
             return self.names
-        pieces = chain.from_iterable(map(line_pieces, self.sources))
-        return list(dict.fromkeys(name for rows in pieces for row in rows for name in row))
+        names: dict[str, None] = {}
+        for source in self.sources:
+            with readable(source), no_collection():
+                for rows in line_pieces(source):
+                    names.update(dict.fromkeys(name for row in rows for name in row))
+        return list(names)
 
     def ready(self, folder: str, columns: Mapping[str, str]) -> Ready:
         """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
