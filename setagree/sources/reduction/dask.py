@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,15 +68,14 @@ def reduce_dask(
 
 def _before_text(frame: Any) -> Any:
     """Return a frame as it was before Dask made text of its objects, if that was the last step."""
-    before = _source(frame.expr)
+    before = _source(frame, frame.expr)
     return frame if before is None else before
 
 
-def _source(step: Any) -> Any:
-    """Return the frame that a step makes text of, None where it does something else."""
-    from dask.dataframe import dask_expr
-
-    collection: Callable[[Any], Any] = dask_expr.new_collection  # type: ignore[attr-defined]
+def _source(frame: Any, step: Any) -> Any:
+    """Return the frame that a step of another makes text of, None where it does something else."""
+    # Where Dask keeps this function has changed with its releases.
+    collection: Any = vars(inspect.getmodule(type(frame)))["new_collection"]
     kind = type(step).__name__
     if kind == "ArrowStringConversion":
         return collection(step.frame)
@@ -95,7 +95,7 @@ def _refuse_made_text(frame: Any) -> None:
     from dask.delayed import delayed
 
     # Optimised, the steps read the columns of need alone.
-    sources = [_source(step) for step in frame.optimize(fuse=False).expr.walk()]
+    sources = [_source(frame, step) for step in frame.optimize(fuse=False).expr.walk()]
     for source in [one for one in sources if one is not None and "object" in map(str, one.dtypes)]:
         parts = [delayed(_no_text)(part) for part in source.to_delayed()]
         for name, what in _compute(_tree(parts, _merged)).items():
