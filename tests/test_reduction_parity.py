@@ -460,6 +460,13 @@ class TestOptions:
         with pytest.raises(OptionError, match="is no folder"):
             sa.reduce("a.csv", spill=spill)
 
+    def test_patterns(self):
+        """A folder whose name is a pattern to DuckDB is refused as what it is."""
+        Path("a.csv").write_text(PLAIN, encoding="utf-8")
+        Path("of [2024]").mkdir()
+        with pytest.raises(OptionError, match="is a pattern to DuckDB; name another as spill="):
+            sa.reduce("a.csv", spill="of [2024]")
+
     def test_home(self, monkeypatch):
         """``~`` is the folder of the user."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")

@@ -160,7 +160,10 @@ def connect(
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
     limit = _limit(memory_limit)
-    with tempfile.TemporaryDirectory(prefix="setagree-", dir=_folder(spill)) as folder:
+    home = _folder(spill)
+    if set(home) & _WILD:
+        raise OptionError(f"the folder {home!r} is a pattern to DuckDB; name another as spill=.")
+    with tempfile.TemporaryDirectory(prefix="setagree-", dir=home) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         try:
             connection = duckdb.connect(config={**config, **limit})
@@ -183,10 +186,10 @@ def _no_amount(memory_limit: object) -> OptionError:
     return OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
 
 
-def _folder(spill: object) -> str | None:
-    """Return the folder that `spill` names."""
+def _folder(spill: object) -> str:
+    """Return the folder that `spill` names, or that of the system."""
     if spill is None:
-        return None
+        return tempfile.gettempdir()
     if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
         raise OptionError(f"spill={spill!r} is no folder; name one, or leave it out.")
     folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
