@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.coding import MISSING, Codes, Column, as_objects, merge, recode
 from setagree.doubts import doubt_merged_names
-from setagree.errors import DataError, counted, listing
+from setagree.errors import DataError, counted, listing, shorten
 
 _PROBED = 10_000
 
@@ -64,6 +64,10 @@ def _tidy_names(
         tidy = list(map(str.strip, listed))
         plain = "".join(tidy).isascii()
     except TypeError:  # not all are text
+        if odd := next((one for one in listed if isinstance(one, frozenset)), None):
+            raise DataError(
+                f"a {role} is named by text or a number, not by {shorten({*odd})}."
+            ) from None
         tidy, plain = [n.strip() if isinstance(n, str) else n for n in listed], False
     if not plain:
         tidy = [unicodedata.normalize("NFC", n) if isinstance(n, str) else n for n in tidy]

@@ -165,7 +165,7 @@ class TestRefusals:
         assert "is read as Label Studio" in sentence
         assert sentence.endswith("drop --memory-limit, or say --from table if it is none.")
         sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
-        assert "is read into memory, as DuckDB reads Parquet" in sentence
+        assert "is read into memory as a whole; only Parquet, CSV" in sentence
         assert "drop --memory-limit or convert it" in sentence
         assert "gone.csv" in refusal("score", "gone.csv", *LARGE)
         assert "read into memory" in refusal("score", "-", *LARGE)

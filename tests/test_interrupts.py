@@ -134,6 +134,6 @@ def test_other_errors_stay(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("narwhals")
     with duckdb.connect() as connection:
-        rows = "SELECT 1 AS unit, 1 AS rater, error('so it is') AS labels FROM range(3)"
+        rows = "SELECT 1 AS unit, 1 AS rater, error('so it is')::VARCHAR AS labels FROM range(3)"
         with pytest.raises(DataError, match=r"DuckDB stopped, and there is no result: .*so it is"):
             sa.reduce(connection.sql(rows))

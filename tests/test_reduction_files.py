@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reduction_support import quiet
 
 import setagree as sa
 from setagree.sources.reduction.parts import _as_text
@@ -68,20 +69,27 @@ def test_types_of_other_columns_may_differ():
 
 def test_file_names_that_are_patterns():
     """A name with a question mark is no pattern over other files."""
-    table([1, 1, 2, 2], list("abaa")).to_csv("which?.csv", index=False)
-    table([3, 3, 4, 4], list("bbbb")).to_csv("which1.csv", index=False)
+    for name, answers in [("which?", "abaa"), ("which1", "bbbb")]:
+        frame = table([1, 1, 2, 2], list(answers))
+        frame.to_csv(f"{name}.csv", index=False)
+        frame.to_parquet(f"{name}.parquet")
+    assert estimates("which[?].csv", **LIMIT) == estimates("which[?].csv")
     with pytest.raises(sa.SetagreeError, match="a pattern to DuckDB; rename it"):
-        sa.agreement("which[?].csv", **LIMIT)
+        sa.agreement("which[?].parquet", **LIMIT)
 
 
-@pytest.mark.parametrize("odd", [1.0, "1", True, [1]])
+@pytest.mark.parametrize("odd", [1.0, "1", True, None, [1], {"a": 1}])
 def test_identifiers_of_several_kinds_in_json(odd):
-    """1 and 1.0, or 1 and "1", are not told apart by their text: a sentence."""
-    rows = [(1, "a", "x"), (odd, "b", "x"), (2, "a", "y"), (2, "b", "x")]
+    """1 and 1.0 are one, 1 and "1" are not, null and lists are none: as in memory."""
+    rows = [(1, "a", "x"), (odd, "b", "x"), (2, "a", "y"), (2, "b", "x"), (1, "c", "y")]
     lines = [json.dumps(dict(zip(("unit", "rater", "labels"), row, strict=True))) for row in rows]
     Path("a.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(sa.SetagreeError, match="'unit' holds identifiers of several kinds"):
-        sa.agreement("a.jsonl", unit="unit", rater="rater", labels="labels", **LIMIT)
+    if isinstance(odd, int | float | str):
+        assert quiet(estimates, "a.jsonl", **LIMIT) == quiet(estimates, "a.jsonl")
+        return
+    for options in ({}, LIMIT):
+        with pytest.raises(sa.SetagreeError, match=r"a unit is named by|without a unit"):
+            sa.agreement("a.jsonl", unit="unit", rater="rater", labels="labels", **options)
 
 
 def test_numbers_as_text_for_machines():

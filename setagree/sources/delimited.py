@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,22 +16,61 @@ import pandas as pd
 from setagree.errors import FileError, counted, listing
 from setagree.sources.streams import Source
 
+if TYPE_CHECKING:
+    from pandas.io.parsers import TextFileReader
+
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between two columns, in order of preference."""
 
 _SAMPLE = 2**16
 _BLOCK = 2**20
 _LONGEST_LINE = 16 * 2**20
+_PIECE = 2**24
 
 
 def read_delimited(source: Source, sep: str | None) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
     source = replace(source, delimiter=sep or _delimiter(source))
     survey = _survey(source)
-    cells = _parse(source)
-    if survey.doubts(cells):
+    with _parsed(source) as reader:
+        cells = reader.read()
+    if survey.doubts(len(cells), _n_blank(cells)):
         _check_records(source)
     return with_header(source, cells)
+
+
+def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
+    """Yield the rows of `read_delimited`, some megabytes of the file at a time.
+
+    Columns without a name are all there, blank or not.
+
+    Raises
+    ------
+    FileError
+        As `read_delimited` does; when all rows were given, where only then it is seen.
+    """
+    source = replace(source, delimiter=_delimiter(source))
+    survey = _survey(source)
+    with _parsed(source) as reader:
+        first = _next_rows(reader, 1)
+        written, names = _header(source, first)
+        n_rows, n_blank = 1, _n_blank(first)
+        while len(cells := _next_rows(reader, survey.rows_in(_PIECE))):
+            frame = cells.set_axis(names, axis="columns")
+            _refuse_header(source, frame, written, above=n_rows - 1)
+            yield frame
+            n_rows, n_blank = n_rows + len(cells), n_blank + _n_blank(cells)
+    if survey.doubts(n_rows, n_blank):
+        _check_records(source)
+    if n_rows == 1:
+        raise FileError(f"{source} has a header and no rows below it.")
+
+
+def header_names(source: Source) -> list[str]:
+    """Return the names of the columns of a CSV or TSV file; ``column 1`` is one without a name."""
+    source = replace(source, delimiter=_delimiter(source))
+    with _parsed(source) as reader:
+        return _header(source, _next_rows(reader, 1))[1]
 
 
 def sniff_delimiter(sample: str) -> str:
@@ -67,11 +107,12 @@ def _delimiter(source: Source) -> str:
     return "\t" if tabbed and _widths(sample, "\t")[0] > 1 else sniff_delimiter(sample)
 
 
-def _parse(source: Source) -> pd.DataFrame:
-    """Return all cells, the header's as the first row."""
+@contextmanager
+def _parsed(source: Source) -> Iterator[TextFileReader]:
+    """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
     try:
         with source.open() as stream:
-            return pd.read_csv(
+            yield pd.read_csv(
                 stream,
                 sep=source.delimiter,
                 encoding=source.encoding,
@@ -80,33 +121,63 @@ def _parse(source: Source) -> pd.DataFrame:
                 dtype=str,
                 keep_default_na=False,
                 na_filter=False,
+                iterator=True,
             )
     except pd.errors.EmptyDataError:
         raise FileError(f"{source} has blank lines and nothing else.") from None
     except pd.errors.ParserError as error:
         _check_records(source)
         raise FileError(f"{source} cannot be read as a table: {error}") from error
+    except UnicodeDecodeError:
+        _survey(source)  # which tells where
+        raise
+
+
+def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
+    """Return the next rows, none at the end."""
+    try:
+        return reader.get_chunk(n).reset_index(drop=True)
+    except StopIteration:
+        return pd.DataFrame()
+
+
+def _n_blank(cells: pd.DataFrame) -> int:
+    """Return how many rows have a blank last cell."""
+    return int((cells.iloc[:, -1] == "").sum())
 
 
 def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells of text below their header, which is the first row."""
-    written = [str(name).lstrip("\ufeff").strip() for name in cells.iloc[0]]
-    names = [name or f"column {place}" for place, name in enumerate(written, start=1)]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
+    written, names = _header(source, cells)
     frame = cells.iloc[1:].reset_index(drop=True)
     if frame.empty:
         raise FileError(f"{source} has a header and no rows below it.")
     frame.columns = pd.Index(names)
+    _refuse_header(source, frame, written)
+    unnamed = [name for name, text in zip(names, written, strict=True) if not text]
+    return frame.drop(columns=[name for name in unnamed if (frame[name] == "").all()])
+
+
+def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the first row as it is written, and the names of the columns, all different."""
+    written = [str(name).lstrip("\ufeff").strip() for name in cells.iloc[0]]
+    names = [name or f"column {place}" for place, name in enumerate(written, start=1)]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
+    return written, names
+
+
+def _refuse_header(
+    source: Source, frame: pd.DataFrame, written: Sequence[str], *, above: int = 0
+) -> None:
+    """Refuse a row that is the header again; so many rows stand above the first."""
     again = np.flatnonzero((frame.iloc[:, 0] == written[0]).to_numpy())
     again = again[(frame.iloc[again] == written).all(axis=1).to_numpy(dtype=bool)]
     if again.size:
         raise FileError(
-            f"{source} repeats its header in row {again[0] + 1} below the first: it looks like "
-            "several files in one. Drop those rows, or pass the files as a pattern."
+            f"{source} repeats its header in row {above + again[0] + 1:,} below the first: it "
+            "looks like several files in one. Drop those rows, or pass the files as a pattern."
         )
-    unnamed = [name for name, text in zip(names, written, strict=True) if not text]
-    return frame.drop(columns=[name for name in unnamed if (frame[name] == "").all()])
 
 
 @dataclass
@@ -143,13 +214,17 @@ class _Survey:
         if self.line:
             self._count(self.line + "\n")
 
-    def doubts(self, cells: pd.DataFrame) -> bool:
+    def doubts(self, n_rows: int, n_blank: int) -> bool:
         """Say whether the rows of the table are not plainly the lines of the file.
 
         pandas pads a short row with blank cells, and a forgotten quote may swallow lines.
+        `n_blank` is how many of the rows have a blank last cell.
         """
-        n_blank = int((cells.iloc[:, -1] == "").sum())
-        return self.n_lines != len(cells) or self.n_open_ends != n_blank
+        return self.n_lines != n_rows or self.n_open_ends != n_blank
+
+    def rows_in(self, n_bytes: int) -> int:
+        """Return about how many rows so many bytes hold."""
+        return max(1, n_bytes * self.n_lines // max(self.n_bytes, 1))
 
     def _count(self, lines: str) -> None:
         if "\0" in lines:

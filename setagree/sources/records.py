@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from setagree.frames import is_inexact
 from setagree.sources.streams import Source
 
 _MOST_BYTES = 2**30
+_PIECE = 2**22
 _LINES = {".jsonl", ".ndjson"}
 
 
@@ -36,6 +38,53 @@ def read_json(source: Source) -> pd.DataFrame:
     if isinstance(found, list):
         return _of_rows(source, found, "record", range(len(found)))
     raise FileError(f"{source} holds {shorten(found)}, not a list of objects.")
+
+
+def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
+    """Yield the objects of JSON lines, some megabytes of the file at a time.
+
+    Raises
+    ------
+    FileError
+        The lines are no objects, as in `read_json`; or the file is one JSON list.
+    """
+    empty = True
+    for lines in _line_pieces(source):
+        if empty and not _in_lines(source, lines):
+            raise FileError(
+                f"{source} is one list of JSON, which is read into memory as a whole; write one "
+                "object a line, or drop memory_limit= and the like."
+            )
+        rows, empty = _read_lines(source, lines), False
+        _refuse_others(source, rows, "line", list(lines))
+        yield rows
+    if empty:
+        raise FileError(f"{source} is empty.")
+
+
+def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
+    """Yield lines that are not blank by their numbers."""
+    lines: dict[int, str] = {}
+    size = number = 0
+    try:
+        with (
+            source.open() as stream,
+            io.TextIOWrapper(stream, source.encoding, newline="\n") as text,
+        ):
+            for number, line in enumerate(text, 1):
+                if line.strip():
+                    lines[number] = line.removesuffix("\n")
+                    size += len(line)
+                if size > _PIECE:
+                    yield lines
+                    lines, size = {}, 0
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{source} is not {error.encoding}, somewhere below line {number:,}; name its "
+            "encoding, perhaps encoding='utf-16'."
+        ) from error
+    if lines:
+        yield lines
 
 
 def _text(source: Source) -> str:
@@ -109,14 +158,19 @@ def _of_rows(
     """Return a row for each object."""
     if not rows:
         raise FileError(f"{source} has no rows.")
+    _refuse_others(source, rows, noun, numbers)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _frame({name: [row.get(name) for row in rows] for name in names})
+
+
+def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
+    """Refuse rows that are no objects."""
     for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict):
             raise FileError(
                 f"{source}, {noun} {number:,} is {shorten(row)}; each is to be an object with a "
                 "key for each column."
             )
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _frame({name: [row.get(name) for row in rows] for name in names})
 
 
 def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
@@ -147,5 +201,8 @@ def _series(cells: npt.NDArray[np.object_]) -> Column:
     written = pd.Series(cells, dtype=object)
     if written.isna().any():
         return written
-    found = written.infer_objects()
+    try:
+        found = written.infer_objects()
+    except UnicodeEncodeError:  # half a character, which JSON can write, is no text to Arrow
+        return written
     return written if is_inexact(found) else found

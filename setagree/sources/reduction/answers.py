@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,22 @@ class Reading:
     kind: AnswerKind
     syntax: LabelSyntax
     quiet: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """A list, a set or an object among cells, which are compared by their text.
+
+    Attributes
+    ----------
+    text : str
+        What it looks like.
+    cell : object
+        What it is.
+    """
+
+    text: str
+    cell: Any = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -113,7 +129,8 @@ def code_cells(
     `place` words where the cell of a position first stands.
     """
     survey.check()
-    column = pd.Series(as_objects(survey.cells), name=name, dtype=object)
+    cells = [cell.cell if isinstance(cell, Held) else cell for cell in survey.cells]
+    column = pd.Series(as_objects(cells), name=name, dtype=object)
     times = survey.times
     if survey.n_null:
         column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)

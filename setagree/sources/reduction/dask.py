@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from setagree.errors import SetagreeError
+from setagree.errors import DataError, SetagreeError
 from setagree.sources.reduction.answers import CodedCells, Reading, code_cells
 from setagree.sources.reduction.engines import stopped
 from setagree.sources.reduction.parts import (
@@ -47,7 +48,9 @@ def reduce_dask(
     """
     from dask.delayed import delayed
 
-    picked = frame[list(columns.values())].rename(columns={c: r for r, c in columns.items()})
+    frame = _before_text(frame)[list(columns.values())]
+    _refuse_made_text(frame)
+    picked = frame.rename(columns={c: r for r, c in columns.items()})
     parts = picked.to_delayed()
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
 
@@ -63,6 +66,57 @@ def reduce_dask(
     how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
     reduced = [delayed(reduce_part)(p, **how) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
+
+
+def _before_text(frame: Any) -> Any:
+    """Return a frame as it was before Dask made text of its objects, if that was the last step."""
+    before = _source(frame, frame.expr)
+    return frame if before is None else before
+
+
+def _source(frame: Any, step: Any) -> Any:
+    """Return the frame that a step of another makes text of, None where it does something else."""
+    # Where Dask keeps this function has changed with its releases.
+    collection: Any = vars(inspect.getmodule(type(frame)))["new_collection"]
+    kind = type(step).__name__
+    if kind == "ArrowStringConversion":
+        return collection(step.frame)
+    if kind.startswith("FromPandas") and step.operand("pyarrow_strings_enabled"):
+        return collection(step.substitute_parameters({"pyarrow_strings_enabled": False}))
+    return None
+
+
+def _refuse_made_text(frame: Any) -> None:
+    """Refuse objects that Dask makes text of where a frame enters it, as it does by default.
+
+    Raises
+    ------
+    DataError
+        Some are no text: True would be read as the text 'True', and 1 be the same as '1'.
+    """
+    from dask.delayed import delayed
+
+    # Optimised, the steps read the columns of need alone.
+    sources = [_source(frame, step) for step in frame.optimize(fuse=False).expr.walk()]
+    for source in [one for one in sources if one is not None and "object" in map(str, one.dtypes)]:
+        parts = [delayed(_no_text)(part) for part in source.to_delayed()]
+        for name, what in _compute(_tree(parts, _merged)).items():
+            raise DataError(
+                f"column {name!r} holds {what} objects, of which Dask makes text (True becomes "
+                "'True'); give the column one type, or say dask.config.set({'dataframe.convert-"
+                "string': False}) before the frame is made."
+            )
+
+
+def _merged(found: Sequence[dict[Any, str]]) -> dict[Any, str]:
+    return {name: what for one in found for name, what in one.items()}
+
+
+def _no_text(part: pd.DataFrame) -> dict[Any, str]:
+    """Return the columns of objects that are no text, and what they are."""
+    objects = [name for name in part.columns if part[name].dtype == object]
+    kinds = {name: pd.api.types.infer_dtype(part[name], skipna=True) for name in objects}
+    return {name: kind for name, kind in kinds.items() if kind not in {"string", "empty"}}
 
 
 def _shuffled(parts: Sequence[Delayed]) -> Sequence[Delayed]:

@@ -2,101 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
 
 from setagree.annotations import Annotations
-from setagree.assembly import AnswerKind, label_syntax
 from setagree.coding import as_objects
-from setagree.errors import FileError, OptionError
+from setagree.errors import DataError, FileError, OptionError
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, Missing
 from setagree.sources.columns import guess_columns
 from setagree.sources.files import read_table
 from setagree.sources.reduction import dask, files, program, spark
 from setagree.sources.reduction.answers import CodedCells, Reading
-from setagree.sources.reduction.engines import DuckDB, find_engine, uncollated, wrapped
+from setagree.sources.reduction.engines import (
+    DuckDB,
+    find_engine,
+    uncollated,
+    without_uuids,
+    wrapped,
+)
 from setagree.sources.reduction.parts import unspelled
 from setagree.sources.reduction.patterns import anonymous, merge_all, with_answers
 from setagree.sources.reduction.raters import number_raters
+from setagree.sources.reduction.tasks import Plan, Reduction, Task
+from setagree.sources.streams import check_encoding, matching
 from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
-
-_SYNTAX = ("sep", "blank", "case", "codebook", "missing")
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A reduced table.
-
-    Attributes
-    ----------
-    tally : Tally
-        Its patterns.
-    n_missing : int
-        Rows without an annotation.
-    """
-
-    tally: Tally
-    n_missing: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a table is reduced; see `reduce`."""
-
-    assume_unique: bool = False
-    partitioned_by_unit: bool = False
-    memory_limit: str | None = None
-    spill: str | PathLike[str] | None = None
-
-    @property
-    def asked(self) -> list[str]:
-        """The options that are given, for sentences."""
-        given = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
-        return [f"{name}=" for name in given]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A table and how it is read.
-
-    Attributes
-    ----------
-    data : frame, path
-        The table.
-    named : dict
-        Columns by role, as far as they are named: unit, rater, labels, value.
-    reading : dict
-        How label cells are read: sep, blank, case, codebook, missing.
-    plan : Plan
-        How it is reduced.
-    encoding : str
-        How the bytes of files spell text.
-    keep_raters : bool
-        Whether patterns say who gave what.
-    """
-
-    data: Any
-    named: Mapping[str, Any]
-    reading: Mapping[str, Any]
-    plan: Plan
-    encoding: str = "utf-8"
-    keep_raters: bool = False
-
-    def columns(self, names: Iterable[str]) -> tuple[dict[str, str], Reading]:
-        """Return the columns of the roles unit, rater and answer, and how answers are read."""
-        found = guess_columns(names, **self.named)
-        kind: AnswerKind = "labels" if found.value is None else "value"
-        answer = str(found.labels if found.value is None else found.value)
-        quiet = self.reading["blank"] is not None
-        syntax = label_syntax(*(self.reading[name] for name in _SYNTAX))
-        reading = Reading(kind, syntax, quiet)
-        return {"unit": found.unit, "rater": found.rater, "answer": answer}, reading
 
 
 def reduce(
@@ -128,7 +64,7 @@ def reduce(
     Parameters
     ----------
     data : path, or frame
-        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reads; a
+        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
         relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
         engine. A table in memory is taken, too.
     unit, rater, labels, value : str, optional
@@ -146,10 +82,11 @@ def reduce(
         stand in two of them, it counts as two units, and nothing says so. (Spark may cut a large
         file into several partitions.) The workers of Dask, and here those of Spark, need setagree.
     memory_limit : str, optional
-        What DuckDB may hold in memory while it reads files, such as ``"2GB"``; the patterns
+        What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
         come on top. Default: four fifths of the machine's memory.
     spill : path, optional
-        A folder for what does not fit. Default: among the temporary files of the system.
+        A folder for what does not fit, and for a copy of the three columns of files of text.
+        Default: among the temporary files of the system.
     keep_raters : bool
         Units count as one pattern where each rater gave the same answer: more patterns, which say
         who gave what.
@@ -165,7 +102,7 @@ def reduce(
         A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
         engine failed, or gave patterns that do not add up to the rows it counted before.
     FileError
-        The files are absent, or are no tables that DuckDB reads.
+        The files are absent, or are no tables; or they could be read in memory alone.
 
     Notes
     -----
@@ -213,7 +150,8 @@ def reduce_table(task: Task) -> Reduction:
         _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
     columns, reading = task.columns(column_names(frame))
     if engine.name == "DuckDB":
-        frame = wrapped(uncollated(frame.to_native(), set(columns.values())))
+        picked = set(columns.values())
+        frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
     rows = program.pick_rows(frame, engine, columns)
     return _reduce_rows([rows], rows, reading, task)
 
@@ -251,36 +189,64 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
 
 
+def _refuse_exports(task: Task) -> None:
+    """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
+    if os.fspath(task.data) == "-" or any(column is not None for column in task.named.values()):
+        return
+    from setagree.sources.reading import seen_format  # loads the readers of all formats
+
+    for path in matching(task.data):
+        if (found := seen_format(path, encoding=task.encoding)) is not None:
+            raise FileError(
+                f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
+                "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
+                "is a plain table, say which columns are unit=, rater= and labels=."
+            )
+
+
 def _reduce_files(task: Task) -> Reduction:
+    check_encoding(task.encoding)
+    _refuse_exports(task)
     found = files.find_files(str(task.data), encoding=task.encoding)
     if found is None:
         if not task.plan.asked:
             table = read_table(str(task.data), encoding=task.encoding)
             return _reduce_in_memory(task, table)
         raise FileError(
-            f"{str(task.data)!r} is read into memory, as DuckDB reads Parquet, CSV, TSV and JSON "
-            f"lines; drop {', '.join(task.plan.asked)} or convert it."
+            f"{str(task.data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
+            f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
         )
-    columns, reading = task.columns(found.names)
     plan = task.plan
-    with files.connect(plan.memory_limit, plan.spill) as connection:
-        found.check(connection, columns)
-        whole = _rows_of_files(found, connection, columns, found.paths)
-        parts = [whole]
-        if plan.partitioned_by_unit:
-            parts = [_rows_of_files(found, connection, columns, [p]) for p in found.paths]
-        return _reduce_rows(parts, whole, reading, task)
+    with files.connect(plan.memory_limit, plan.spill) as (connection, folder):
+        ready, columns, reading = _ready(found, task, folder)
+
+        def rows(paths: list[str]) -> program.Rows:
+            native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
+            roles, name = {role: role for role in columns}, columns["answer"]
+            return program.pick_rows(
+                native, DuckDB(connection), roles, name=name, in_json=ready.in_json
+            )
+
+        whole = rows(ready.paths)
+        parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
+        reduction = _reduce_rows(parts, whole, reading, task)
+    # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
+    return replace(reduction, tally=_unspelled(reduction.tally)) if ready.in_json else reduction
 
 
-def _rows_of_files(
-    found: files.Files, connection: Any, columns: Mapping[str, str], paths: list[str]
-) -> program.Rows:
-    native = found.rows(connection, columns, paths)
-    in_json = found.kind == "json lines"
-    engine = DuckDB(connection)
-    rows = program.pick_rows(wrapped(native), engine, {r: r for r in columns}, in_json=in_json)
-    header = columns if found.kind == "delimited" else None
-    return replace(rows, name=columns["answer"], header=header)
+def _ready(
+    found: files.Files, task: Task, folder: str
+) -> tuple[files.Ready, dict[str, str], Reading]:
+    """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
+    names = found.names
+    try:
+        columns, reading = task.columns(names)
+    except DataError:
+        names = found.all_names()
+        columns, reading = task.columns(names)
+    ready = found.ready(folder, columns)
+    again, reading = task.columns(ready.names)
+    return (ready if again == columns else found.ready(folder, again)), again, reading
 
 
 def _reduce_rows(
@@ -334,11 +300,15 @@ def _reduce_dask(task: Task) -> Reduction:
         keep_raters=task.keep_raters,
     )
     part.repeats.check()
-    tally = part.tallies[0]
-    if tally.given is not None:
-        names = as_objects(map(unspelled, tally.given.raters))
-        tally = replace(tally, given=replace(tally.given, raters=names))
-    return _finished(tally, coded, len(part.raters))
+    return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
+
+
+def _unspelled(tally: Tally) -> Tally:
+    """Return a tally whose raters have their own names again."""
+    if tally.given is None:
+        return tally
+    names = as_objects(map(unspelled, tally.given.raters))
+    return replace(tally, given=replace(tally.given, raters=names))
 
 
 def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:

@@ -138,6 +138,17 @@ def uncollated(relation: Any, columns: Collection[str]) -> Any:
     return relation
 
 
+def without_uuids(relation: Any, columns: Collection[str]) -> Any:
+    """Return a relation of DuckDB with UUIDs, which narwhals has no name for, as text."""
+    import duckdb
+
+    known = zip(relation.columns, relation.types, strict=True)
+    for name in [name for name, kind in known if name in columns and str(kind) == "UUID"]:
+        text = duckdb.ColumnExpression(name).cast("VARCHAR").alias(name)
+        relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
+    return relation
+
+
 def _replaced(relation: Any, column: str, function: str, cast: str | None) -> Any:
     import duckdb
 

@@ -1,33 +1,38 @@
-"""Files that DuckDB reads piece by piece: Parquet, delimited text, JSON lines."""
+"""Files that are reduced piece by piece: Parquet, delimited text, JSON lines."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from setagree.errors import FileError, OptionError, listing, missing_package
-from setagree.sources.delimited import sniff_delimiter
-from setagree.sources.reduction.engines import run_query
-from setagree.sources.streams import Source, find_sources, readable
+from setagree.sources.delimited import header_names
+from setagree.sources.records import line_pieces
+from setagree.sources.reduction.copies import check_alike, copy_text
+from setagree.sources.streams import Source, find_sources, no_collection, readable
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
 LARGE = 2**30
 """Files of more bytes than this together are reduced, not read into memory."""
 
-_SAMPLE = 2**16
+_WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _LINES = {".jsonl", ".ndjson"}
+_IN_MEMORY = "drop memory_limit= and the like to read it into memory"
+# The types of Arrow that are types of Parquet, too; of others DuckDB sees what they are stored as.
+_READ = re.compile(
+    r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
+    r"|list|large_list|fixed_size_list|struct|map|extension<arrow.(uuid|json)>"
+)
 
 
 @dataclass(frozen=True)
@@ -36,92 +41,116 @@ class Files:
 
     Attributes
     ----------
-    paths : list of str
+    sources : list of Source
         The files.
     kind : {"parquet", "delimited", "json lines"}
         What they are.
     names : list of str
-        The columns.
-    delimiter : str
-        What stands between the columns of text.
-    encoding : str
-        How the bytes of text spell it.
+        The columns; of JSON lines those that the first lines have.
     types : tuple of dict
         The types of the columns of each Parquet file.
     """
 
-    paths: list[str]
+    sources: list[Source]
     kind: FileKind
     names: list[str]
-    delimiter: str = ","
-    encoding: str = "utf-8"
     types: tuple[Mapping[str, str], ...] = ()
 
-    def check(self, connection: Any, columns: Mapping[str, str]) -> None:
-        """Refuse columns of several types, which DuckDB would make one by rounding.
+    def all_names(self) -> list[str]:
+        """Return the keys that objects in JSON lines have anywhere, or the columns."""
+        if self.kind != "json lines":
+            return self.names
+        names: dict[str, None] = {}
+        for source in self.sources:
+            with readable(source), no_collection():
+                for rows in line_pieces(source):
+                    names.update(dict.fromkeys(name for row in rows for name in row))
+        return list(names)
+
+    def ready(self, folder: str, columns: Mapping[str, str]) -> Ready:
+        """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
 
         Raises
         ------
         FileError
-            Two Parquet files hold a column in different types; or identifiers in JSON lines are
-            neither all text nor all whole numbers.
+            Two files cannot be parts of one table; or one is no table.
         """
+        if self.kind == "parquet":
+            self._check_names(columns)
+            self._check_types(columns)
+            return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
+        copies = [
+            copy_text(source, self.kind, columns, str(Path(folder, f"{place}.parquet")))
+            for place, source in enumerate(self.sources)
+        ]
+        check_alike(copies)
+        paths = _plain([copy.path for copy in copies])
+        return Ready(paths, [*copies[0].names], {r: r for r in columns}, self.kind == "json lines")
+
+    def _check_types(self, columns: Mapping[str, str]) -> None:
+        """Refuse columns of several types, which DuckDB would make one by rounding."""
         for column in columns.values():
-            for path, known in zip(self.paths, self.types, strict=False):
+            for source, known in zip(self.sources, self.types, strict=True):
                 if known[column] != self.types[0][column]:
                     raise FileError(
-                        f"{path!r} holds column {column!r} as {known[column]}, "
-                        f"{self.paths[0]!r} as {self.types[0][column]}; write one type in all."
+                        f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
+                        f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
                     )
-        if self.kind == "json lines":
-            for role in ("unit", "rater"):
-                self._check_ids(connection, columns[role])
+                if not _READ.match(known[column]):
+                    raise FileError(
+                        f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
+                        f"otherwise; write text or numbers, or {_IN_MEMORY}."
+                    )
 
-    def _check_ids(self, connection: Any, column: str) -> None:
-        kind = f"json_type(json, {_text(_field(column))})"
-        reader = self._reader(self.paths)
-        select = f"SELECT DISTINCT {kind} FROM {reader}"  # noqa: S608 - all quoted
-        try:
-            rows = run_query(connection.sql(select).fetchall, connection)
-        except Exception as error:
-            raise FileError(f"{self.paths[0]!r} and the like are not read: {error}.") from error
-        found = {row[0] for row in rows} - {None, "NULL"}
-        if found > {"VARCHAR"} or not found <= {"VARCHAR", "UBIGINT", "BIGINT"}:
-            raise FileError(
-                f"{column!r} holds identifiers of several kinds ({', '.join(sorted(found))}); "
-                "write them all as text, or all as whole numbers."
-            )
+    def _check_names(self, columns: Mapping[str, str]) -> None:
+        """Refuse names that DuckDB, which does not tell cases apart, takes as another or none."""
+        for column in columns.values():
+            alike = [name for name in self.names if name.lower() == column.lower()]
+            if len(alike) > 1:
+                raise FileError(
+                    f"{self.sources[0]} has the columns {listing(alike)}, which are one to DuckDB; "
+                    f"rename all but one, or {_IN_MEMORY}."
+                )
+            if not column or "\0" in column:
+                raise FileError(
+                    f"{self.sources[0]} has a column {column!r}, which is no name to DuckDB; "
+                    f"rename it, or {_IN_MEMORY}."
+                )
 
-    def rows(self, connection: Any, columns: Mapping[str, str], paths: Sequence[str]) -> Any:
-        """Return the columns by role; answers of JSON lines stay JSON."""
-        if self.kind != "json lines":
-            picked = [f"{_name(c)} AS {role}" for role, c in columns.items()]
-        else:
-            arrow = {"unit": "->>", "rater": "->>", "answer": "->"}
-            picked = [
-                f"CAST(json {arrow[role]} {_text(_field(c))} AS VARCHAR) AS {role}"
-                for role, c in columns.items()
-            ]
-        select = f"SELECT {', '.join(picked)} FROM {self._reader(paths)}"  # noqa: S608 - all quoted
-        return connection.sql(select)
 
-    def _reader(self, paths: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class Ready:
+    """Parquet files that DuckDB reads.
+
+    Attributes
+    ----------
+    paths : list of str
+        The files.
+    names : list of str
+        All columns of the table, as memory finds them.
+    columns : dict of str to str
+        What the columns of the roles are called in the files.
+    in_json : bool
+        Whether the answers are JSON.
+    """
+
+    paths: list[str]
+    names: list[str]
+    columns: Mapping[str, str]
+    in_json: bool = False
+
+    def rows(self, connection: Any, paths: Sequence[str]) -> Any:
+        """Return the columns of some of the files by role."""
+        picked = ", ".join(f"{_name(column)} AS {role}" for role, column in self.columns.items())
         listed = f"[{', '.join(map(_text, paths))}]"
-        if self.kind == "parquet":
-            return f"read_parquet({listed}, hive_partitioning=false)"
-        if self.kind == "json lines":
-            return f"read_ndjson_objects({listed})"
-        types = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in self.names)
-        blanks = ", ".join(map(_text, self.names))
-        return (
-            f"read_csv({listed}, auto_detect=false, header=true, columns={{{types}}}, "
-            f"force_not_null=[{blanks}], delim={_text(self.delimiter)}, quote='\"', "
-            f"escape='\"', encoding={_text(self.encoding)}, hive_partitioning=false)"
-        )
+        reader = f"read_parquet({listed}, hive_partitioning=false)"
+        return connection.sql(f"SELECT {picked} FROM {reader}")  # noqa: S608 - all quoted
 
 
 @contextmanager
-def connect(memory_limit: str | None, spill: str | os.PathLike[str] | None) -> Iterator[Any]:
+def connect(
+    memory_limit: str | None, spill: str | os.PathLike[str] | None
+) -> Iterator[tuple[Any, str]]:
     """Open DuckDB within a memory limit; what does not fit goes to a folder of its own.
 
     The folder is made in `spill`, or among the temporary files, and removed in the end, also after
@@ -131,26 +160,47 @@ def connect(memory_limit: str | None, spill: str | os.PathLike[str] | None) -> I
         import duckdb
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
-    if spill is not None and not (isinstance(spill, str | os.PathLike) and Path(spill).is_dir()):
-        raise OptionError(f"spill={spill!r} is no folder.")
-    if memory_limit is not None and not _AMOUNT.fullmatch(str(memory_limit)):
-        raise OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
-    with tempfile.TemporaryDirectory(prefix="setagree-", dir=spill) as folder:
+    limit = _limit(memory_limit)
+    home = _folder(spill)
+    if set(home) & _WILD:
+        raise OptionError(f"the folder {home!r} is a pattern to DuckDB; name another as spill=.")
+    with tempfile.TemporaryDirectory(prefix="setagree-", dir=home) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
-        if memory_limit is not None:
-            config["memory_limit"] = memory_limit
         try:
-            connection = duckdb.connect(config=config)
+            connection = duckdb.connect(config={**config, **limit})
         except duckdb.Error as error:
-            raise OptionError(
-                f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'."
-            ) from error
+            raise _no_amount(memory_limit) from error
         with connection:
-            yield connection
+            yield connection, folder
+
+
+def _limit(memory_limit: object) -> dict[str, Any]:
+    """Return the limit as DuckDB takes it."""
+    if memory_limit is None:
+        return {}
+    if not (isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())):
+        raise _no_amount(memory_limit)
+    return {"memory_limit": memory_limit.strip()}
+
+
+def _no_amount(memory_limit: object) -> OptionError:
+    return OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
+
+
+def _folder(spill: object) -> str:
+    """Return the folder that `spill` names, or that of the system."""
+    if spill is None:
+        return tempfile.gettempdir()
+    if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
+        raise OptionError(f"spill={spill!r} is no folder; name one, or leave it out.")
+    folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
+    if not Path(folder).is_dir():
+        raise OptionError(f"spill={spill!r} is no folder.")
+    return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 
 def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
-    """Return the files that DuckDB can read; None where they are of another kind.
+    """Return the files that are read piece by piece; None where they are of another kind.
 
     Raises
     ------
@@ -164,25 +214,24 @@ def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
             return None
         heads = [_head(source, kind) for source in sources]
         types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
-    for source, head in zip(sources, heads, strict=True):
-        if not _alike(kind, head, heads[0]):
-            raise FileError(
-                f"{source} and {sources[0]} have different columns: {listing(head[0])}, and "
-                f"{listing(heads[0][0])}."
-            )
-    names, delimiter = heads[0]
-    paths = [str(source.path) for source in sources]
-    if wild := [path for path in paths if "*" in path or "?" in path]:
-        raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
-    encoding = sources[0].encoding.removesuffix("-sig")
-    return Files(paths, kind, names, delimiter, encoding, types)
+    if kind != "json lines":
+        for source, head in zip(sources, heads, strict=True):
+            _check_alike(source, head, sources[0], heads[0])
+    names = list(dict.fromkeys(chain.from_iterable(heads)))
+    return Files(sources, kind, names, types)
 
 
-def _alike(kind: FileKind, one: tuple[list[str], str], two: tuple[list[str], str]) -> bool:
-    """Say whether two files can be read as one table; objects may lack any key."""
-    if kind == "json lines":
-        return True
-    return one == two if kind == "delimited" else sorted(one[0]) == sorted(two[0])
+def _check_alike(one: Source, names: list[str], other: Source, others: list[str]) -> None:
+    """Refuse files with different columns; those without a name may be blank and be none."""
+    found, known = (
+        {name for place, name in enumerate(listed, 1) if name != f"column {place}"}
+        for listed in (names, others)
+    )
+    if found != known:
+        raise FileError(
+            f"{one} and {other} have different columns: only one of them has "
+            f"{listing(sorted(found ^ known))}."
+        )
 
 
 def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
@@ -203,29 +252,20 @@ def _kind(source: Source) -> FileKind | None:
         start = file.read(4)
     if start == b"PAR1":
         return "parquet"
-    if start.startswith(b"PK"):
-        return None
     if source.suffix in _LINES:
         return "json lines"
-    return "delimited" if source.suffix in _TEXT else None
+    with readable(source):
+        return "delimited" if source.suffix in _TEXT and not source.is_workbook() else None
 
 
-def _head(source: Source, kind: FileKind) -> tuple[list[str], str]:
-    """Return the names of the columns, and what stands between them."""
+def _head(source: Source, kind: FileKind) -> list[str]:
+    """Return the names of the columns; of JSON lines those of the first."""
     if kind == "parquet":
-        return _schema(source), ""
-    with readable(source), source.open() as stream:
-        sample = stream.read(_SAMPLE).decode(source.encoding, "replace")
-    if not sample.strip():
-        raise FileError(f"{source} is empty.")
-    if kind == "json lines":
-        return _keys(source, sample), ""
-    delimiter = "\t" if source.suffix in {".tsv", ".tab"} else sniff_delimiter(sample)
-    return _header(source, sample, delimiter), delimiter
-
-
-def _schema(source: Source) -> list[str]:
-    return list(_types(source))
+        return list(_types(source))
+    with readable(source):
+        if kind == "delimited":
+            return header_names(source)
+        return list(dict.fromkeys(name for row in next(line_pieces(source)) for name in row))
 
 
 def _types(source: Source) -> dict[str, str]:
@@ -245,24 +285,12 @@ def _types(source: Source) -> dict[str, str]:
     return dict(zip(schema.names, spelled, strict=True))
 
 
-def _header(source: Source, sample: str, delimiter: str) -> list[str]:
-    """Return the names of the columns of text; one without a name is called by its place."""
-    cells = next(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), [])
-    written = [name.lstrip("\ufeff").strip() for name in cells]
-    names = [name or f"column {place}" for place, name in enumerate(written, start=1)]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
-    return names
-
-
-def _keys(source: Source, sample: str) -> list[str]:
-    try:
-        first = json.loads(sample.lstrip("\ufeff\r\n\t ").partition("\n")[0])
-    except ValueError as error:
-        raise FileError(f"{source}, line 1 is no JSON: {error}.") from error
-    if not isinstance(first, dict):
-        raise FileError(f"{source}, line 1 is no object.")
-    return list(first)
+def _plain(paths: Sequence[str]) -> list[str]:
+    """Return whole paths; refuse those that DuckDB would take as patterns."""
+    whole = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - resolves no links
+    if wild := [path for path in whole if set(path) & _WILD]:
+        raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
+    return whole
 
 
 def _text(text: str) -> str:
@@ -273,8 +301,3 @@ def _text(text: str) -> str:
 def _name(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"'
-
-
-def _field(key: str) -> str:
-    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
-    return f'$."{escaped}"'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from setagree.annotations import Annotations
 from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import shorten
 from setagree.identifiers import code_ids
-from setagree.sources.reduction.answers import Survey
+from setagree.sources.reduction.answers import Held, Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
 from setagree.tally import Tally
 
@@ -115,8 +117,8 @@ def _find_repeats(study: Annotations) -> Repeats:
     repeated = np.flatnonzero(times > 1)
     few = [
         (
-            _name(study.units[pairs[k] // study.n_raters]),
-            _name(study.raters[pairs[k] % study.n_raters]),
+            id_of_text(study.units[pairs[k] // study.n_raters]),
+            id_of_text(study.raters[pairs[k] % study.n_raters]),
             int(times[k]),
         )
         for k in repeated[:3]
@@ -125,14 +127,22 @@ def _find_repeats(study: Annotations) -> Repeats:
 
 
 def _distinct(column: Column) -> tuple[Codes, list[Any]]:
-    """Return codes and distinct cells; lists become tuples, which can be compared."""
+    """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
     try:
         codes, cells = pd.factorize(column)
     except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
-        hashable = [tuple(c) if isinstance(c, list | np.ndarray) else c for c in column.tolist()]
-        codes, tuples = pd.factorize(as_objects(hashable))
-        return codes, tuples.tolist()
+        codes, held = pd.factorize(as_objects(map(_held, column.tolist())))
+        return codes, held.tolist()
     return codes, as_objects(cells).tolist()
+
+
+def _held(cell: Any) -> Any:
+    """Return a cell that can be hashed, or one that holds it: [1] and [True] are two things."""
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, set):
+        return Held(f"{{{sorted(map(repr, cell))}}}", cell)
+    return Held(repr(cell), cell) if isinstance(cell, list | dict) else cell
 
 
 def _count_nameless(column: Column) -> int:
@@ -151,31 +161,38 @@ def _sorted(cells: Mapping[Any, int]) -> list[Any]:
 def _as_text(column: Column, role: str) -> Column:
     """Return identifiers as text, in which every machine sees the same ones as equal."""
     codes, names = code_ids(column, role)
-    return pd.Series(as_objects(map(_spelled, names))[codes], dtype=object)
+    return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
 
 _NUMBER, _ODD = "\0#", "\0'"
 
 
-def _spelled(name: object) -> str:
+def spelled(name: object) -> str:
     """Return a name as text: one for numbers that are equal, another for any text."""
     if isinstance(name, str):
         return f"{_ODD}{name}" if name.startswith("\0") else name
+    if isinstance(name, tuple):
+        return f"{_NUMBER}{tuple(map(spelled, name))!r}"
+    if isinstance(name, Decimal | Fraction):
+        exact = Fraction(name)
+        name = float(exact) if Fraction(float(exact)) == exact else exact
     if isinstance(name, int | float | np.number):
         whole = isinstance(name, int | np.integer) or float(name).is_integer()
         return f"{_NUMBER}{int(name) if whole else float(name)!r}"
     return f"{_NUMBER}{name!r}"
 
 
-def _name(name: object) -> str:
-    """Return a name as people write it; codes of raters stay numbers."""
-    return str(name).removeprefix(_NUMBER).removeprefix(_ODD)
+def id_of_text(text: Any) -> Any:
+    """Return an identifier as people read it; what is no text as it is."""
+    if not isinstance(text, str):
+        return text
+    return text.removeprefix(_NUMBER).removeprefix(_ODD)
 
 
-def unspelled(text: str) -> object:
+def unspelled(text: Any) -> object:
     """Return the number or the text that was spelled so; whatever else there was stays text."""
-    plain = _name(text)
-    if not text.startswith(_NUMBER):
+    plain = id_of_text(text)
+    if not isinstance(text, str) or not text.startswith(_NUMBER):
         return plain
     for kind in (int, float):
         try:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.coding import MISSING
-from setagree.errors import FileError, counted, shorten
+from setagree.errors import DataError, shorten
 from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
 from setagree.sources.reduction.engines import Engine, fetch
+from setagree.sources.reduction.parts import id_of_text
 from setagree.sources.reduction.patterns import Repeats, tally_of_entries
 from setagree.tally import Tally
 
@@ -38,16 +39,12 @@ class Rows:
         What the column of answers is called where it comes from.
     in_json : bool
         Whether answers are lists, written as JSON.
-    header : dict, optional
-        What the columns of the roles are called where the rows are lines of text, among which the
-        header may stand again.
     """
 
     frame: nw.LazyFrame[Any]
     engine: Engine
     name: str
     in_json: bool
-    header: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,16 +74,19 @@ def pick_rows(
     engine: Engine,
     columns: Mapping[str, str],
     *,
+    name: str | None = None,
     in_json: bool = False,
 ) -> Rows:
     """Return the three columns; ids without the space around them, lists as text.
 
-    `columns` names the columns of the roles unit, rater and answer. `in_json` says that the answers
-    are JSON already.
+    `columns` names the columns of the roles unit, rater and answer. `name` is what that of the
+    answers is called elsewhere. `in_json` says that the answers are JSON already.
     """
     import narwhals as nw
 
     known = frame.collect_schema()
+    for role, column in columns.items():
+        check_type(role, name if role == "answer" and name else column, known[column])
     picked = frame.select(**{r: _plain(nw.col(c), known[c]) for r, c in columns.items()})
     dtypes = picked.collect_schema()
     for role in ("unit", "rater"):
@@ -96,7 +96,37 @@ def pick_rows(
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
-    return Rows(picked, engine, columns["answer"], in_json or lists)
+    return Rows(picked, engine, name or columns["answer"], in_json or lists)
+
+
+def check_type(role: str, column: str, dtype: Any) -> None:
+    """Refuse types that engines compare or hand over otherwise than memory reads them.
+
+    Raises
+    ------
+    DataError
+        Identifiers are lists, objects or intervals; answers are so, or times to the nanosecond, or
+        lists of anything but text, whole numbers and flags.
+    """
+    import narwhals as nw
+
+    def plain(dtype: Any) -> bool:
+        short = dtype.is_integer() and "128" not in str(dtype)
+        return short or any(
+            dtype == one for one in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
+        )
+
+    others = (nw.Float32, nw.Float64, nw.Decimal, nw.Date, nw.Time, nw.Datetime, nw.Binary)
+    if any(dtype == one for one in others) and (role != "answer" or "'ns'" not in str(dtype)):
+        return
+    lists = role == "answer" and isinstance(dtype, nw.List | nw.Array)
+    if plain(dtype) or (lists and plain(dtype.inner)):
+        return
+    raise DataError(
+        f"column {column!r} holds {dtype}, which is no {role} that an engine "
+        "tells apart as memory does; make it text or numbers first, or read the table into memory "
+        "(for files, without memory_limit= and the like)."
+    )
 
 
 def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
@@ -120,19 +150,6 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     return Survey(cells, times, n_null, n_bad), known.select("answer")
 
 
-def _refuse_headers(rows: Rows, header: Mapping[str, str]) -> None:
-    """Refuse lines that repeat the header, as in files that were put one after the other."""
-    import narwhals as nw
-
-    again = rows.frame.filter(*(nw.col(role) == name for role, name in header.items()))
-    n = int(fetch(again.select(nw.len().alias("n")), rows.engine)["n"][0])
-    if n:
-        raise FileError(
-            f"{counted(n, 'row')} below the first {'repeats' if n == 1 else 'repeat'} the header: "
-            "it looks like several files in one. Drop those rows, or pass the files as a pattern."
-        )
-
-
 def code_rows(
     rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells, *, keep_raters: bool = False
 ) -> CodedRows:
@@ -153,8 +170,6 @@ def code_rows(
 def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame[Any]]:
     """Survey the rows and read each distinct cell once; return also the table of these."""
     surveyed, cells = survey(rows)
-    if rows.header is not None and rows.header["answer"] in surveyed.cells:
-        _refuse_headers(rows, rows.header)
 
     def place(position: int) -> str:
         return _place(rows, cells["answer"].to_list()[position])
@@ -177,7 +192,8 @@ def find_repeats(rows: CodedRows) -> Repeats:
     if not n:
         return Repeats(0, [])
     few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
-    return Repeats(n, list(few.select("unit", "rater", "times").iter_rows()))
+    found = few.select("unit", "rater", "times").iter_rows()
+    return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
 
 
 def find_patterns(rows: CodedRows) -> Tally:
@@ -201,7 +217,7 @@ def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
     """Return categories as text, and no number as missing."""
     import narwhals as nw
 
-    if dtype in {nw.Categorical, nw.Enum}:
+    if dtype == nw.Categorical or dtype == nw.Enum:
         return column.cast(nw.String)
     if dtype.is_float():
         return nw.when(~column.is_nan()).then(column)
@@ -235,4 +251,4 @@ def _place(rows: Rows, answer: object) -> str:
 
     there = rows.frame.filter(nw.col("answer") == answer).select("unit", "rater").head(1)
     unit, rater = next(iter(fetch(there, rows.engine).iter_rows()), ("?", "?"))
-    return f"Unit {shorten(unit)}, rater {shorten(rater)}"
+    return f"Unit {shorten(id_of_text(unit))}, rater {shorten(id_of_text(rater))}"
