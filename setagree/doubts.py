@@ -26,7 +26,8 @@ from setagree.labels import LabelSet, sorted_labels
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
-_SEPARATORS = (";", "|", "\n", "\t", ",")
+_SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
+_OFTEN_INSIDE = ("/", "+", "&", "#", " ")
 _MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 # Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
@@ -38,6 +39,10 @@ _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
 _ODD_SPELLING = re.compile(r"\.0+$|  ", re.MULTILINE)
 _EMOJI_STYLE = "\ufe0f"
 _TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
+_AGREED = {
+    *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
+    *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
+}
 _ENOUGH = 3
 _MOST = 20
 _MANY = 100_000
@@ -119,6 +124,24 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
             hint = "it is part of the labels now, so clean the cells if it separates labels too."
             warn(f"Besides {sep!r}, {seen} {shorten(found[0])}; {hint}", SeparatorWarning)
             return
+    if not used:
+        _doubt_order(texts, sep)
+
+
+def _doubt_order(texts: Sequence[str], sep: str) -> None:
+    """Say that cells differ in nothing but the order of what stands around a usual sign."""
+    for other in _OFTEN_INSIDE:
+        first: dict[frozenset[str], tuple[str, ...]] = {}
+        for text in texts if other != sep else ():
+            parts = tuple(part for part in map(str.strip, text.split(other)) if part)
+            if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
+                before = other.join(first[frozenset(parts)])
+                warn(
+                    f"No cell contains {sep!r}, but {shorten(before)} and {shorten(text)} differ "
+                    f"only in order; did you mean sep={other!r}?",
+                    SeparatorWarning,
+                )
+                return
 
 
 def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
@@ -263,6 +286,19 @@ def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str
         warn(
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
             f"other; if it is none, list the raters: raters={raters!r}.",
+            SetagreeWarning,
+        )
+
+
+def doubt_agreed(raters: Sequence[object]) -> None:
+    """Say that a column among raters is called like what was made of their answers."""
+    plain = ["".join(filter(str.isalnum, str(rater).casefold())) for rater in raters]
+    made = [rater for rater, name in zip(raters, plain, strict=True) if name in _AGREED]
+    if made and len(raters) - len(made) > 1:
+        rest = [rater for rater in raters if rater not in made]
+        warn(
+            f"column {shorten(made[0])} is read as a rater; if it was made of the others' answers, "
+            f"which raises the agreement, list the raters: raters={rest!r}.",
             SetagreeWarning,
         )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import Column, as_objects
-from setagree.doubts import doubt_columns, doubt_totals
+from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
 from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
 from setagree.frames import Frame, as_pandas, check_column, stacked
 from setagree.labels import Label, is_missing, parse_labels
@@ -72,6 +72,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     doubt_totals(as_objects(ids).tolist())
     if raters is None:
         _refuse_stray_columns(columns)
+        doubt_agreed(names)
     return LongColumns(
         pd.Series(np.tile(as_objects(ids), len(columns))),
         pd.Series(np.repeat(as_objects(names), len(data))),

@@ -120,6 +120,25 @@ class TestLabelText:
         rows = [(who, unit, "x") for who in "ab" for unit in ("01", "02", "1.5", "é", "e", "1.0.0")]
         assert sa.Annotations.from_triples(rows).n_units == 6
 
+    @pytest.mark.parametrize("mark", ["/", "+", "&", " ", "#"])
+    def test_signs_that_may_separate(self, mark):
+        """Two answers that differ only in order around a sign were meant as sets."""
+        cells = [f"joy{mark}fear", f"fear{mark}joy", "joy", "fear"]
+        with pytest.warns(SeparatorWarning, match="differ only in order; did you mean sep='"):
+            assert long_study(cells).n_values == 4
+        assert long_study(cells, sep=mark).n_values == 3
+
+    def test_signs_inside_labels(self, silent):
+        """Repeats, other words and cells that have the separator are no reason to ask."""
+        for cells in (["and/or", "x/y"], ["a a", "a"], ["a b", "b a, c"], ["R&D", "D"]):
+            assert long_study(cells).n_ratings == 2
+
+    @pytest.mark.parametrize("mark", ["\uff0c", "\u3001", "\u060c"])
+    def test_commas_of_other_scripts(self, mark):
+        """A comma of another script may stand between labels."""
+        with pytest.warns(SeparatorWarning, match="did you mean sep="):
+            long_study([f"a{mark}b", "a"])
+
 
 class TestCells:
     """Cells that are no labels at all, and identifiers that lost digits."""
@@ -197,11 +216,33 @@ class TestWideTables:
         table = pd.DataFrame({"ann": [1, 2, 1, 2], "bob": [1.0, 2, 2, 2], "cy": list("1212")})
         assert sa.Annotations.from_wide(table, kind="value").n_values == 2
 
+    @pytest.mark.parametrize("name", ["gold", "Majority vote", "ground_truth", "consensus"])
+    def test_column_made_of_the_others(self, name):
+        """An agreed answer beside two raters is named, beside one it is what is compared."""
+        table = self.TABLE.assign(**{name: self.TABLE["ann"]})
+        with pytest.warns(SetagreeWarning, match=r"made of the others' .* raters=\['ann', 'bob'\]"):
+            assert sa.Annotations.from_wide(table, unit="unit").n_raters == 3
+        pair = table.drop(columns="bob")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert sa.Annotations.from_wide(pair, unit="unit").n_raters == 2
+
     def test_row_of_totals(self):
         """A last row called Total is named, and kept."""
         rows = pd.DataFrame({"unit": ["u1", "u2", "Total"], "ann": [3, 4, 7], "bob": [3, 5, 8]})
         with pytest.warns(SetagreeWarning, match="the last unit is called 'Total'"):
             assert sa.Annotations.from_wide(rows, unit="unit", kind="value").n_units == 3
+
+
+class TestAppendedFiles:
+    """Two files in one."""
+
+    def test_second_header_with_a_byte_order_mark(self, tmp_path):
+        """It is a header, and no rater called 'rater'."""
+        one = "unit,rater,labels\nu1,ann,joy\nu1,bob,joy\n"
+        path = write(tmp_path, "both.csv", f"\ufeff{one}\ufeff{one.replace('u1', 'u2')}")
+        with pytest.raises(FileError, match="repeats its header in row 3"):
+            sa.read(path)
 
 
 class TestHuggingFace:

@@ -98,8 +98,9 @@ def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         raise FileError(f"{source} has a header and no rows below it.")
     frame.columns = pd.Index(names)
-    again = np.flatnonzero((frame.iloc[:, 0] == written[0]).to_numpy())
-    again = again[(frame.iloc[again] == written).all(axis=1).to_numpy(dtype=bool)]
+    # A file that was appended to another may begin with a byte order mark.
+    again = np.flatnonzero(frame.iloc[:, 0].isin([written[0], f"\ufeff{written[0]}"]).to_numpy())
+    again = again[(frame.iloc[again, 1:] == written[1:]).all(axis=1).to_numpy(dtype=bool)]
     if again.size:
         raise FileError(
             f"{source} repeats its header in row {again[0] + 1} below the first: it looks like "
