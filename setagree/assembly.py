@@ -14,6 +14,7 @@ from setagree.coding import (
     MISSING,
     Answers,
     Codes,
+    Column,
     Kind,
     Value,
     as_objects,
@@ -32,6 +33,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.frames import is_inexact
 from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
@@ -97,8 +99,8 @@ def assemble(
         raise OptionError("codebook= lists the labels of label sets; single values have none.")
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
-    unit_codes, units = code_ids(long.unit, "unit")
-    rater_codes, raters = code_ids(long.rater, "rater")
+    unit_codes, units = _coded_ids(long.unit, "unit")
+    rater_codes, raters = _coded_ids(long.rater, "rater")
     doubt_alike("Units", units)
     doubt_alike("Raters", raters)
     answers = _code_answers(long, kind, syntax)
@@ -142,6 +144,15 @@ def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
     missing = {who: n for who, n in coded.missing_by_rater.items() if who not in {*raters}}
     n_missing = coded.n_missing - sum(coded.missing_by_rater.values()) + sum(missing.values())
     return replace(_compact(coded.keep(kept)), n_missing=n_missing, missing_by_rater=missing)
+
+
+def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
+    if is_inexact(column):
+        raise DataError(
+            f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
+            "read that column as text (in pandas dtype=str) or as whole numbers."
+        )
+    return code_ids(column, role)
 
 
 def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> Answers:

@@ -19,6 +19,7 @@ import pandas as pd
 
 from setagree.doubts import (
     doubt_absent,
+    doubt_brackets,
     doubt_markers,
     doubt_mixed_scale,
     doubt_nulls,
@@ -111,6 +112,7 @@ def code_label_sets(
     is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
     n_blank = _count_blanks(codes, merged, is_cell, times)
     doubt_separator(cells, syntax.sep)
+    doubt_brackets(cells, syntax.sep)
     doubt_markers(codes, cells, times=times)
     doubt_numeric_labels(values)
     doubt_nulls(how_many(written == MISSING, times), values, syntax.blank)
@@ -210,7 +212,13 @@ def _key(cell: object) -> Hashable:
         return (isinstance(cell, set | frozenset), *((type(i).__name__, repr(i)) for i in items))
     if isinstance(cell, dict):
         return (type(cell).__name__, repr(cell))
-    return None if is_missing(cell) else cell
+    if is_missing(cell):
+        return None
+    try:
+        hash(cell)
+    except TypeError:  # it is no label set, which its reading will say
+        return (type(cell).__name__, repr(cell))
+    return cell
 
 
 def _parse_all(

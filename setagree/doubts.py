@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,9 +26,23 @@ from setagree.labels import LabelSet, sorted_labels
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
-_SEPARATORS = (";", "|", "\n", "\t", ",")
+_SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
+_OFTEN_INSIDE = ("/", "+", "&", "#", " ")
 _MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+# Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
+_SPELLED = re.compile(
+    r"[+\-\u2212~<>$\u20ac\u00a3]?\s*(\d+([,'\u2019\s]\d+)*([.,]\d+)?|\d{1,3}(\.\d{3})+,\d+)"
+    r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
+)
+_PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
+_ODD_SPELLING = re.compile(r"\.0+$|  ", re.MULTILINE)
+_EMOJI_STYLE = "\ufe0f"
+_TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
+_AGREED = {
+    *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
+    *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
+}
 _ENOUGH = 3
 _MOST = 20
 _MANY = 100_000
@@ -55,10 +70,10 @@ def doubt_nulls(n_null: int, values: Sequence[LabelSet], policy: str) -> None:
 
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:
-    """Say which names differ only in case, or only in being text or a number."""
+    """Say which names differ only in case, in type, or in what is hard to see."""
     groups: dict[str, list[Any]] = {}
     for name in sorted_labels(names):
-        groups.setdefault(str(name).casefold(), []).append(name)
+        groups.setdefault(_seen(str(name)), []).append(name)
     pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
     if pairs:
         warn(
@@ -66,6 +81,16 @@ def doubt_similar(what: str, names: Iterable[Any]) -> None:
             "types makes them one.",
             SimilarLabelsWarning,
         )
+
+
+def _seen(name: str) -> str:
+    """Return a name as people see it: no case, odd spaces, invisible signs; 01 and 1.0 are 1."""
+    if not name.isascii():
+        plain = unicodedata.normalize("NFKC", name).replace(_EMOJI_STYLE, "")
+        name = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
+    name = " ".join(name.casefold().split())
+    padded = _PADDED.fullmatch(name) if name[:1].isdigit() else None
+    return padded[1] if padded else name
 
 
 def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
@@ -102,6 +127,24 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
             hint = "it is part of the labels now, so clean the cells if it separates labels too."
             warn(f"Besides {sep!r}, {seen} {shorten(found[0])}; {hint}", SeparatorWarning)
             return
+    if not used:
+        _doubt_order(texts, sep)
+
+
+def _doubt_order(texts: Sequence[str], sep: str) -> None:
+    """Say that cells differ in nothing but the order of what stands around a usual sign."""
+    for other in _OFTEN_INSIDE:
+        first: dict[frozenset[str], tuple[str, ...]] = {}
+        for text in texts if other != sep else ():
+            parts = tuple(part for part in map(str.strip, text.split(other)) if part)
+            if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
+                before = other.join(first[frozenset(parts)])
+                warn(
+                    f"No cell contains {sep!r}, but {shorten(before)} and {shorten(text)} differ "
+                    f"only in order; did you mean sep={other!r}?",
+                    SeparatorWarning,
+                )
+                return
 
 
 def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
@@ -109,8 +152,10 @@ def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
     return int(np.count_nonzero(rows) if times is None else times[rows].sum())
 
 
-def doubt_markers(codes: Codes, cells: Sequence[object], *, times: Codes | None = None) -> None:
-    """Say that cells such as ``n/a`` were taken as labels."""
+def doubt_markers(
+    codes: Codes, cells: Sequence[object], *, what: str = "labels", times: Codes | None = None
+) -> None:
+    """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
     lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
     if _MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
         return
@@ -119,7 +164,7 @@ def doubt_markers(codes: Codes, cells: Sequence[object], *, times: Codes | None 
     if odd:
         n = how_many(np.isin(codes, odd), times)
         warn(
-            f"{counted(n, 'cell')} that may mean 'missing' taken as labels: "
+            f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
             f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
             MissingMarkerWarning,
         )
@@ -132,7 +177,7 @@ def doubt_absent(markers: Sequence[object]) -> None:
 
 
 def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
-    """Say which units or raters differ only in case, or in type, as 1 and "1".
+    """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen.
 
     More than 100,000 are not looked at.
     """
@@ -142,18 +187,20 @@ def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
     # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
     together = "\n".join(texts)
     one_case = together == together.casefold() and len(set(texts)) == len(texts)
-    if one_case or len(set(map(str.casefold, texts))) == len(texts):
+    distinct = one_case or len(set(map(str.casefold, texts))) == len(texts)
+    plain = together.isascii() and not _ODD_SPELLING.search(together)
+    if distinct and plain and len({text.lstrip("0") for text in texts}) == len(texts):
         return
     groups: dict[str, list[object]] = {}
     for name, text in zip(seen, texts, strict=True):
-        groups.setdefault(text.casefold(), []).append(name)
+        groups.setdefault(_seen(text), []).append(name)
     several = [tuple(sorted(group, key=repr)) for group in groups.values() if len(group) > 1]
-    alike = sorted(several, key=repr)
-    warn(
-        f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in one "
-        "way.",
-        SimilarLabelsWarning,
-    )
+    if alike := sorted(several, key=repr):
+        warn(
+            f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in "
+            "one way.",
+            SimilarLabelsWarning,
+        )
 
 
 def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
@@ -191,7 +238,10 @@ def doubt_mixed_scale(
     *,
     times: Codes | None = None,
 ) -> None:
-    """Say that half of the answers or more are numbers, so that the rest may be a mistake."""
+    """Say that answers may be meant as numbers: half of them are, or all are spelled like some.
+
+    Where neither is so, say which may mean 'missing'.
+    """
     numbers = np.array(is_number, dtype=bool)
     other = np.array([v is not None for v in cleaned], dtype=bool) & ~numbers
     odd = (codes >= 0) & other[codes]
@@ -203,4 +253,66 @@ def doubt_mixed_scale(
             f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
             "make them numbers, or make them missing.",
             MixedScaleWarning,
+        )
+        return
+    texts = [value for value, is_other in zip(cleaned, other, strict=True) if is_other]
+    if all(isinstance(text, str) and _SPELLED.fullmatch(text) for text in texts):
+        warn(
+            f"answers such as {listing(texts[:3])} are no numbers as they are spelled, so that all "
+            "answers are taken as categories; write 1.5, not 1,5, without units and thousands "
+            "separators, if they are numbers.",
+            MixedScaleWarning,
+        )
+    doubt_markers(codes, cleaned, what="categories", times=times)
+
+
+def doubt_brackets(cells: Sequence[object], sep: str) -> None:
+    """Say that labels contain the separator in brackets, and are split there."""
+    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(sep)}[^()\[\]]*[)\]]")
+    texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
+    plain = [text for text in texts if '"' not in text and text.strip()[0] not in "[({"]
+    found = [] if sep == "\n" else [text for text in plain if within.search(text)]
+    if found:
+        warn(
+            f"{counted(len(found), 'distinct cell')} with {sep!r} in brackets, such as "
+            f"{shorten(found[0])}, split there like everywhere; if it is part of a label, put the "
+            "label in double quotes, or use another separator.",
+            SeparatorWarning,
+        )
+
+
+def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str, int]) -> None:
+    """Say which column of a wide table has no answer in common with another, as raters have.
+
+    `columns` are names and what their answers consist of; `times` says how many columns have each.
+    """
+    alone = [name for name, parts in columns if parts and all(times[part] == 1 for part in parts)]
+    if alone and max(times.values()) > 1:
+        raters = [name for name, _ in columns if name not in alone]
+        warn(
+            f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
+            f"other; if it is none, list the raters: raters={raters!r}.",
+            SetagreeWarning,
+        )
+
+
+def doubt_agreed(raters: Sequence[object]) -> None:
+    """Say that a column among raters is called like what was made of their answers."""
+    plain = ["".join(filter(str.isalnum, str(rater).casefold())) for rater in raters]
+    made = [rater for rater, name in zip(raters, plain, strict=True) if name in _AGREED]
+    if made and len(raters) - len(made) > 1:
+        rest = [rater for rater in raters if rater not in made]
+        warn(
+            f"column {shorten(made[0])} is read as a rater; if it was made of the others' answers, "
+            f"which raises the agreement, list the raters: raters={rest!r}.",
+            SetagreeWarning,
+        )
+
+
+def doubt_totals(units: Sequence[object]) -> None:
+    """Say that the last row seems to sum up the others."""
+    if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
+        warn(
+            f"the last unit is called {shorten(units[-1])}; if it sums up the others, drop it.",
+            SetagreeWarning,
         )

@@ -29,7 +29,7 @@ EMPTY: LabelSet = frozenset()
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _LIST_LIKE = re.compile(r"""[\[{(]\s*['"]|\[\s*\d+(?:\s+\d+)+\s*\]$""")
-_BARE_LIST = re.compile(r"\[[^\[\]]*\]")
+_BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 _ADJACENT_QUOTES = re.compile(r"""['"]\s*['"]""")
 
 

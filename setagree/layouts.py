@@ -12,11 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import Column, as_objects
+from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
 from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
 from setagree.frames import Frame, as_pandas, check_column, stacked
 from setagree.labels import Label, is_missing, parse_labels
 
 _MOST_UNITS = 100_000_000
+_ENOUGH = 4
 _MARGINS = {"all", "sum", "total", "totals"}
 
 
@@ -67,8 +69,10 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
             f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
             "no answers."
         )
+    doubt_totals(as_objects(ids).tolist())
     if raters is None:
         _refuse_stray_columns(columns)
+        doubt_agreed(names)
     return LongColumns(
         pd.Series(np.tile(as_objects(ids), len(columns))),
         pd.Series(np.repeat(as_objects(names), len(data))),
@@ -204,7 +208,8 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     for column, of_one in zip(columns, parts, strict=True):
         cells = [cell for cell in column.dropna().tolist() if _may_identify(cell)]
         shared = sum(in_columns[part] > 1 for part in of_one)
-        if len(cells) < 4 or sum(map(bool, parts)) < 2 or 10 * len(set(cells)) < 9 * len(cells):
+        few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
+        if few or 10 * len(set(cells)) < 9 * len(cells):
             continue
         if 2 * shared < len(of_one):
             names = [c.name for c in columns]
@@ -215,6 +220,8 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
                 f"raters= of {names!r}."
             )
     _refuse_names(columns, _UNITS)
+    answered = zip(columns, parts, strict=True)
+    doubt_columns([(c.name, of_one) for c, of_one in answered if c.count() >= _ENOUGH], in_columns)
 
 
 def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
@@ -240,7 +247,7 @@ def _may_identify(cell: object) -> bool:
     return isinstance(cell, str | int | datetime) and cell != ""
 
 
-def _answer_parts(column: Column) -> set[object]:
+def _answer_parts(column: Column) -> set[str]:
     parts: set[object] = set()
     for cell in column.dropna().tolist():
         if isinstance(cell, str):
@@ -249,7 +256,9 @@ def _answer_parts(column: Column) -> set[object]:
             parts.update(str(label).casefold() for label in cell)
         elif isinstance(cell, Hashable):
             parts.add(cell)
-    return parts - {""}
+    # 2 of one column and "2" of another are one answer.
+    whole = {int(p) if isinstance(p, float) and p.is_integer() else p for p in parts}
+    return {str(part) for part in whole} - {""}
 
 
 def _refuse_nameless(what: str, names: Iterable[object]) -> None:

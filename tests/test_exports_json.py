@@ -577,6 +577,7 @@ def places(value, path=()):
 
 
 @pytest.mark.filterwarnings("ignore:.*rows? of the roster without a counterpart")
+@pytest.mark.filterwarnings("ignore:.*with several ._task_hash.")
 @pytest.mark.parametrize("name", WRITERS)
 def test_wrong_types_never_end_in_a_traceback(tmp_path, name):
     """Any one value replaced by one of another type: a study, or an error of setagree."""

@@ -171,8 +171,9 @@ def _refuse_header(
     source: Source, frame: pd.DataFrame, written: Sequence[str], *, above: int = 0
 ) -> None:
     """Refuse a row that is the header again; so many rows stand above the first."""
-    again = np.flatnonzero((frame.iloc[:, 0] == written[0]).to_numpy())
-    again = again[(frame.iloc[again] == written).all(axis=1).to_numpy(dtype=bool)]
+    # A file that was appended to another may begin with a byte order mark.
+    again = np.flatnonzero(frame.iloc[:, 0].isin([written[0], f"\ufeff{written[0]}"]).to_numpy())
+    again = again[(frame.iloc[again, 1:] == written[1:]).all(axis=1).to_numpy(dtype=bool)]
     if again.size:
         raise FileError(
             f"{source} repeats its header in row {above + again[0] + 1:,} below the first: it "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +21,7 @@ from setagree.sources.exports.sheets import (
     pick_question,
     read_json,
     split_column,
+    ticked,
 )
 from setagree.sources.exports.unclear import settle
 
@@ -192,13 +193,25 @@ def _is_onehot(peek: Peek) -> bool:
 def _read_onehot(path: Path, request: Request) -> Answers:
     """Read one column a label; an example that was called very unclear is no annotation."""
     sheet = Sheet.open(path, request)
-    unclear = sheet.cells(_UNCLEAR).str.lower().isin(["true", "1"]).to_numpy(dtype=bool)
-    names = sheet.columns
-    labels, blank = flag_sets(sheet, {n: n for n in names[names.index(_UNCLEAR) + 1 :]})
+    unclear = ticked(sheet, _UNCLEAR)
+    place = sheet.columns.index(_UNCLEAR)
+    _refuse_flags(sheet, sheet.columns[:place])
+    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns[place + 1 :]})
     found = sheet.found(
         sheet.ids("id"), sheet.ids("rater_id"), drop(labels, unclear), blank & ~unclear
     )
     return settle(found, request, why="All its labels are blank.")
+
+
+def _refuse_flags(sheet: Sheet, names: Sequence[str]) -> None:
+    """Refuse labels to the left of the labels, where nobody would look for them."""
+    for name in names:
+        flags = sheet.among(name, {"0", "1"})
+        if name not in {"id", "rater_id", "column 1"} and flags.all():
+            raise DataError(
+                f"{sheet.name}: column {name!r} holds 0 and 1 and stands to the left of "
+                f"{_UNCLEAR!r}; labels stand to its right. Move or drop that column."
+            )
 
 
 FORMATS: tuple[Format, ...] = (

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from setagree.errors import FileError, OptionError, counted, listing, shorten
-from setagree.labels import EMPTY, LabelSet
+from setagree.errors import DataError, FileError, OptionError, counted, listing, shorten
+from setagree.labels import LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import (
     Sheet,
@@ -105,8 +106,8 @@ def _pipe_column(sheet: Sheet, request: Request) -> Column:
 def _box_columns(sheet: Sheet, request: Request) -> Column:
     """Read one column a label, those of one question where its name goes before the labels."""
     boxes = {column: match[1] for column in sheet.columns if (match := _BOX.fullmatch(column))}
-    if request.question is not None:
-        questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
+    questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
+    if request.question is not None or _are_questions(questions, list(boxes.values())):
         prefix = pick_question(request.question, questions, sheet.name) + "."
         boxes = {c: b.removeprefix(prefix) for c, b in boxes.items() if b.startswith(prefix)}
     if not boxes:
@@ -114,11 +115,19 @@ def _box_columns(sheet: Sheet, request: Request) -> Column:
     return flag_sets(sheet, boxes)
 
 
+def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
+    """Say whether several prefixes each stand before several labels, as in q1.joy and q2.joy."""
+    dotted = Counter(label.partition(".")[0] for label in labels if "." in label)
+    return len(prefixes) > 1 and all(dotted[prefix] > 1 for prefix in prefixes)
+
+
 def _task_answers(sheet: Sheet, request: Request) -> Column:
     records = sheet.parse(_TASK_ANSWERS, _task_record)
-    known = dict.fromkeys(key for record in records if record for key in record)
-    boxes = all(_is_box(record[key]) for record in records if record for key in record)
-    if boxes and request.question is None:
+    answers = [(key, record[key]) for record in records if record for key in record]
+    known = dict.fromkeys(key for key, answer in answers if not _is_box(answer))
+    # Text beside boxes is a comment; what has labels of its own is another question.
+    asked = {key for key, answer in answers if not isinstance(answer, str)} & {*known}
+    if len(known) < len({key for key, _ in answers}) and not asked and request.question is None:
         labels = sheet.parse(_TASK_ANSWERS, lambda cell: _ticked_boxes(_task_record(cell)))
         return labels, sheet.blank(_TASK_ANSWERS)
     name = pick_question(request.question, list(known), sheet.name)
@@ -140,7 +149,7 @@ def _is_box(answer: object) -> bool:
 
 
 def _ticked_boxes(record: Mapping[str, Any]) -> LabelSet:
-    return frozenset(label for label, box in record.items() if box["on"])
+    return frozenset(label for label, box in record.items() if _is_box(box) and box["on"])
 
 
 def _task_labels(record: Mapping[str, Any], question: str) -> LabelSet | None:
@@ -260,9 +269,21 @@ def _read_zooniverse(path: Path, request: Request) -> Answers:
     tasks = sheet.parse("annotations", _tasks)
     question = _zooniverse_task(tasks, request, sheet)
     labels = sheet.parse("annotations", lambda cell: _task_value(_tasks(cell), question))
+    _refuse_workflows(sheet, np.array([question in row if row else False for row in tasks]))
     nothing = np.zeros(len(labels), dtype=bool)
     found = sheet.found(sheet.ids("subject_ids"), sheet.ids("user_name"), labels, nothing)
     return settle(found, request, why="")
+
+
+def _refuse_workflows(sheet: Sheet, answered: Flags) -> None:
+    """Refuse classifications of several workflows, whose tasks are all called T0, T1, ..."""
+    name = "workflow_id"
+    if name in sheet.frame and len(found := sheet.keep(answered).cells(name).unique()) > 1:
+        raise DataError(
+            f"{sheet.name} has classifications of {len(found)} workflows, {listing(found.tolist())}"
+            f" ({name!r}), which call different questions alike; export one workflow, or keep the "
+            "rows of one."
+        )
 
 
 def _zooniverse_task(
@@ -302,7 +323,7 @@ def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> L
         return None
     if isinstance(value, str):
         return frozenset({value})
-    return label_list(value, str(value)) if value else EMPTY
+    return label_list(value, str(value))
 
 
 _DEFAULT = "A blank answer is the empty set unless blank='missing' is said."

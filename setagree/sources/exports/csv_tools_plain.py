@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.doubts import doubt_blanks, doubt_markers, doubt_separator
+from setagree.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator
 from setagree.errors import DataError
 from setagree.labels import LabelSet, LabelSyntax, read_cell
 from setagree.layouts import from_wide
@@ -160,6 +160,7 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
     distinct, codes = np.unique(cells.astype(str), return_inverse=True)
     doubt_separator(distinct.tolist(), sep)
+    doubt_brackets(distinct.tolist(), sep)
     if request.roster is None:
         doubt_markers(codes, distinct.tolist())
     return [

@@ -168,10 +168,26 @@ def _read_redcap(
     ticked = flag_sets(sheet, columns, true={*TRUE, "checked"}, false={*FALSE, "unchecked"})
     rest = [name for name in sheet.columns if name not in boxes]
     unit, rater = _record_unit(rest, sheet.name), usual_column("rater", rest, sheet.name)
+    _doubt_events(sheet, unit)
     labels, unclear = _by_status(sheet, *ticked, _status_column(sheet.columns, [*columns][-1]))
     found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, unclear)
     why = "REDCap exports boxes that nobody saw as unchecked, and there is no '<form>_complete'."
     return settle(found, request, why=why)
+
+
+def _doubt_events(sheet: Sheet, unit: str) -> None:
+    """Say that a unit was rated in several events or instances, as a patient at two visits is."""
+    for name in ("redcap_event_name", "redcap_repeat_instance"):
+        if name not in sheet.frame or name == unit:
+            continue
+        times = sheet.cells(name).groupby(sheet.cells(unit)).nunique()
+        if n := int((times > 1).sum()):
+            warn(
+                f"{sheet.name}: {counted(n, 'unit')} with rows of several {name!r}, which are "
+                f"taken as one unit each; if they are not, join {unit!r} and {name!r} in one "
+                "column called 'unit'.",
+                SetagreeWarning,
+            )
 
 
 def _record_unit(names: Sequence[str], where: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, shorten
+from setagree.errors import DataError, FileError, SetagreeWarning, counted, shorten, warn
 from setagree.labels import LabelSet
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.sheets import pick_question
@@ -56,6 +56,8 @@ def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
     root = _parse_xml(file, name)
     rater = _assignee(root, name)
     images = root.findall("image")
+    if n := len(root.findall("image/tag[@source='auto']")):
+        warn(f"{name}: {counted(n, 'tag')} set by a model, not by {rater!r}.", SetagreeWarning)
     if not root.findall("image/tag") and root.findall("image/*"):
         raise DataError(f"{name} has shapes and no tags; label sets are tags on whole images.")
     for place, image in enumerate(images):

@@ -108,6 +108,13 @@ class Node:
         """Return the labels of the list that this value must be."""
         return frozenset([item.label() for item in self.items()])
 
+    def flag(self, key: str) -> bool:
+        """Return whether the value under a key is true; absent or null is not."""
+        inside = self.get(key)
+        if inside is None or isinstance(inside.value, bool):
+            return inside is not None and inside.value
+        raise inside.fail(f"{shorten(inside.value, limit=40)} where true or false is due.")
+
     def text(self) -> str:
         """Return the text that this value must be."""
         if not isinstance(self.value, str):

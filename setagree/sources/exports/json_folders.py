@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from setagree.errors import DataError, FileError, counted
+from setagree.errors import DataError, FileError, counted, listing
 from setagree.labels import Blank, Label
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.gathering import (
@@ -23,7 +23,7 @@ from setagree.sources.exports.rosters import Pair, check_roster, read_roster, te
 from setagree.sources.files import read_table
 from setagree.sources.streams import check_regular
 
-_RESPONSE = re.compile(r"(?:^|.*/)(\d+)/[^/]+\.json")
+_RESPONSE = re.compile(r"(?P<job>.*?/)??(?:iteration-\d+/)?(?P<unit>\d+)/[^/]+\.json")
 _NO_RATERS = "all"
 
 
@@ -183,10 +183,15 @@ def read_sagemaker(path: Path, request: Request) -> Answers:
             f"{shown(path)} holds consolidated answers, one for each unit, and no workers; name "
             "the folder annotations/worker-response of the labeling job."
         )
-    answers_of = [
-        (int(match[1]), each)
+    files = {
+        file: match
         for file in sorted(path.rglob("*.json"))
         if (match := _RESPONSE.fullmatch(file.relative_to(path).as_posix()))
+    }
+    _refuse_jobs([match["job"] or "" for match in files.values()], path)
+    answers_of = [
+        (int(match["unit"]), each)
+        for file, match in files.items()
         for each in _worker_answers(file, path, request)
     ]
     found = [name for _, each in answers_of for name in each.at("answerContent").members()]
@@ -197,6 +202,15 @@ def read_sagemaker(path: Path, request: Request) -> Answers:
         labels = None if content is None else _selected(content)
         add(answers, unit, each.at("workerId").name(), labels, str(each))
     return answers
+
+
+def _refuse_jobs(folders: list[str], path: Path) -> None:
+    """Refuse the answers of several jobs, whose units are numbered from 0 each."""
+    if len(jobs := list(dict.fromkeys(folders))) > 1:
+        raise DataError(
+            f"{shown(path)} holds the answers of {len(jobs)} jobs, in {listing(jobs)}; the units "
+            "of each are numbered from 0, so name the folder of one."
+        )
 
 
 def _worker_answers(file: Path, folder: Path, request: Request) -> list[Node]:

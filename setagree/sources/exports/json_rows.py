@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,26 @@ def read_sequence(path: Path, request: Request) -> Answers:
         )
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
+    _refuse_flags([given for row in rows if (given := row.get(answer)) is not None])
     answers = nothing()
     known: dict[str, frozenset[Label]] = {}
     for row in rows:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
         add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
     return answers
+
+
+def _refuse_flags(answers: Sequence[Node]) -> None:
+    """Refuse lists of 0 and 1 of one length, which are flags and would be read as two labels."""
+    lists = [each.value for each in answers if isinstance(each.value, list) and each.value]
+    widths = {len(each) for each in lists}
+    if len(widths) != 1 or widths == {1}:
+        return
+    if all(type(item) is int and item in {0, 1} for each in lists for item in each):
+        raise answers[0].fail(
+            f"like every list of labels, this is one of {max(widths)} zeros and ones; write the "
+            "names of the labels that are 1."
+        )
 
 
 def _labels_of(
@@ -95,10 +109,11 @@ def read_nested(path: Path, request: Request) -> Answers:
     unit = _unit_key(rows[0], group)
     names = class_names(path, labels, request.encoding)
     answers = nothing()
-    for row in rows:
-        for who, given in _pairs(row.at(group), rater, labels):
-            label_set = None if given.value is None else _named(given, names)
-            add(answers, row.at(unit).name(), who.name(), label_set, given.place)
+    pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
+    _refuse_flags([given for _, _, given in pairs])
+    for row, who, given in pairs:
+        label_set = None if given.value is None else _named(given, names)
+        add(answers, row.at(unit).name(), who.name(), label_set, given.place)
     return answers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from setagree.errors import DataError, listing
+from setagree.errors import DataError, SetagreeWarning, counted, listing, warn
 from setagree.labels import Label
 from setagree.sources.exports.base import Answers, Format, Peek, Request
 from setagree.sources.exports.gathering import (
@@ -22,6 +22,8 @@ _NOT_QUESTIONS = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"),
     "comments",
 }
+# What only the choices for a region have beside them: where it is.
+_REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", "globalOffsets"}
 
 
 def _keys(peek: Peek) -> set[str]:
@@ -68,8 +70,7 @@ def _chosen(
 
     Where a project asks several questions, some may be shown under a condition.
     """
-    cancelled = annotation.get("was_cancelled")
-    if cancelled is not None and cancelled.value:
+    if annotation.flag("was_cancelled"):
         return None
     mine = [each for each in _choices(annotation) if each.at("from_name").value == question]
     if len(mine) > 1:
@@ -77,7 +78,10 @@ def _chosen(
             f"{len(mine)} answers to {question!r}: they belong to regions, and a unit needs one."
         )
     if mine:
-        return mine[0].at("value").at("choices").label_set()
+        value = mine[0].at("value")
+        if not _REGIONAL.isdisjoint(value.members()):
+            raise value.fail("the choices belong to a region, and a unit needs its own.")
+        return value.at("choices").label_set()
     if not several:
         return frozenset()
     why = f"no answer to {question!r}, which was left empty or not shown"
@@ -198,10 +202,26 @@ def read_prodigy(path: Path, request: Request) -> Answers:
     """Return what was accepted in the choice interface; ignored examples are skipped."""
     refuse_useless(request, path, "question", "roster")
     answers = nothing()
-    for line in read_records(path, request.encoding, name="examples"):
+    lines = read_records(path, request.encoding, name="examples")
+    _doubt_tasks(lines, path)
+    for line in lines:
         labels = _accepted(line, request)
         add(answers, line.at("_input_hash").name(), _session(line), labels, line.place)
     return answers
+
+
+def _doubt_tasks(lines: list[Node], path: Path) -> None:
+    """Say that an example was asked about in several ways, with other options or another label."""
+    tasks: dict[str, set[str]] = {}
+    for line in lines:
+        asked = line.members().get("_task_hash")
+        tasks.setdefault(repr(line.at("_input_hash").value), set()).add(repr(asked))
+    if n := sum(len(asked) > 1 for asked in tasks.values()):
+        warn(
+            f"{shown(path)}: {counted(n, 'example')} with several '_task_hash', each of which is "
+            "another question or list of options; all are taken as one question.",
+            SetagreeWarning,
+        )
 
 
 def _accepted(line: Node, request: Request) -> frozenset[Label] | None:
@@ -236,6 +256,8 @@ def _is_prodigy(peek: Peek) -> bool:
 
 # ---- Argilla --------------------------------------------------------------------------------
 
+_STATES = {"submitted", "discarded", "draft", "pending"}
+
 
 def read_argilla_flat(path: Path, request: Request) -> Answers:
     """Return the submitted responses to a question; drafts and discarded ones are skipped."""
@@ -267,7 +289,9 @@ def _add_flat(answers: Answers, record: Node, key: str) -> None:
     unit = record.at("id").name()
     for value, user, status in zip(*lists, strict=True):
         # A discarded response may hold values all the same.
-        labels = _response(value) if status.text() == "submitted" else None
+        if status.text() not in _STATES:
+            raise status.fail(f"{status.value!r} is no status of a response.")
+        labels = _response(value) if status.value == "submitted" else None
         add(answers, unit, user.name(), labels, value.place)
 
 

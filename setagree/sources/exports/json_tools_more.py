@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 
-from setagree.errors import DataError, listing
+from setagree.errors import DataError, SetagreeWarning, listing, warn
 from setagree.labels import Label
 from setagree.sources.columns import guess_columns
 from setagree.sources.exports.base import Answers, Format, Peek, Request
@@ -57,11 +57,9 @@ def _is_lighttag(peek: Peek) -> bool:
 def read_labelbox(path: Path, request: Request) -> Answers:
     """Return the answers to a checklist or radio question; skipped labels are skipped."""
     refuse_useless(request, path, "roster")
-    labels = [
-        (_data_row(row), label)
-        for row in read_records(path, request.encoding, name="rows")
-        for label in _labels_of(row)
-    ]
+    rows = read_records(path, request.encoding, name="rows")
+    _doubt_projects(rows, path)
+    labels = [(_data_row(row), label) for row in rows for label in _labels_of(row)]
     found = [each.at("name").text() for _, label in labels for each in _classifications(label)]
     question = choose_question(request.question, found, shown(path))
     several = len(set(found)) > 1
@@ -71,6 +69,23 @@ def read_labelbox(path: Path, request: Request) -> Answers:
         answer = _checked(label, question, request, several=several)
         add(answers, unit, rater, answer, label.place)
     return answers
+
+
+def _doubt_projects(rows: Iterable[Node], path: Path) -> None:
+    """Say that the labels of several projects are taken as one study."""
+    projects = {
+        key: each.value.get("name") or key
+        for row in rows
+        for key in row.at("projects").members()
+        if (each := row.at("projects").at(key)).at("labels").value
+    }
+    if len(projects) > 1:
+        warn(
+            f"{shown(path)} has labels of {len(projects)} projects, "
+            f"{listing([*projects.values()])}, which are taken as one study; export one project if "
+            "they ask different questions.",
+            SetagreeWarning,
+        )
 
 
 def _labels_of(row: Node) -> Iterator[Node]:
@@ -93,8 +108,7 @@ def _classifications(label: Node) -> Iterable[Node]:
 def _checked(
     label: Node, question: str | None, request: Request, *, several: bool
 ) -> frozenset[Label] | None:
-    skipped = label.at("performance_details").get("skipped")
-    if skipped is not None and skipped.value:
+    if label.at("performance_details").flag("skipped"):
         return None
     mine = [each for each in _classifications(label) if each.at("name").value == question]
     if mine:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.doubts import doubt_separator
+from setagree.doubts import doubt_brackets, doubt_separator
 from setagree.errors import (
     DataError,
     FileError,
@@ -294,6 +294,12 @@ def flag_sets(
     return answer.tolist(), nothing
 
 
+def ticked(sheet: Sheet, name: str) -> Flags:
+    """Return which cells of a column, which must be there, are true; a blank one is not."""
+    sheet.cells(name)
+    return _flags(sheet, name, TRUE, FALSE)[0]
+
+
 def _flags(
     sheet: Sheet, name: str, true: Collection[str], false: Collection[str]
 ) -> tuple[Flags, Flags]:
@@ -334,7 +340,9 @@ def splitter(sep: str) -> Callable[[str], LabelSet]:
 def doubt_columns(sheet: Sheet, names: Iterable[str], sep: str) -> None:
     """Warn where another separator than `sep` seems to stand between the labels of columns."""
     distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
-    doubt_separator([cell for cell in distinct if cell], sep)
+    cells = [cell for cell in distinct if cell]
+    doubt_separator(cells, sep)
+    doubt_brackets(cells, sep)
 
 
 def split_column(sheet: Sheet, name: str, sep: str) -> list[LabelSet | None]:
