@@ -166,6 +166,11 @@ def share(x: Any) -> str:
     return text.replace(" ", "\u00a0")
 
 
+def percent(level: float) -> str:
+    """Return a confidence level as it stands before the word interval: 95%, 97.5%, 99.99%."""
+    return f"{100 * level:.12g}%"
+
+
 def count(x: Any) -> str:
     """Return a whole number with its thousands apart; a small mean of counts has two decimals."""
     if is_nothing(x):

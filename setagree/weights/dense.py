@@ -162,9 +162,10 @@ def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]
 def _check_symmetry(
     values: Sequence[Any], function: Callable[[Any, Any], float], distances: Floats
 ) -> None:
+    slack = 1e-12 * float(distances.max(initial=0.0))
     for k, l in _sampled_pairs(len(values)):
         back = _call(function, values[l], values[k])
-        if not math.isclose(back, distances[k, l], rel_tol=1e-9, abs_tol=1e-12):
+        if not math.isclose(back, distances[k, l], rel_tol=1e-9, abs_tol=slack):
             raise DistanceError(
                 f"a distance is symmetric; the pair {_text(values[k])}, {_text(values[l])} has "
                 f"{distances[k, l]} one way and {back} the other."
