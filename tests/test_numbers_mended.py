@@ -13,7 +13,13 @@ from small_studies import annotations, text
 
 import setagree as sa
 from setagree.views.findings import gather
-from setagree.views.sentences import chance_finding, change_finding, main_findings, verdict_sentence
+from setagree.views.sentences import (
+    chance_finding,
+    change_finding,
+    headline,
+    main_findings,
+    verdict_sentence,
+)
 from setagree.views.words import percent, plain
 
 
@@ -370,3 +376,60 @@ class TestWhatIf:
             for group in (["l1", "l2"], {"l1", "l2"}, (name for name in ("l2", "l1")))
         ]
         assert found == pytest.approx([found[0]] * 3)
+
+
+class TestExtremeWeights:
+    """What a user's numbers may be, and what they may not."""
+
+    study = annotations(text("ab a / b b / abc bc / c ac / {} a"))
+
+    @pytest.mark.parametrize("size", [1e308, 1.0, 1e-307])
+    def test_label_weights_count_as_ratios(self, size):
+        """Weights that are all alike give the Jaccard distance, in any unit."""
+        distance = sa.distances.weighted_jaccard(dict.fromkeys("abc", size))
+        plain_ = sa.krippendorff_alpha(self.study, distance="jaccard")
+        weighted = sa.krippendorff_alpha(self.study, distance=distance)
+        assert weighted.estimate == pytest.approx(plain_.estimate, rel=1e-12)
+        assert weighted.standard_error == pytest.approx(plain_.standard_error, rel=1e-12)
+
+    def test_labels_without_weight(self):
+        """Weights of 0 alone leave no difference between any two sets."""
+        distance = sa.distances.weighted_jaccard(dict.fromkeys("abc", 0.0))
+        with pytest.warns(sa.UndefinedAgreementWarning, match="no disagreement"):
+            assert math.isnan(sa.krippendorff_alpha(self.study, distance=distance).estimate)
+
+    @pytest.mark.parametrize("far", [1e308, 1e-320])
+    def test_a_function_of_the_counts(self, far):
+        """It is refused for the same sizes as a function of two sets."""
+        distance = sa.OverlapDistance(
+            lambda a, b, i: far * ((a != i) | (b != i)), name="far", bounded=False
+        )
+        with pytest.raises(sa.SetagreeError, match=r"is 0 or between 1e-150 and 1e\+150"):
+            sa.krippendorff_alpha(self.study, distance=distance)
+
+    def test_a_small_function_that_is_not_symmetric(self):
+        """Symmetry is judged beside the size of the distances."""
+        distance = sa.OverlapDistance(
+            lambda a, b, i: 1e-13 * (1.0 * ((a != i) | (b != i)) + (a > b)), name="odd"
+        )
+        with pytest.raises(sa.SetagreeError, match="is symmetric"):
+            sa.krippendorff_alpha(self.study, distance=distance)
+
+    def test_a_window_of_numpy(self):
+        """A whole number of numpy is a number."""
+        numbers = list(range(10))
+        found = sa.over_time(timed(numbers, int), "t", window=np.int64(3))
+        assert found["n_units"].tolist() == in_windows(numbers, 3) == [3, 3, 3, 1]
+
+    def test_a_borrowed_name_in_the_report(self):
+        """The headline does not call a user's distance by the name of a published one."""
+
+        def masi(A, B):
+            return float(A != B)
+
+        study = sa.simulate(20, 3, rng=1)
+        found = gather(study, distance=masi, n_resamples=19, rng=1)
+        said = plain(headline(found))
+        assert said.startswith("Krippendorff's alpha with a distance of your own, “masi” is ")
+        ours = gather(study, distance="masi", n_resamples=19, rng=1)
+        assert plain(headline(ours)).startswith("Krippendorff's alpha with the MASI distance is ")

@@ -118,7 +118,9 @@ def edges(start: Any, end: Any) -> tuple[Any, Any]:
 
 
 def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
-    is_number = isinstance(length, int | float) and not isinstance(length, bool)
+    is_number = isinstance(length, int | float | np.integer | np.floating) and not isinstance(
+        length, bool
+    )
     if np.issubdtype(times.dtype, np.number):
         if not is_number or not 0 < length < np.inf:
             raise OptionError(f"{name}={length!r} must be a number above 0, as the times are.")

@@ -18,7 +18,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 
-_LEAST, _MOST = 1e-150, 1e150
+LEAST, MOST = 1e-150, 1e150
+"""Between these lies a distance that is not 0, so that it can be squared and added up."""
+"""Between these lies a distance that is not 0, so that it can be squared and added up."""
 
 
 @dataclass(frozen=True)
@@ -329,11 +331,11 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
         raise DistanceError(
             f"a distance is finite and >= 0; {_pair(values, k, l)} has {entries[k, l]}."
         )
-    extreme = (entries > 0) & ((entries < _LEAST) | (entries > _MOST))
+    extreme = (entries > 0) & ((entries < LEAST) | (entries > MOST))
     if extreme.any():
         k, l = np.argwhere(extreme)[0]
         raise DistanceError(
-            f"a distance that is not 0 lies between {_LEAST:g} and {_MOST:g}, so that it can be "
+            f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
             f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
         )
     if (np.diagonal(entries) != 0).any():

@@ -11,7 +11,6 @@ import numpy as np
 
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
-from setagree.distances import distance_names, get_distance
 from setagree.draws import check_level
 from setagree.errors import DataError, OptionError, a_type, check_choice, counted
 from setagree.inference.bootstrap import Bootstrap
@@ -21,13 +20,14 @@ from setagree.results import Agreement, AgreementTable
 from setagree.scoring import DEFAULT_DISTANCES, Study, score_one
 from setagree.tally import Tally
 from setagree.views.methods_resampling import bootstrapped, check_reported, tested
-from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited
+from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited, is_ours
 from setagree.views.words import (
     LONGEST_NAME,
     coefficient_name,
     cut,
     distance_name,
     number,
+    own_name,
     percent,
     share,
     visible,
@@ -280,13 +280,10 @@ def _measures(rows: Sequence[Agreement], text: _Text) -> str:
 
 def _distance(row: Agreement, text: _Text) -> str:
     """Return the name of a distance, its formula, and its source."""
-    name, made = row.distance, row.case.distance
-    ours = name in distance_names() and name in DISTANCE_SOURCES
-    # A function of the authors may go by the name of one of ours.
-    if not ours or (made is not None and made != get_distance(name)):
-        return f"“{name if ours else distance_name(name)}” (defined by the authors)"
-    formula, source = DISTANCE_SOURCES[name]
-    return f"{distance_name(name)} [{formula}]{text.cite(source)}"
+    if not is_ours(row):
+        return f"“{own_name(row.distance)}” (defined by the authors)"
+    formula, source = DISTANCE_SOURCES[row.distance]
+    return f"{distance_name(row.distance)} [{formula}]{text.cite(source)}"
 
 
 def _estimates(rows: Sequence[Agreement], level: float) -> str:

@@ -15,6 +15,7 @@ from setagree.results import Agreement
 from setagree.views.findings import Findings, by_share, running_share
 from setagree.views.panel_words import camps_finding, models_finding, replication_finding
 from setagree.views.rater_words import rater_finding
+from setagree.views.references import DISTANCE_SOURCES, is_ours
 from setagree.views.standouts import (
     evenly_spread,
     groups_apart,
@@ -29,6 +30,7 @@ from setagree.views.words import (
     enumeration,
     interval,
     number,
+    own_name,
     p_phrase,
     share,
     short_name,
@@ -117,7 +119,9 @@ def headline(f: Findings) -> Sentence:
 
 
 def distance_phrase(row: Agreement) -> str:
-    """Return ``the MASI distance``."""
+    """Return ``the MASI distance``; a user's own that borrows a name keeps its own spelling."""
+    if row.distance in DISTANCE_SOURCES and not is_ours(row):
+        return f"a distance of your own, “{own_name(row.distance)}”"
     return f"the {distance_name(row.distance)} distance"
 
 

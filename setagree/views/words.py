@@ -122,7 +122,12 @@ def short_name(coefficient: str) -> str:
 
 def distance_name(distance: str) -> str:
     """Return what papers call a distance."""
-    return visible(cut(DISTANCE_NAMES.get(distance, distance), LONGEST_NAME))
+    return own_name(DISTANCE_NAMES.get(distance, distance))
+
+
+def own_name(distance: str) -> str:
+    """Return what a user calls a distance."""
+    return visible(cut(distance, LONGEST_NAME))
 
 
 def measure_name(coefficient: object, distance: object) -> str:

@@ -64,6 +64,8 @@ class WeightedJaccardWeights(BlockWeights):
         super().__init__(values)
         distance.check_labels(geometry.labels)
         weights = np.array([float(distance.label_weights[label]) for label in geometry.labels])
+        # Only their ratios count: a power of two brings huge ones near 1, and changes no digit.
+        weights = np.ldexp(weights, -np.frexp(weights.max(initial=0.0))[1])
         shape = (geometry.n_values, len(geometry.labels))
         indptr, indices = geometry.indptr, geometry.indices
         self._flags = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
