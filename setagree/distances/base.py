@@ -331,9 +331,9 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
         raise DistanceError(
             f"a distance is finite and >= 0; {_pair(values, k, l)} has {entries[k, l]}."
         )
-    extreme = (entries > 0) & ((entries < LEAST) | (entries > MOST))
-    if extreme.any():
-        k, l = np.argwhere(extreme)[0]
+    least = float(entries.min(initial=np.inf, where=entries > 0))
+    if least < LEAST or entries.max(initial=0.0) > MOST:
+        k, l = np.argwhere((entries > 0) & ((entries < LEAST) | (entries > MOST)))[0]
         raise DistanceError(
             f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
             f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
