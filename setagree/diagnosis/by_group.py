@@ -14,7 +14,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.diagnosis.common import Row, counts, known_raters, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
-from setagree.diagnosis.windows import Times, first_times, times_of, windows
+from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.differences import ROUNDING
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
@@ -211,7 +211,7 @@ def over_time(
     times = when.of_unit[study.unit_codes][order]
     rows = []
     for start, end in windows(when.of_unit, window, step):
-        first, last = np.searchsorted(times, [start, end])
+        first, last = np.searchsorted(times, edges(start, end))
         if first < last:
             part = score_part(whole, of_ratings(study, np.sort(order[first:last])))
             columns = counts(part) | uncertainty(part, level) | named(part)

@@ -60,7 +60,9 @@ def what_if(
         Each is taken out of all answers; an answer that held nothing else becomes the empty set,
         which is still an answer.
     drop_raters : sequence of raters
-        Each is left out.
+        Each is left out, and the rest scored as if it were the study: what a distance takes from
+        the data (mid-ranks, the largest distance) and the list of values are made anew. `by_rater`
+        and `jackknife` keep those of the whole study, which differs for such distances alone.
     parents : mapping, optional
         The parent of each label, or several, as in `setagree.distances.taxonomy`: every label is
         replaced by its parents, a root stays.
@@ -195,11 +197,14 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise OptionError(f"merge={groups!r} must be a list of groups of labels: [[a, b]].")
-        labels = frozenset(group)
-        _check_labels(study, labels)
+        listed = list(group)
+        if not listed:
+            raise OptionError(f"merge={groups!r} has a group without labels.")
+        _check_labels(study, listed)
+        labels = frozenset(listed)
         name = _MERGED.join(_named(study, label) for label in sorted_labels(labels))
         # One of them stands for all: what a distance knows of labels, it knows of this one.
-        kept = next(iter(group)) if isinstance(group, list | tuple) else sorted_labels(labels)[0]
+        kept = listed[0] if isinstance(group, list | tuple) else sorted_labels(labels)[0]
         yield "merge", name, _replacing(labels, frozenset([kept]))
 
 

@@ -13,6 +13,10 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, counted
 
 _WINDOWS_AT_MOST = 2_000
+_WHOLE_AT_MOST = 2.0**61
+
+_ROUNDING = 1e-9
+"""The share of a step by which decimals such as 0.3 miss a multiple of it, three times 0.1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,8 @@ def times_of(cells: pd.Series[Any]) -> Times:
         if not np.isfinite(numbers).all():
             n = int((~np.isfinite(numbers)).sum())
             raise DataError(f"{counted(n, 'time')} of {len(cells):,} are no finite numbers.")
-        return Times(cells.to_numpy())
+        # Differences of small whole numbers (int8) would run over.
+        return Times(cells.to_numpy(dtype=np.int64 if _fits(numbers, cells) else np.float64))
     try:
         parsed = pd.to_datetime(cells, format="ISO8601")
         zone = parsed.dt.tz
@@ -63,6 +68,12 @@ def times_of(cells: pd.Series[Any]) -> Times:
         ) from error
     plain = parsed if zone is None else parsed.dt.tz_convert("UTC").dt.tz_localize(None)
     return Times(plain.to_numpy(), zone)
+
+
+def _fits(numbers: npt.NDArray[np.float64], cells: pd.Series[Any]) -> bool:
+    """Say whether numbers are whole ones whose differences fit 64 bits."""
+    whole = pd.api.types.is_integer_dtype(cells)
+    return whole and bool((np.abs(numbers) < _WHOLE_AT_MOST).all())
 
 
 def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Times:
@@ -93,12 +104,23 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
     # An end is the next start itself, so that no time falls between two.
     starts = [first + k * stride for k in range(n + 2)]
     for k, start in enumerate(starts[:-1]):
-        if start <= last:
-            yield start, starts[k + 1] if step is None else start + width
+        end = starts[k + 1] if step is None else start + width
+        if edges(start, end)[0] <= last:
+            yield start, end
+
+
+def edges(start: Any, end: Any) -> tuple[Any, Any]:
+    """Return where a window is cut: a decimal that misses an end by rounding stands on it."""
+    if not isinstance(end, float | np.floating):
+        return start, end
+    slack = max(_ROUNDING * float(end - start), 4 * float(np.spacing(abs(float(end)))))
+    return start - slack, end - slack
 
 
 def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
-    is_number = isinstance(length, int | float) and not isinstance(length, bool)
+    is_number = isinstance(length, int | float | np.integer | np.floating) and not isinstance(
+        length, bool
+    )
     if np.issubdtype(times.dtype, np.number):
         if not is_number or not 0 < length < np.inf:
             raise OptionError(f"{name}={length!r} must be a number above 0, as the times are.")

@@ -18,6 +18,10 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 
+LEAST, MOST = 1e-150, 1e150
+"""Between these lies a distance that is not 0, so that it can be squared and added up."""
+"""Between these lies a distance that is not 0, so that it can be squared and added up."""
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -327,6 +331,13 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
         raise DistanceError(
             f"a distance is finite and >= 0; {_pair(values, k, l)} has {entries[k, l]}."
         )
+    least = float(entries.min(initial=np.inf, where=entries > 0))
+    if least < LEAST or entries.max(initial=0.0) > MOST:
+        k, l = np.argwhere((entries > 0) & ((entries < LEAST) | (entries > MOST)))[0]
+        raise DistanceError(
+            f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
+            f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
+        )
     if (np.diagonal(entries) != 0).any():
         k = int(np.flatnonzero(np.diagonal(entries))[0])
         hint = " It looks like a similarity: say similarity=True." if _ones(entries) else ""
@@ -335,8 +346,9 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
 
 
 def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
-    if not np.allclose(entries, entries.T, rtol=1e-12, atol=1e-12):
-        k, l = np.argwhere(~np.isclose(entries, entries.T, rtol=1e-12, atol=1e-12))[0]
+    slack = 1e-12 * float(entries.max(initial=0.0))
+    if not np.allclose(entries, entries.T, rtol=1e-12, atol=slack):
+        k, l = np.argwhere(~np.isclose(entries, entries.T, rtol=1e-12, atol=slack))[0]
         raise DistanceError(
             f"a {what} is symmetric; {_pair(values, k, l)} has {entries[k, l]} one way and "
             f"{entries[l, k]} the other."

@@ -266,7 +266,20 @@ def _groups(study: Annotations, groups: Groups, asked: Mapping[str, Any]) -> pd.
             "groups is a DataFrame and not what by_group returned; pass that, or a Series or dict "
             "of unit to group."
         )
+    _check_measure(groups, asked)
     return groups
+
+
+def _check_measure(groups: pd.DataFrame, asked: Mapping[str, Any]) -> None:
+    """Raise `DataError` where the groups were scored by something that the report does not show."""
+    wanted = {"coefficient": asked["coefficient"], "distance": asked["distance"].name}
+    for name, one in wanted.items():
+        other = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
+        if other:
+            raise DataError(
+                f"the groups were scored with {name}={other[0]!r} and the report is about {one!r}; "
+                "give both the same, or pass the group of each unit."
+            )
 
 
 def _pairs(study: Annotations, asked: Mapping[str, Any]) -> pd.DataFrame:

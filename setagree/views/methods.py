@@ -11,7 +11,7 @@ import numpy as np
 
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
-from setagree.distances import distance_names
+from setagree.draws import check_level
 from setagree.errors import DataError, OptionError, a_type, check_choice, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
@@ -19,14 +19,16 @@ from setagree.labels import Blank, Case
 from setagree.results import Agreement, AgreementTable
 from setagree.scoring import DEFAULT_DISTANCES, Study, score_one
 from setagree.tally import Tally
-from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited
+from setagree.views.methods_resampling import bootstrapped, check_reported, tested
+from setagree.views.references import COEFFICIENT_SOURCES, DISTANCE_SOURCES, cited, is_ours
 from setagree.views.words import (
     LONGEST_NAME,
     coefficient_name,
     cut,
     distance_name,
     number,
-    p_phrase,
+    own_name,
+    percent,
     share,
     visible,
 )
@@ -49,12 +51,6 @@ _DUPLICATES = {
     "union": "repeated ratings by the same rater were merged into the union of their labels",
 }
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-_SIDES = {"greater": "one-sided", "less": "one-sided, for less", "two-sided": "two-sided"}
-_SCHEMES = {
-    "pooled": "over all raters and units",
-    "within_rater": "within each rater",
-    "table": "over all cells of the table of units by raters",
-}
 
 
 @dataclass(frozen=True)
@@ -127,7 +123,7 @@ def methods_text(
     case : {"keep", "lower"}, optional
         How labels were compared that differ in upper and lower case.
     bootstrap : Bootstrap, optional
-        What `bootstrap` returned: then its percentile interval is reported, too.
+        What `bootstrap` returned: then its default interval is reported, too.
     test : PermutationTest, optional
         What `permutation_test` returned: then its p-value is reported, too.
     seed : int, optional
@@ -143,7 +139,7 @@ def methods_text(
     Raises
     ------
     DataError
-        It is nothing of the above.
+        It is nothing of the above, or `bootstrap` or `test` belongs to another coefficient.
     OptionError
         A policy is unknown, or the level is not between 0 and 1.
 
@@ -161,9 +157,11 @@ def methods_text(
     text.say(_design(one), _policies(one, how))
     text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
     if bootstrap is not None:
-        text.say(_bootstrapped(bootstrap, level, seed, text))
+        check_reported(rows, bootstrap, "bootstrap")
+        text.say(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=text.cite))
     if test is not None:
-        text.say(_tested(test, seed, text))
+        check_reported(rows, test, "test")
+        text.say(tested(test, rows, seed=seed, cite=text.cite))
     text.say(f"Computations were made with setagree {version()}.")
     paragraph = " ".join(text.sentences)
     return "\n\n".join([paragraph, "\n".join(cited(text.sources))] if references else [paragraph])
@@ -183,8 +181,7 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
             "krippendorff_alpha, ... returned."
         )
     level = 0.95 if level is None else level
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+    check_level(level)
     return rows, level
 
 
@@ -265,7 +262,7 @@ def _measures(rows: Sequence[Agreement], text: _Text) -> str:
         + text.cite(COEFFICIENT_SOURCES.get(row.coefficient))
         for row in rows
     )
-    distances = dict.fromkeys(_distance(row.distance, text) for row in rows)
+    distances = dict.fromkeys(_distance(row, text) for row in rows)
     several = "distances" if len(distances) > 1 else "distance"
     weighted = any(
         row.coefficient not in {"krippendorff_alpha", "mv_alpha"} and row.distance != "nominal"
@@ -281,13 +278,12 @@ def _measures(rows: Sequence[Agreement], text: _Text) -> str:
     return f"Agreement was measured by {measure}.{credit}"
 
 
-def _distance(name: str, text: _Text) -> str:
+def _distance(row: Agreement, text: _Text) -> str:
     """Return the name of a distance, its formula, and its source."""
-    shown = distance_name(name)
-    if name not in distance_names() or name not in DISTANCE_SOURCES:
-        return f"“{shown}” (defined by the authors)"
-    formula, source = DISTANCE_SOURCES[name]
-    return f"{shown} [{formula}]{text.cite(source)}"
+    if not is_ours(row):
+        return f"“{own_name(row.distance)}” (defined by the authors)"
+    formula, source = DISTANCE_SOURCES[row.distance]
+    return f"{distance_name(row.distance)} [{formula}]{text.cite(source)}"
 
 
 def _estimates(rows: Sequence[Agreement], level: float) -> str:
@@ -302,7 +298,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     if row.reason is not None:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
-    ends = "" if np.isnan(low) else f", {level:.0%} interval {number(low)} to {number(high)}"
+    ends = "" if np.isnan(low) else f", {percent(level)} interval {number(low)} to {number(high)}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
     return f"{named} = {number(row.estimate)}{ends}{parts}"
@@ -316,35 +312,9 @@ def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     df = sorted({round(row.degrees_of_freedom) for row in defined})
     return (
         f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
-        f"{level:.0%} intervals are t intervals with {_listed(f'{n:,}' for n in df)} degrees of "
-        "freedom, cut at 1. They treat the units as a sample and the raters as fixed."
+        f"{percent(level)} intervals are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
+        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed."
     )
-
-
-def _bootstrapped(bootstrap: Bootstrap, level: float, seed: int | None, text: _Text) -> str:
-    low, high = bootstrap.interval(level)
-    what = {"both": "units and raters"}.get(bootstrap.resample, bootstrap.resample)
-    cite = text.cite("Efron & Tibshirani 1993")
-    return (
-        f"The {level:.0%} percentile interval of {len(bootstrap.distribution):,} bootstrap "
-        f"resamples of the {what} is {number(low)} to {number(high)}{cite}{_seeded(seed)}."
-    )
-
-
-def _tested(test: PermutationTest, seed: int | None, text: _Text) -> str:
-    often = f"all {len(test.distribution):,} arrangements of the answers"
-    if not test.exact:
-        often = f"{len(test.distribution):,} random reshuffles of the answers"
-    cite = "" if test.exact else text.cite("Phipson & Smyth 2010")
-    return (
-        f"A permutation test against chance compared the estimate with {often} "
-        f"{_SCHEMES[test.scheme]}: {p_phrase(test.p_value)}, {_SIDES[test.alternative]}{cite}"
-        f"{'' if test.exact else _seeded(seed)}."
-    )
-
-
-def _seeded(seed: int | None) -> str:
-    return "" if seed is None else f", seed {seed}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from setagree.errors import counted
 from setagree.views.findings import Findings
 from setagree.views.methods import version
 from setagree.views.references import cited
-from setagree.views.words import distance_name, interval, number, p_phrase
+from setagree.views.words import distance_name, interval, number, p_phrase, percent
 
 
 def with_panels(text: str, f: Findings) -> str:
@@ -55,7 +55,7 @@ def _replicated(f: Findings) -> _Part | None:
     ends = ""
     if np.isfinite(low):
         n = f"{len(found.distribution):,} resamples of the units"
-        ends = f", {f.level:.0%} percentile interval of {n} {interval(low, high)}"
+        ends = f", {percent(f.level)} percentile interval of {n} {interval(low, high)}"
     normal = "" if np.isnan(found.normalised) else f"; normalised {number(found.normalised)}"
     said = (
         "Two panels were compared by cross-replication reliability (Wong et al., 2021) on "

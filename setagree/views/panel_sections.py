@@ -55,7 +55,7 @@ def _ranking(f: Findings) -> Table:
     rows = []
     for test in f.panels.tests:
         rates = test.by_epsilon(_EPSILONS)["winning_rate"].tolist()
-        may = "yes" if test.passes else "no"
+        may = "not tested" if test.reason is not None else "yes" if test.passes else "no"
         advantage = test.average_advantage_probability
         rows.append((test.model, advantage, may, *rates, len(test.humans), test.n_units))
     columns = (

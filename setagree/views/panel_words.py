@@ -29,12 +29,17 @@ def models_finding(f: Findings) -> Sentence:
         return (f.panels.absent["tests"],) if "tests" in f.panels.absent else ()
     if len(tests) == 1:
         return test_words(tests[0])
-    passing = [test.model for test in tests if test.passes]
-    best = (" The best: ", *test_words(tests[0]))
+    judged = [test for test in tests if test.reason is None]
+    if not judged:
+        return (f"No verdict on any of {len(tests):,} models: {tests[0].reason}.",)
+    n = counted(len(judged), "model")
+    if len(judged) < len(tests):
+        n = f"{n} that could be tested (of {len(tests):,})"
+    passing = [test.model for test in judged if test.passes]
+    best = (" The best: ", *test_words(judged[0]))
     if not passing:
-        return (f"None of {len(tests):,} models may replace a human.", *best)
-    verb = f"{len(passing):,} of {len(tests):,} models may replace a human: "
-    return (verb, *_names(passing), ".", *best)
+        return (f"None of {n} may replace a human.", *best)
+    return (f"{len(passing):,} of {n} may replace a human: ", *_names(passing), ".", *best)
 
 
 def test_words(test: AltTest) -> Sentence:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from setagree.distances import distance_names, get_distance
+from setagree.results import Agreement
+
 REFERENCES = {
     "Benjamini & Yekutieli 2001": "Benjamini, Y., & Yekutieli, D. (2001). The control of the false "
     "discovery rate in multiple testing under dependency. The Annals of Statistics, 29(4), "
@@ -107,3 +110,10 @@ DISTANCE_SOURCES: dict[str, tuple[str, str | None]] = {
 def cited(keys: Iterable[str]) -> list[str]:
     """Return the full references of some keys, in alphabetical order, each once."""
     return sorted({REFERENCES[key] for key in keys})
+
+
+def is_ours(row: Agreement) -> bool:
+    """Say whether a distance is the one that its name stands for: a user's may borrow a name."""
+    if row.distance not in distance_names() or row.distance not in DISTANCE_SOURCES:
+        return False
+    return row.case.distance is None or row.case.distance == get_distance(row.distance)

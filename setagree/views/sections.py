@@ -9,11 +9,13 @@ from typing import Any
 import pandas as pd
 
 from setagree.coding import as_objects
+from setagree.differences import ROUNDING
 from setagree.errors import counted
 from setagree.views import words
 from setagree.views.contents import answers, contents
 from setagree.views.findings import Findings, by_share
 from setagree.views.panel_sections import map_section, model_sections, replication_section
+from setagree.views.rater_words import rater_finding
 from setagree.views.sentences import (
     chance_finding,
     change_finding,
@@ -22,7 +24,6 @@ from setagree.views.sentences import (
     confusion_finding,
     group_finding,
     label_finding,
-    rater_finding,
     unit_finding,
 )
 from setagree.views.tables import Column, Section, Table, table_of
@@ -295,9 +296,24 @@ def changes_section(f: Findings) -> Section | None:
         "These changes were chosen after looking at the data, so that their gain is somewhat "
         "flattered; and a label system that is easier to agree on is not always the one you need."
     )
+    if _scored_anew(frame, f.frame("raters")):
+        note += (
+            " Without a rater, what the distance takes from the data and the list of values are "
+            "made anew here; in the table of raters they stay those of the whole study."
+        )
     caption = "The coefficient after each change"
     make = _Maker("changes", "What would a change bring?", caption, "what_if", note)
     return make(f, change_finding(f), frame, columns)
+
+
+def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
+    """Say whether a rater's leaving gives another number here than in the table of raters."""
+    dropped = changes[changes["change"] == "drop rater"].set_index("what")["estimate"]
+    if raters is None or not len(dropped):
+        return False
+    there = pd.Series(raters["estimate_without"].to_numpy(), [str(g) for g in raters["rater"]])
+    there = there[~there.index.duplicated()].reindex(dropped.index)
+    return bool(((dropped - there).abs() > ROUNDING).any())
 
 
 def chance_section(f: Findings) -> Section | None:
@@ -306,7 +322,8 @@ def chance_section(f: Findings) -> Section | None:
     if not lead:
         return None
     n, asked = len(f.null.distribution), f.n_reshuffles_asked
-    note = f"All answers were reshuffled over all raters and units (seed {f.seed})."
+    seed = "" if f.seed is None else f" (seed {f.seed})"
+    note = f"All answers were reshuffled over all raters and units{seed}."
     if f.null.exact:
         note = "These are all arrangements of the answers over raters and units."
     elif n < asked:

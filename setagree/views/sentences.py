@@ -9,14 +9,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from setagree.differences import ROUNDING
 from setagree.errors import counted
 from setagree.results import Agreement
 from setagree.views.findings import Findings, by_share, running_share
 from setagree.views.panel_words import camps_finding, models_finding, replication_finding
+from setagree.views.rater_words import rater_finding
+from setagree.views.references import DISTANCE_SOURCES, is_ours
 from setagree.views.standouts import (
     evenly_spread,
     groups_apart,
-    pairs_at_chance,
     worst_label,
 )
 from setagree.views.words import (
@@ -28,6 +30,7 @@ from setagree.views.words import (
     enumeration,
     interval,
     number,
+    own_name,
     p_phrase,
     share,
     short_name,
@@ -116,17 +119,25 @@ def headline(f: Findings) -> Sentence:
 
 
 def distance_phrase(row: Agreement) -> str:
-    """Return ``the MASI distance``."""
+    """Return ``the MASI distance``; a user's own that borrows a name keeps its own spelling."""
+    if row.distance in DISTANCE_SOURCES and not is_ours(row):
+        return f"a distance of your own, “{own_name(row.distance)}”"
     return f"the {distance_name(row.distance)} distance"
 
 
 def verdict_sentence(f: Findings) -> str:
     """Return what the benchmark scale says, and by which limits."""
+    if f.main.coefficient == "percent_agreement":
+        return "No verdict: the usual limits are for agreement beyond chance."
     word = _VERDICTS.get(f.verdict.verdict)
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    return f"{word}, by Krippendorff's limits ({limits}) and with the uncertainty taken in."
+    said = f"{word}, by Krippendorff's limits ({limits})"
+    if f.main.standard_error > ROUNDING:
+        return f"{said} and with the uncertainty taken in."
+    units = counted(f.main.n_pairable_units, "unit")
+    return f"{said}; how uncertain that is, {units} without any spread cannot say."
 
 
 def label_finding(f: Findings) -> Sentence:
@@ -195,55 +206,6 @@ def _first_left_out(confusions: pd.DataFrame) -> Sentence:
     return ("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])}).")
 
 
-def rater_finding(f: Findings) -> Sentence:
-    """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
-    raters = f.frame("raters")
-    if raters is None or len(raters) < 3 or not f.main.observed_disagreement > 0:
-        return ()
-    if raters["change"].isna().all():
-        return ()
-    top, word = raters.iloc[0], short_name(f.main.coefficient)
-    if not top["change_low"] > 0:
-        most = number(raters["change"].abs().max())
-        said = (
-            f"No single rater explains it: leaving out any one of the {len(raters):,} changes "
-            f"{word} by {most} at most, and surely raises it for none."
-        )
-        return (said,)
-    n = int((raters["change_low"] > 0).sum())
-    more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
-    gain = f"{signed(top['change'])}, {interval(top['change_low'], top['change_high'])}"
-    change = f", {word} would be {number(top['estimate_without'])} ({gain})"
-    habit = _by_chance(f, top["rater"]) or _habit(top)
-    return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
-
-
-def _by_chance(f: Findings, rater: object) -> Sentence:
-    """Return that a rater agrees with nobody, where all pairs say so."""
-    pairs = pairs_at_chance(f.frame("pairs"), rater)
-    if pairs is None:
-        return ()
-    ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
-    alone = f"{short_name(f.main.coefficient)} with each of {len(pairs):,} others {ends}"
-    return (" ", Name.of(rater), f" agrees with nobody ({alone}): answers like chance.")
-
-
-def _habit(rater: pd.Series[Any]) -> Sentence:
-    """Return the habit of a rater that stands out most: set size, or a label."""
-    who = Name.of(rater["rater"])
-    size, bias = rater["mean_set_size"], rater["set_size_bias"]
-    if pd.notna(bias) and abs(bias) >= 0.5:
-        others = "more" if bias > 0 else "fewer"
-        many = f" gives {size:.1f} labels a unit, {abs(bias):.1f} {others} than the others."
-        return (" ", who, many)
-    over = rater["overuse"]
-    if pd.notna(over) and over >= 0.1:
-        used = Name.of(rater["overused_label"])
-        often = f" in {100 * over:.0f} more of 100 units than the others."
-        return (" ", who, " uses ", used, often)
-    return ()
-
-
 def unit_finding(f: Findings) -> Sentence:
     """Say in how few units half of the disagreement lies, and which hold most of it."""
     units = f.frame("units")
@@ -306,6 +268,8 @@ def change_finding(f: Findings) -> Sentence:
     surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
     surely = surely.sort_values("difference", ascending=False, kind="stable")
     of_labels = tried[tried["change"] != "drop rater"]
+    if len(tried) and tried["p_value"].isna().all():
+        return _unsure_gain(f, tried)
     known = surely[surely["change"] != "drop rater"]
     if len(surely) and surely["change"].iloc[0] == "drop rater":
         second = (
@@ -316,6 +280,15 @@ def change_finding(f: Findings) -> Sentence:
         said = "Of the changes that were tried, most is gained if you "
         return (*_gain(f, known.iloc[0], said), ".")
     return _no_gain(len(of_labels), short_name(f.main.coefficient))
+
+
+def _unsure_gain(f: Findings, tried: pd.DataFrame) -> Sentence:
+    """Return the change that brings most where there is no standard error to judge it by."""
+    top = tried.sort_values("difference", ascending=False, kind="stable").iloc[0]
+    if not top["difference"] > 0:
+        return ()
+    said = "Of the changes that were tried, most is gained, though how surely is not known, if you "
+    return (*_gain(f, top, said), ".")
 
 
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
@@ -368,8 +341,11 @@ def chance_finding(f: Findings) -> Sentence:
     p = f.null.p_value
     if np.isnan(p):
         return ()
-    often = counted(len(f.null.distribution), "reshuffled study", "reshuffled studies")
-    stay = f"95 % of {often} stay below {number(f.null.quantile(0.95))} ({p_phrase(p)})"
+    known = f.null.defined
+    often = counted(len(known), "reshuffled study", "reshuffled studies")
+    # The least of them that 95 % do not exceed: few arrangements leave no room between.
+    most = float(np.quantile(known, 0.95, method="inverted_cdf"))
+    stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
     # Nineteen reshuffles can give .05 and no less.
     surely = p <= _SURE + 1e-12
     said = "It is more than chance" if surely else "Chance alone may give as much"

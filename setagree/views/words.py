@@ -122,7 +122,12 @@ def short_name(coefficient: str) -> str:
 
 def distance_name(distance: str) -> str:
     """Return what papers call a distance."""
-    return visible(cut(DISTANCE_NAMES.get(distance, distance), LONGEST_NAME))
+    return own_name(DISTANCE_NAMES.get(distance, distance))
+
+
+def own_name(distance: str) -> str:
+    """Return what a user calls a distance."""
+    return visible(cut(distance, LONGEST_NAME))
 
 
 def measure_name(coefficient: object, distance: object) -> str:
@@ -164,6 +169,11 @@ def share(x: Any) -> str:
         return "–"
     text = "<0.1 %" if 0 < float(x) < 0.0005 else style.percent(float(x))
     return text.replace(" ", "\u00a0")
+
+
+def percent(level: float) -> str:
+    """Return a confidence level as it stands before the word interval: 95%, 97.5%, 99.99%."""
+    return f"{100 * level:.12g}%"
 
 
 def count(x: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.distances.base import OverlapDistance
+from setagree.distances.base import LEAST, MOST, OverlapDistance
 from setagree.errors import DistanceError
 from setagree.labels import LabelSet
 from setagree.weights.base import BlockWeights, Codes, Floats, add_symmetric_blocks
@@ -166,11 +166,13 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
     a, b, i = a[possible], b[possible], i[possible]
     d, swapped = _tried(distance, a, b, i), _tried(distance, b, a, i)
     same = (a == b) & (b == i)
+    slack = 1e-12 * float(d.max(initial=0.0, where=np.isfinite(d)))
     rules = {
         "is finite": ~np.isfinite(d),
         "is not negative": d < 0,
         "is 0 between equal sets (is it a similarity?)": same & (d != 0),
-        "is symmetric": ~np.isclose(d, swapped, rtol=1e-12, atol=1e-12),
+        "is symmetric": ~np.isclose(d, swapped, rtol=1e-12, atol=slack),
+        f"is 0 or between {LEAST:g} and {MOST:g}": (d > 0) & ((d < LEAST) | (d > MOST)),
         "stays at 1 or below unless bounded=False": distance.bounded & (d > 1),
     }
     for rule, broken in rules.items():
