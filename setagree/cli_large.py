@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import setagree as sa
 from setagree.cli_options import Asked, Large, Reading
 from setagree.cli_output import say
 from setagree.cli_reading import Note, cell_options, export_seen, names, read_study
-from setagree.errors import BlankLabelsWarning, DataError, OptionError
-from setagree.scoring import get_coefficient
+from setagree.errors import BlankLabelsWarning, OptionError
 from setagree.sources import guess_columns
 
 
@@ -23,12 +23,14 @@ def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.Agreemen
 def scored(
     file: str, reading: Reading, *, large: Large, asked: Asked, note: Note = say, **default: Any
 ) -> sa.AgreementTable:
-    """Return the table of a file, which is reduced in DuckDB where an option of that is given."""
-    if not large.asked:
+    """Return the table of a file, which is reduced in DuckDB where asked for or very large."""
+    if not large.asked and not _is_large(file, reading):
         return table_of(read_study(file, reading, note=note), asked, **default)
     wished = _wished(asked, default)
-    _check_reading(file, reading, large)
-    _check_coefficients(wished, large)
+    if large.asked:
+        _check_reading(file, reading, large)
+    else:
+        note(f"{file!r} is over 1 GiB and is reduced in DuckDB.")
     with warnings.catch_warnings():
         # It asks whether somebody made blank cells missing, which here nobody did.
         warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
@@ -59,12 +61,16 @@ _LONG_ONLY = (
 )
 
 
-def _check_reading(file: str, reading: Reading, large: Large) -> None:
-    """Refuse what is not done in an engine: all but long tables as they are."""
+def _in_memory_only(reading: Reading) -> list[str]:
+    """Return the options that only the readers of tables in memory have."""
     given = [reading.option(name) for name in _LONG_ONLY if getattr(reading, name)]
     given += [f"--from {reading.source}"] * (reading.source not in {None, "table"})
-    given += [f"--duplicates {reading.duplicates}"] * (reading.duplicates != "error")
-    if given:
+    return given + [f"--duplicates {reading.duplicates}"] * (reading.duplicates != "error")
+
+
+def _check_reading(file: str, reading: Reading, large: Large) -> None:
+    """Refuse what is not done in an engine: all but long tables as they are."""
+    if given := _in_memory_only(reading):
         raise OptionError(
             f"{given[0]} is for files that are read into memory; drop it, or {large.asked}."
         )
@@ -75,14 +81,17 @@ def _check_reading(file: str, reading: Reading, large: Large) -> None:
         )
 
 
-def _check_coefficients(wished: Mapping[str, Any], large: Large) -> None:
-    listed = wished.get("coefficients", [])
-    for name in [listed] if isinstance(listed, str) else listed:
-        if get_coefficient(name).raters != "any":
-            raise DataError(
-                f"{name} needs to know who gave which answer, which is forgotten when a file is "
-                f"reduced; drop {large.asked} if it fits in memory."
-            )
+def _is_large(file: str, reading: Reading) -> bool:
+    """Say whether a file is reduced unasked: a long table of over a GiB, as in the library."""
+    if _in_memory_only(reading) or find_spec("duckdb") is None:
+        return False
+    from setagree.sources.reduction import files  # the engine's readers
+
+    if files.n_bytes(file, encoding=reading.encoding) <= files.LARGE:
+        return False
+    return export_seen(file, reading) is None and (
+        files.find_files(file, encoding=reading.encoding) is not None
+    )
 
 
 def _columns(file: str, reading: Reading, note: Note) -> dict[str, Any]:

@@ -54,6 +54,25 @@ class TestScore:
         found = same(["score", file, "--blank", "empty", "-d", "masi,jaccard"], more)
         assert len(found) == 4
 
+    def test_raters(self):
+        """Conger's kappa, which asks who gave which answer, is the same, and so is its test."""
+        words = ["study.csv", "--blank", "empty", "-c", "conger_kappa,krippendorff_alpha"]
+        assert len(same(["score", *words], LARGE)) == 2
+
+    def test_unasked(self, monkeypatch):
+        """A file of more than a GiB goes this way unasked, unless only memory can read it so."""
+        from setagree.sources.reduction import files
+
+        words = ["score", "study.csv", "--blank", "empty"]
+        expected = pd.DataFrame(rows(*words))
+        monkeypatch.setattr(files, "LARGE", 100)
+        pd.testing.assert_frame_equal(pd.DataFrame(rows(*words)), expected, **TIGHT)
+        said = "'study.csv' is over 1 GiB and is reduced in DuckDB."
+        assert said in invoke(*words).stderr
+        assert said not in invoke(*words, "--duplicates", "first").stderr
+        monkeypatch.setattr(files, "LARGE", 10**9)
+        assert said not in invoke(*words).stderr
+
     def test_bootstrap(self):
         """A seed gives the same interval on both roads, too."""
         words = ["score", "study.csv", "--blank", "empty", "--interval", "bootstrap", "--seed", "1"]
@@ -144,8 +163,7 @@ class TestRefusals:
             (["--roster", "r"], "--roster is for files"),
             (["--from", "brat"], "--from brat is for files"),
             (["--duplicates", "first"], "--duplicates first is for files"),
-            (["-c", "fleiss_kappa,conger_kappa"], "conger_kappa needs to know who gave which"),
-            (["-c", "cohen_kappa"], "; drop --memory-limit if it fits in memory."),
+            (["-c", "cohen_kappa"], "cohen_kappa"),
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
             (["--memory-limit", "much"], "--memory-limit 'much' is no amount of memory; write"),
             (["--spill", "gone"], "--spill 'gone' is no folder."),
@@ -166,7 +184,7 @@ class TestRefusals:
         assert sentence.endswith("drop --memory-limit, or say --from table if it is none.")
         sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
         assert "is read into memory as a whole; only Parquet, CSV" in sentence
-        assert "drop --memory-limit or convert it" in sentence
+        assert "Drop --memory-limit or convert it" in sentence
         assert "gone.csv" in refusal("score", "gone.csv", *LARGE)
         assert "read into memory" in refusal("score", "-", *LARGE)
 
