@@ -171,6 +171,8 @@ def connect(
         except duckdb.Error as error:
             raise _no_amount(memory_limit) from error
         with connection:
+            # Where DuckDB takes the session for interactive, it would draw on the standard output.
+            connection.execute("SET enable_progress_bar = false")
             yield connection, folder
 
 
