@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.rater_map import rater_map
     from setagree.sources.reading import formats, read
-    from setagree.sources.reduction import reduce
+    from setagree.sources.reduction.door import reduce
     from setagree.views.methods import methods_text
     from setagree.views.report import report
 
@@ -126,7 +126,7 @@ _WINGS = {
         "alt_test consensus cross_replication k_rater_reliability rater_map score_against_consensus"
     ),
     "setagree.sources.reading": "formats read",
-    "setagree.sources.reduction": "reduce",
+    "setagree.sources.reduction.door": "reduce",
     "setagree.views.methods": "methods_text",
     "setagree.views.report": "report",
 }

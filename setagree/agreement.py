@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pandas as pd
+
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
@@ -19,8 +21,7 @@ from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.results import AgreementTable
 from setagree.scoring import Bench, Study, get_coefficient, warn_undefined
 from setagree.sources.columns import guess_columns
-from setagree.sources.files import read_table
-from setagree.sources.reduction import Plan, Task, is_large, opened, reduce_table
+from setagree.sources.reduction.tasks import Plan, Task
 from setagree.tally import Tally
 from setagree.weights import Weights
 
@@ -199,15 +200,26 @@ def _study(task: Task, names: Sequence[str]) -> tuple[Study, int]:
         export = None if named else _export(data, task.reading, task.encoding)
         if export is not None:
             return export, export.n_missing
-    keep_raters = any(get_coefficient(name).asks_who for name in names)
-    data = opened(data, also=", Annotations, Tally or path")
-    task = replace(task, data=data, keep_raters=keep_raters)
-    if plan.asked or is_large(task):
-        _check_reducible(task)
-        reduction = reduce_table(task)
-        return reduction.tally, reduction.n_missing
+    if plan.asked or not isinstance(data, pd.DataFrame):
+        keep_raters = any(get_coefficient(name).asks_who for name in names)
+        reduced = _reduced(replace(task, keep_raters=keep_raters))
+        if reduced is not None:
+            return reduced
     study = _in_memory(task)
     return study, study.n_missing
+
+
+def _reduced(task: Task) -> tuple[Study, int] | None:
+    """Return the tally of a table that is reduced where it is; None for one that is read."""
+    # loads what speaks to engines
+    from setagree.sources.reduction.door import is_large, opened, reduce_table
+
+    task = replace(task, data=opened(task.data, also=", Annotations, Tally or path"))
+    if not (task.plan.asked or is_large(task)):
+        return None
+    _check_reducible(task)
+    reduction = reduce_table(task)
+    return reduction.tally, reduction.n_missing
 
 
 def _check_built(task: Task) -> None:
@@ -233,7 +245,7 @@ def _in_memory(task: Task) -> Annotations:
     data = task.data
     if isinstance(data, str | PathLike):
         named = any(column is not None for column in task.named.values())
-        data = (read_table if named else _plain_table)(data, encoding=task.encoding)
+        data = (_table if named else _plain_table)(data, encoding=task.encoding)
     frame = open_frame(data)
     found = _found_columns(column_names(frame), task.named)
     return Annotations.from_long(frame, **found, **task.reading)
@@ -250,6 +262,13 @@ def _export(
         return None
     sep = None if reading["sep"] == _READING["sep"] else reading["sep"]
     return read(path, format=found.name, encoding=encoding, **{**reading, "sep": sep})
+
+
+def _table(path: str | PathLike[str], *, encoding: str) -> Frame:
+    """Return the table in files."""
+    from setagree.sources.files import read_table  # loads the readers of files
+
+    return read_table(path, encoding=encoding)
 
 
 def _plain_table(path: str | PathLike[str], *, encoding: str) -> Frame:

@@ -27,10 +27,10 @@ from setagree.sources import (
     guess_columns,
     guess_people,
     guess_wide_unit,
-    read_table,
     with_missing_ids,
 )
 from setagree.sources.exports import Format
+from setagree.sources.files import read_table
 from setagree.sources.reading import find_format, plain_table, seen_format
 
 Note: TypeAlias = Callable[[str], None]

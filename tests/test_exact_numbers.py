@@ -8,7 +8,7 @@ import pytest
 
 import setagree as sa
 from setagree.errors import FileError, SimilarLabelsWarning
-from setagree.sources import read_table
+from setagree.sources.files import read_table
 
 BIG = 2**53
 """The last whole number up to which floats tell all apart: BIG + 1 as a float is BIG."""

@@ -16,7 +16,8 @@ import pandas as pd
 import pytest
 
 from setagree.errors import FileError, OptionError, SetagreeError
-from setagree.sources import delimited, files, read_table
+from setagree.sources import delimited, files
+from setagree.sources.files import read_table
 
 TABLE = 'unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,joy\nu2,ann,\nu2,bob,None\n'
 ROWS = [["u1", "ann", "joy, fear"], ["u1", "bob", "joy"], ["u2", "ann", ""], ["u2", "bob", "None"]]
@@ -502,7 +503,7 @@ class TestSize:
 def _peak_of_refusal(path, word):
     """Return the peak memory in bytes of a process that refuses a file with a word."""
     code = (
-        "import resource, sys; from setagree.sources import read_table\n"
+        "import resource, sys; from setagree.sources.files import read_table\n"
         "try: read_table(sys.argv[1])\n"
         "except ValueError as error: assert sys.argv[2] in str(error), error\n"
         "else: raise SystemExit('read')\n"

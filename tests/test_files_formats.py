@@ -24,7 +24,8 @@ from setagree.errors import (
     SetagreeError,
     SetagreeWarning,
 )
-from setagree.sources import binary, files, guess_wide_unit, read_table, records, streams
+from setagree.sources import binary, files, guess_wide_unit, records, streams
+from setagree.sources.files import read_table
 
 RECORDS = [
     {"doc": "u1", "who": "ana", "tags": "joy"},

@@ -7,7 +7,7 @@ import pytest
 
 import setagree as sa
 from setagree.cli_output import csv_text
-from setagree.sources import read_table
+from setagree.sources.files import read_table
 
 
 @pytest.mark.parametrize("odd", ["a\rb", "a\r\nb", "a\nb", 'a"b', "a,b", "plain"])

@@ -7,13 +7,11 @@ from setagree.sources.columns import (
     guess_wide_unit,
     with_missing_ids,
 )
-from setagree.sources.files import read_table
 
 __all__ = [
     "Columns",
     "guess_columns",
     "guess_people",
     "guess_wide_unit",
-    "read_table",
     "with_missing_ids",
 ]

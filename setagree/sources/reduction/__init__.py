@@ -133,8 +133,3 @@ pair of raters, and whatever draws or leaves out raters, needs the study in memo
 are not reduced. Ids of units and raters lose the space around them and have their accents composed
 as in memory, but no warning says which were spelled in two ways.
 """
-
-from setagree.sources.reduction.door import is_large, opened, reduce, reduce_table
-from setagree.sources.reduction.tasks import Plan, Task
-
-__all__ = ["Plan", "Task", "is_large", "opened", "reduce", "reduce_table"]
