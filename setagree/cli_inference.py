@@ -60,6 +60,8 @@ setagree plan pilot.csv --half-width 0.05 --raters 2,3,5
 ALPHA = "krippendorff_alpha"
 
 _FEW = 200
+_BY_SIZE = ((9999, 100_000), (999, 1_000_000))
+"""How many reshuffles studies of at most so many ratings get by default."""
 
 Result: TypeAlias = tuple[pd.DataFrame, str]
 """The frame that programs read, and the table that people read."""
@@ -84,9 +86,9 @@ def permute(
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
-    given["n_resamples"] = resamples_or(resampling.resamples, 9999)
     refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
     table = scored(file, reading, large=large, asked=asked, coefficients=ALPHA)
+    given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
     frames = [sa.permutation_test(row, **given).to_frame() for row in table]
     frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
     deliver(frame, tables.tests(table, frame))
@@ -117,7 +119,11 @@ def compare(
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
     apart = len(files) == 1 or design == "independent"
-    refuse_where_large(large, {"what is not --design independent": not apart})
+    if large.asked and not apart:
+        raise OptionError(
+            "files that are reduced do not tell their units apart: say --design independent, or "
+            f"drop {large.asked}."
+        )
     wanted: dict[str, Any] = {"asked": asked, "coefficients": ALPHA, "level": level}
     tables_of_files = []
     for file in files:
@@ -283,6 +289,15 @@ def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None
 def resamples_or(resamples: int | None, default: int) -> int:
     """Return how many resamples are asked for, or the default."""
     return default if resamples is None else resamples
+
+
+def _in_a_minute(table: sa.AgreementTable) -> int:
+    """Return how often a study is reshuffled by default: less often where it is large."""
+    n_ratings = max(row.n_ratings for row in table)
+    times = next((n for n, most in _BY_SIZE if n_ratings <= most), _FEW - 1)
+    if times < _BY_SIZE[0][0]:
+        say(f"{times:,} reshuffles of {n_ratings:,} ratings; --resamples asks for more.")
+    return times
 
 
 def _enough(resamples: int | None) -> int:

@@ -237,17 +237,21 @@ _PYTHON_OPTION = re.compile(
 )
 
 
-_PYTHON_LIST = re.compile(r"\bmissing=\[('[^\]]*')\]")
+_PYTHON_LIST = re.compile(r"\b(missing|raters)=\['([^\]]*)'\]")
 _BETWEEN = "', '"
 
 
 def say(sentence: str) -> None:
     """Write one line to stderr, with options spelled as on the command line."""
-    spelled = _PYTHON_LIST.sub(lambda match: f"missing={match[1].replace(_BETWEEN, ',')}", sentence)
+    spelled = _PYTHON_LIST.sub(_command_list, sentence)
     line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     sys.stderr.write(f"{safe}\n")
     sys.stderr.flush()
+
+
+def _command_list(match: re.Match[str]) -> str:
+    return f"{match[1]}='{match[2].replace(_BETWEEN, ',')}'"
 
 
 def _command_option(match: re.Match[str]) -> str:

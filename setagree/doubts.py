@@ -43,6 +43,7 @@ _AGREED = {
     *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
     *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
 }
+_PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
 _MOST = 20
 _MANY = 100_000
@@ -270,7 +271,8 @@ def doubt_brackets(cells: Sequence[object], sep: str) -> None:
     """Say that labels contain the separator in brackets, and are split there."""
     within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(sep)}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
-    plain = [text for text in texts if '"' not in text and text.strip()[0] not in "[({"]
+    # Printed lists and sets, set(...) and frozenset(...) among them, are no labels with brackets.
+    plain = [text for text in texts if '"' not in text and not _PRINTED.match(text.strip())]
     found = [] if sep == "\n" else [text for text in plain if within.search(text)]
     if found:
         warn(

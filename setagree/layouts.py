@@ -212,12 +212,12 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
         if few or 10 * len(set(cells)) < 9 * len(cells):
             continue
         if 2 * shared < len(of_one):
-            names = [c.name for c in columns]
+            others = [c.name for c in columns if c is not column]
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater ({len(set(cells))} of its {len(cells)} cells are different, "
-                f"and most stand in no other column); say unit={column.name!r}, or name the "
-                f"raters= of {names!r}."
+                f"and most stand in no other column); say unit={column.name!r}, or list "
+                f"the raters: raters={others!r}."
             )
     _refuse_names(columns, _UNITS)
     answered = zip(columns, parts, strict=True)

@@ -286,7 +286,8 @@ class AgreementTable:
         return str(self)
 
     def __str__(self) -> str:
-        return f"{self._counts()}\n\n{_aligned(self._shown())}"
+        said = "".join(f"\n\n{sentence}" for sentence in self._remarks())
+        return f"{self._counts()}\n\n{_aligned(self._shown())}{said}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}"
@@ -309,6 +310,14 @@ class AgreementTable:
             ),
         ]
         return ", ".join(parts)
+
+    def _remarks(self) -> list[str]:
+        """Return what the columns do not say: that a small p may be one of disagreement."""
+        low = [row for row in self.rows if row.interval(level=self.level)[1] < 0]
+        if not low:
+            return []
+        names = ", ".join(f"{row.coefficient} [{row.distance}]" for row in low)
+        return [f"Below chance: {names}. The raters agree less than by accident; p says the same."]
 
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()

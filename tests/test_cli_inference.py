@@ -19,7 +19,7 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 from scipy.special import stdtr, stdtrit
 from typer.testing import CliRunner
 
-from setagree import cli
+from setagree import cli, cli_inference
 
 # T1: the published R walk-through, 11 units x 3 raters, one answer missing. From irrCAC with
 # rounding removed: masi alpha .40257152 (se .15186146), nominal alpha .35266821.
@@ -273,6 +273,17 @@ class TestPermutation:
     def test_refusals(self, words, part):
         """A wrong option is refused in a sentence."""
         assert part in refusal("test", "small.csv", *words)
+
+    def test_large_studies_are_reshuffled_less(self, monkeypatch):
+        """By default a study of many ratings is reshuffled less often, which is said."""
+        words = ["test", "walk.csv", *WIDE, "--seed", "1"]
+        monkeypatch.setattr(cli_inference, "_BY_SIZE", ((99, 5), (49, 32)))
+        assert rows(*words)[0]["n_resamples"] == 49
+        said = "49 reshuffles of 32 ratings; --resamples asks for more."
+        assert said in invoke(*words).stderr
+        assert rows(*words, "--resamples", "60")[0]["n_resamples"] == 60
+        monkeypatch.setattr(cli_inference, "_BY_SIZE", ((99, 32),))
+        assert "reshuffles of" not in invoke(*words).stderr
 
 
 class TestCompare:

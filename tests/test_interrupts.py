@@ -8,10 +8,12 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import setagree as sa
 from setagree.errors import DataError
+from setagree.sources import delimited
 from setagree.sources.reduction.engines import DuckDB, run_query
 
 ROOT = Path(sa.__file__).parents[1]
@@ -137,3 +139,21 @@ def test_other_errors_stay(tmp_path):
         rows = "SELECT 1 AS unit, 1 AS rater, error('so it is')::VARCHAR AS labels FROM range(3)"
         with pytest.raises(DataError, match=r"DuckDB stopped, and there is no result: .*so it is"):
             sa.reduce(connection.sql(rows))
+
+
+def test_lost_in_a_parser(tmp_path, monkeypatch):
+    """Where the parser of a table swallows Ctrl-C, it is one all the same, not a broken file."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("narwhals")
+    path = tmp_path / "study.csv"
+    path.write_text("unit,rater,labels\n1,a,x\n1,b,x\n", "utf-8")
+
+    def failing(*_):
+        raise pd.errors.ParserError(
+            "Error tokenizing data. C error: Calling read(nbytes) on source failed. "
+            "Try engine='python'."
+        )
+
+    monkeypatch.setattr(delimited, "_next_rows", failing)
+    with pytest.raises(KeyboardInterrupt):
+        sa.agreement(path, memory_limit="100MB")

@@ -163,14 +163,14 @@ class TestWide:
         ids=["text", "numbers", "numbers with a gap", "free text", "dates"],
     )
     def test_stray_column(self, stray):
-        """A column of identifiers or free text is refused, with all columns listed."""
+        """A column of identifiers or free text is refused, with the others listed."""
         table = {"ann": ["a", "b"], "bob": ["b, a", "b"], "id": stray}
         columns = {name: (cells * 3)[: len(stray)] for name, cells in table.items()}
         n_cells = sum(not pd.isna(cell) for cell in stray)
         assert wide_refusal(columns) == (
             "column 'id' looks like unit identifiers or free text, not like the answers of a rater "
             f"({n_cells} of its {n_cells} cells are different, and most stand in no other column); "
-            "say unit='id', or name the raters= of ['ann', 'bob', 'id']."
+            "say unit='id', or list the raters: raters=['ann', 'bob']."
         )
         named = wide(columns, None, ["ann", "bob"])
         assert {rater for _, rater, _ in named} == {"ann", "bob"}

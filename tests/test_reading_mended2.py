@@ -79,9 +79,15 @@ class TestLabelText:
             study = long_study(["anger (mild, short), joy", "anger (mild, short)", "joy", "joy"])
         assert frozenset({"anger (mild", "short)"}) in study.values
 
-    @pytest.mark.parametrize("cell", ['"anger (mild, short)", joy', ":(, joy, :)", "a (b), c (d)"])
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            *('"anger (mild, short)", joy', ":(, joy, :)", "a (b), c (d)"),
+            *("frozenset({'a', 'b'})", "set(['a', 'b'])", "['a', 'b']", "{'a', 'b'}"),
+        ],
+    )
     def test_brackets_that_are_no_doubt(self, cell, silent):
-        """Quoted labels, faces and brackets that close before the separator are as they should."""
+        """Quoted labels, faces, brackets that close before the separator and printed sets."""
         assert long_study([cell, "joy"]).n_ratings == 2
 
     def test_separator_in_brackets_of_an_export(self, tmp_path):

@@ -210,6 +210,13 @@ class TestTable:
         STUDY, coefficients=["krippendorff_alpha", "conger_kappa"], distances=["masi", "dice"]
     )
 
+    @pytest.mark.parametrize(("sign", "spread", "said"), [(-1, 0.1, 1), (1, 0.1, 0), (-1, 9, 0)])
+    def test_below_chance(self, sign, spread, said):
+        """Only an interval that lies below 0 is told to be one of disagreement, which p is not."""
+        row = made(sign * 0.5, [sign * 0.5 - spread, sign * 0.5, sign * 0.5 + spread])
+        table = str(AgreementTable((row,), 0.95, 0))
+        assert table.count("Below chance: some_kappa [masi].") == said
+
     def test_lookup_and_order(self):
         """A row for each coefficient and distance, found by the two names, in the order asked."""
         names = [(row.coefficient, row.distance) for row in self.TABLE]

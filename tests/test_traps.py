@@ -457,7 +457,7 @@ def test_wide_table_with_a_stray_column():
     assert words == (
         "column 'tweet' looks like unit identifiers or free text, not like the answers of a rater "
         "(4 of its 4 cells are different, and most stand in no other column); say unit='tweet', or "
-        "name the raters= of ['tweet', 'ann', 'bob']."
+        "list the raters: raters=['ann', 'bob']."
     )
     named = sa.Annotations.from_wide(table, unit="tweet")
     assert named.raters.tolist() == ["ann", "bob"]

@@ -45,7 +45,8 @@ def by_unit(
     Parameters
     ----------
     study : Annotations or Tally
-        A tally does not know who gave what: its answers stand without names.
+        A tally does not know who gave what: its answers stand without names. A reduced table does
+        not know its units either: they are None.
     limit : int, optional
         How many units, the worst ones. Default: all that have two ratings.
     coefficient, distance
@@ -88,7 +89,7 @@ def by_unit(
     numbers = _numbers(whole)
     worst = np.lexsort((-numbers["n_ratings"], -numbers["disagreement"]))
     worst = worst[numbers["n_ratings"][worst] >= 2][:limit]
-    units = np.arange(tally.n_units) if tally.units is None else tally.units
+    units = np.full(tally.n_units, None) if tally.units is None else tally.units
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
     frame["unit"] = units[worst]
     frame["change"] = frame["estimate_without"] - whole.estimate

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between two columns, in order of preference."""
 
+# The reader of pandas passes on whatever goes wrong while it asks for bytes, but not every Ctrl-C.
+_LOST = "Calling read(nbytes) on source failed"
 _SAMPLE = 2**16
 _BLOCK = 2**20
 _LONGEST_LINE = 16 * 2**20
@@ -126,6 +128,8 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
     except pd.errors.EmptyDataError:
         raise FileError(f"{source} has blank lines and nothing else.") from None
     except pd.errors.ParserError as error:
+        if _LOST in str(error):
+            raise KeyboardInterrupt from error
         _check_records(source)
         raise FileError(f"{source} cannot be read as a table: {error}") from error
     except UnicodeDecodeError:
