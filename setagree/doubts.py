@@ -109,27 +109,48 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     texts = [cell for cell in cells if isinstance(cell, str)]
     used = any(sep in text for text in texts)
     together = "".join(texts)
-    for other in _SEPARATORS:
-        if other not in together:
-            continue
-        found = [text for text in texts if other in text and other in text.strip()]
-        if other == sep or not found or len(found) * (10 if used else 4) < len(texts):
-            continue
-        seen = f"{counted(len(found), 'distinct cell')} of {len(texts):,} with {other!r}, such as"
-        if not used:
-            hint = f"did you mean sep={other!r}?"
-            warn(
-                f"No cell contains {sep!r}, but {seen} {shorten(found[0])}; {hint}",
-                SeparatorWarning,
-            )
-            return
-        # Commas may well be part of a label where something else separates labels.
-        if other != "," and other not in sep and len(found) >= _ENOUGH:
-            hint = "it is part of the labels now, so clean the cells if it separates labels too."
-            warn(f"Besides {sep!r}, {seen} {shorten(found[0])}; {hint}", SeparatorWarning)
-            return
-    if not used:
+    others = [other for other in _SEPARATORS if other != sep and other in together]
+    found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
+    often = {o: some for o, some in found.items() if some and len(some) * 4 >= len(texts)}
+    if used:
+        _doubt_others(found, len(texts), sep)
+    elif often:
+        other, some = next(iter(often.items()))
+        one = f"did you mean sep={other!r}?"
+        whole = f"{sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
+        warn(
+            f"No cell contains {sep!r}, but {_met(some, len(texts), other)} {shorten(some[0])}; "
+            f"{whole if len(sep) > 1 and set(sep) <= {*_SEPARATORS} else one}",
+            SeparatorWarning,
+        )
+    else:
         _doubt_order(texts, sep)
+
+
+def _doubt_others(found: Mapping[str, list[str]], n_texts: int, sep: str) -> None:
+    # Commas may well be part of a label where something else separates labels.
+    odd = [
+        o
+        for o, some in found.items()
+        if o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts
+    ]
+    if odd:
+        some = found[odd[0]]
+        warn(
+            f"Besides {sep!r}, {_met(some, n_texts, odd[0])} {shorten(some[0])}; it is part of "
+            f"the labels now; if it separates labels too, {_replaced(odd, sep)}.",
+            SeparatorWarning,
+        )
+
+
+def _met(some: Sequence[str], n_texts: int, other: str) -> str:
+    return f"{counted(len(some), 'distinct cell')} of {n_texts:,} with {other!r}, such as"
+
+
+def _replaced(others: Sequence[str], sep: str = ",") -> str:
+    """Word how several separators become one."""
+    pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
+    return f"make them one with df[column].str.replace({pattern!r}, {sep!r}, regex=True)"
 
 
 def _doubt_order(texts: Sequence[str], sep: str) -> None:

@@ -196,7 +196,9 @@ def display_labels(labels: Iterable[Label]) -> str:
 def _quote(label: str, sep: str) -> str:
     followed = label + sep
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
-    if followed.index(sep) < len(label) or '"' in label or opens_list:
+    core = sep.strip()  # which is taken off the ends of a cell
+    at_ends = core not in {"", sep} and (label.startswith(core) or label.endswith(core))
+    if followed.index(sep) < len(label) or '"' in label or opens_list or at_ends:
         doubled = label.replace('"', '""')
         return f'"{doubled}"'
     return label

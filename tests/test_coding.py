@@ -273,6 +273,14 @@ class TestLabelWarnings:
             f"{f'a{other}b'!r}; did you mean sep={other!r}?"
         )
 
+    def test_several_separators(self):
+        """Several separators are told to be made one; `sep` is one, whatever its length."""
+        one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
+        with pytest.warns(SeparatorWarning, match=rf"if it separates labels too, {one}\.$"):
+            sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
+        with pytest.warns(SeparatorWarning, match="',;' is one separator; if each of its signs"):
+            sets_of(objects("a, b", "a; b", "a"), sep=",;")
+
     def test_comma_where_it_is_not_the_separator(self):
         """The default separator is asked for where another was given."""
         with pytest.warns(SeparatorWarning, match=r"did you mean sep=','\?"):

@@ -120,13 +120,13 @@ once. Where you can, write the ratings of a unit into one file.
 
 At 10^10 ratings
 ----------------
-Reckoned from the above, not run. Two thousand million units with five raters and short answers make
-some 7 million patterns (22 million units made 347,385, and 90 times the units are 90^0.65 = 19 times
-the patterns): 2 GB here while their entries arrive, a quarter of that afterwards. DuckDB on one such
-machine takes three hours and half a terabyte of disk for what does not fit, file by file a third of
-that; a cluster divides the time and moves the volume above. Copying CSV first takes another two
-hours on one core. Afterwards analytic standard errors cost seconds and a bootstrap counts patterns;
-`permutation_test` writes every rating out, and is not for that size.
+Reckoned from the above, not run. Two thousand million units with five raters and short answers
+make some 7 million patterns (22 million units made 347,385, and 90 times the units are 90^0.65 =
+19 times the patterns): 2 GB here while their entries arrive, a quarter of that afterwards. DuckDB
+on one such machine takes three hours and half a terabyte of disk for what does not fit, file by
+file a third of that; a cluster divides the time and moves the volume above. Copying CSV first
+takes another two hours on one core. Afterwards analytic standard errors cost seconds and a
+bootstrap counts patterns; `permutation_test` writes every rating out, and is not for that size.
 
 Parts can be reduced where and when they arrive, and the tallies merged (pickled in between)::
 
