@@ -302,11 +302,16 @@ class TestParts:
         assert parts.n_raters == whole.n_raters == 4
 
     def test_split_units(self, tmp_path):
-        """A unit in two files counts twice, as the documentation says."""
-        data = {"unit": ["u", "u"], "rater": ["a", "b"], "labels": ["x", "x"]}
+        """A unit in two files counts twice, as the documentation says; many units are an error."""
+        units = [*"abcdefghiu", *"uklmnopqrs"]
+        data = {"unit": units, "rater": ["a"] * 10 + ["b"] * 10, "labels": ["x"] * 20}
         path = write(tmp_path, "csv", data, 2)
-        assert sa.reduce(path).n_units == 1
-        assert sa.reduce(path, partitioned_by_unit=True).n_units == 2
+        assert sa.reduce(path).n_units == 19
+        assert sa.reduce(path, partitioned_by_unit=True).n_units == 20
+        data["unit"] = [*"abcdefghij"] * 2
+        path = write(tmp_path, "csv", data, 2)
+        with pytest.raises(DataError, match=r"have 20 units and together about 10\. Drop it"):
+            sa.reduce(path, partitioned_by_unit=True)
 
     @every_engine
     def test_no_parts(self, lazy):

@@ -64,8 +64,9 @@ In the end the patterns must add up to the rows of each value that step 1 counte
 collision, a partition that was read twice or not at all, or a table that changed between the passes
 is therefore an error and not a number.
 
-Under ``partitioned_by_unit=True`` a unit in two parts is two units. Nothing can tell that without
-the shuffle that is being saved.
+Under ``partitioned_by_unit=True`` a unit in two parts is two units. Nothing can tell that exactly
+without the shuffle that is being saved; of files it is an error where an estimate of how many units
+there are says that it is so for many.
 
 What it costs
 -------------

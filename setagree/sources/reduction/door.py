@@ -21,6 +21,7 @@ from setagree.sources.reduction.answers import CodedCells, Reading
 from setagree.sources.reduction.engines import (
     DuckDB,
     find_engine,
+    run_query,
     uncollated,
     without_uuids,
     wrapped,
@@ -33,6 +34,9 @@ from setagree.sources.streams import check_encoding, matching
 from setagree.tally import Tally
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
+
+# How much more units the parts may have than all rows, whose units are estimated within some 5 %.
+_SPLIT = 1.25
 
 
 def reduce(
@@ -79,8 +83,9 @@ def reduce(
     partitioned_by_unit : bool
         Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
         reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
-        stand in two of them, it counts as two units, and nothing says so. (Spark may cut a large
-        file into several partitions.) The workers of Dask, and here those of Spark, need setagree.
+        stand in two of them, it counts as two units; of files where that is so for many units, an
+        error says so, elsewhere nothing does. (Spark may cut a large file into several partitions.)
+        The workers of Dask, and here those of Spark, need setagree.
     memory_limit : str, optional
         What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
         come on top. Default: four fifths of the machine's memory.
@@ -230,8 +235,22 @@ def _reduce_files(task: Task) -> Reduction:
         whole = rows(ready.paths)
         parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
         reduction = _reduce_rows(parts, whole, reading, task)
+        if len(parts) > 1:
+            _refuse_split_units(whole, connection, reduction.tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
     return replace(reduction, tally=_unspelled(reduction.tally)) if ready.in_json else reduction
+
+
+def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
+    """Refuse parts that have many units in common, as an estimate of all units tells."""
+    relation = rows.frame.to_native().aggregate("approx_count_distinct(unit)")
+    about = run_query(relation.fetchall, connection)[0][0]
+    if n_units > _SPLIT * about:
+        raise DataError(
+            f"partitioned_by_unit=True says that each file holds whole units; but one by one the "
+            f"files have {n_units:,} units and together about {about:,}. Drop it, or write all "
+            "ratings of a unit into one file."
+        )
 
 
 def _ready(
