@@ -33,7 +33,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.frames import is_inexact
+from setagree.frames import inexact_ids, is_inexact
 from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
@@ -148,10 +148,7 @@ def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
 
 def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     if is_inexact(column):
-        raise DataError(
-            f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
-            "read that column as text (in pandas dtype=str) or as whole numbers."
-        )
+        raise inexact_ids(role)
     return code_ids(column, role)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import shorten
+from setagree.frames import is_inexact
 from setagree.identifiers import code_ids
 from setagree.sources.reduction.answers import Held, Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
@@ -54,7 +55,8 @@ def survey_part(part: pd.DataFrame) -> Survey:
     codes, cells = _distinct(part["answer"])
     times = np.bincount(codes[codes != MISSING], minlength=len(cells)).astype(np.int64)
     n_bad = {role: _count_nameless(part[role]) for role in ("unit", "rater")}
-    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad)
+    inexact = tuple(role for role in n_bad if is_inexact(part[role]))
+    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad, inexact)
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
@@ -69,6 +71,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         np.array([times[cell] for cell in cells], dtype=np.int64),
         sum(survey.n_null for survey in surveys),
         {role: sum(survey.n_bad[role] for survey in surveys) for role in ("unit", "rater")},
+        tuple(dict.fromkeys(role for survey in surveys for role in survey.inexact)),
     )
 
 
