@@ -217,7 +217,7 @@ def _reduce_files(task: Task) -> Reduction:
             f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
         )
     plan = task.plan
-    with files.connect(plan.memory_limit, plan.spill) as (connection, folder):
+    with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
         ready, columns, reading = _ready(found, task, folder)
 
         def rows(paths: list[str]) -> program.Rows:
