@@ -17,6 +17,7 @@ from setagree.errors import (
     FileError,
     MixedScaleWarning,
     OptionError,
+    SetagreeWarning,
     SimilarLabelsWarning,
 )
 from setagree.sources.reduction import program
@@ -80,6 +81,43 @@ class TestRoundedIdentifiers:
         assert sa.reduce(ROADS[road](columns), **options).n_units == 2
         with pytest.raises(DataError, match="4 rows without a unit"):
             sa.reduce(ROADS[road]({**columns, "unit": [float("nan")] * 4}), **options)
+
+
+@pytest.mark.parametrize("road", [*ROADS, "dask"])
+@pytest.mark.parametrize("n_raters", [9, 10])
+def test_exchanged_columns(road, n_raters, tmp_path, monkeypatch):
+    """Ten raters of two units with a rating each are asked about in the words of memory."""
+    monkeypatch.chdir(tmp_path)
+    places = range(n_raters)
+    columns = {
+        "unit": [k % 2 for k in places],
+        "rater": [f"r{k}" for k in places],
+        "labels": ["xy"[k % 3 == 0] for k in places],
+    }
+    frame = pd.DataFrame(columns)
+    with warnings.catch_warnings(record=True) as memory:
+        warnings.simplefilter("always", SetagreeWarning)
+        sa.Annotations.from_long(frame)
+    if road == "dask":
+        columns = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+    table = ROADS.get(road, lambda same: same)(columns)
+    with warnings.catch_warnings(record=True) as engine:
+        warnings.simplefilter("always", SetagreeWarning)
+        sa.reduce(table, **({"memory_limit": "500MB"} if road == "files" else {}))
+    said = [[str(one.message) for one in found] for found in (memory, engine)]
+    assert said[0] == said[1]
+    assert len(said[0]) == (n_raters == 10)
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_a_codebook_of_values(road, tmp_path, monkeypatch):
+    """Single values have no labels, so that a codebook of them is refused, not passed over."""
+    monkeypatch.chdir(tmp_path)
+    columns = {"unit": [1, 1], "rater": ["a", "b"], "value": [1, 2]}
+    options = {"memory_limit": "500MB"} if road == "files" else {}
+    for ask in (sa.reduce, sa.agreement):
+        with pytest.raises(OptionError, match="codebook= lists the labels of label sets"):
+            ask(ROADS[road](columns), codebook=["1"], **options)
 
 
 def text_study(*answers):
