@@ -43,7 +43,10 @@ def open_frame(data: object, *, also: str = "") -> Any:
     """
     if isinstance(data, pd.DataFrame):
         return data
-    streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    try:
+        streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    except Exception as error:  # a relation of DuckDB looks for its table when it is asked
+        raise _cannot_compute(error) from error
     try:
         import narwhals as nw
     except ImportError:
@@ -54,8 +57,6 @@ def open_frame(data: object, *, also: str = "") -> Any:
         frame: object = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"two columns of one name: {' '.join(str(error).split())}.") from error
-    except Exception as error:  # a lazy table tells what it is when it is asked
-        raise _cannot_compute(error) from error
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         return frame
     if streams:  # of a library that hands over Arrow data

@@ -326,6 +326,19 @@ class TestSentences:
         ):
             sa.reduce(connection.table("t"))
 
+    @pytest.mark.parametrize("gone", ["table", "connection"])
+    def test_relations_that_are_gone(self, gone):
+        """A relation of DuckDB whose table was dropped, or whose connection was closed."""
+        connection = duckdb.connect()
+        connection.execute("CREATE TABLE t AS SELECT 1 AS unit, 2 AS rater, 'x' AS labels")
+        relation = connection.table("t")
+        if gone == "table":
+            connection.execute("DROP TABLE t")
+        else:
+            connection.close()
+        with pytest.raises(DataError):
+            sa.reduce(relation)
+
     def test_lazy_tables_that_are_none(self):
         """A query that cannot be planned."""
         frame = pl.LazyFrame(ROUNDED).with_columns(pl.col("gone"))
