@@ -33,7 +33,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.frames import is_inexact
+from setagree.frames import inexact_ids, is_inexact
 from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
@@ -95,8 +95,7 @@ def assemble(
     """
     check_choice("kind", kind, ("labels", "value"))
     check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
-    if kind == "value" and syntax.codebook is not None:
-        raise OptionError("codebook= lists the labels of label sets; single values have none.")
+    check_codebook(kind, syntax)
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = _coded_ids(long.unit, "unit")
@@ -116,17 +115,27 @@ def assemble(
     return check_design(kept if len(kept.unit_codes) == len(unit_codes) else _compact(kept))
 
 
+def check_codebook(kind: AnswerKind, syntax: LabelSyntax) -> None:
+    """Raise `OptionError` where a codebook is given for what has no labels."""
+    if kind == "value" and syntax.codebook is not None:
+        raise OptionError("codebook= lists the labels of label sets; single values have none.")
+
+
 def check_design(coded: Coded) -> Coded:
     """Warn where units and raters look exchanged."""
-    n_units, n_raters = len(coded.units), len(coded.raters)
-    one_each = n_raters == len(coded.value_codes)
+    doubt_exchanged(len(coded.units), n_raters=len(coded.raters), n_ratings=len(coded.value_codes))
+    return coded
+
+
+def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
+    """Warn where there are far more raters than units, or where every rater gave one rating."""
+    one_each = n_raters == n_ratings
     if n_raters >= _MANY_RATERS and n_raters > n_units and (one_each or n_raters >= 4 * n_units):
         warn(
             f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}: are the unit and "
             "the rater column exchanged?",
             SwappedColumnsWarning,
         )
-    return coded
 
 
 def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
@@ -148,10 +157,7 @@ def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
 
 def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     if is_inexact(column):
-        raise DataError(
-            f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
-            "read that column as text (in pandas dtype=str) or as whole numbers."
-        )
+        raise inexact_ids(role)
     return code_ids(column, role)
 
 

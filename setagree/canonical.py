@@ -7,6 +7,7 @@ seed draws the same ones. Python's own hashes differ from run to run.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -59,4 +60,16 @@ def _spelled(value: Any) -> str:
     if number is not None:
         # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
         return f"#{number:x}" if isinstance(number, int) else f"#{float(number)!r}"
-    return f"?{value.isoformat() if hasattr(value, 'isoformat') else repr(value)}"
+    return f"?{spelled_time(value) if hasattr(value, 'isoformat') else repr(value)}"
+
+
+def spelled_time(value: Any) -> str:
+    """Return a date or time as text that equal ones share, whatever zone they are told in.
+
+    Examples
+    --------
+    >>> spelled_time(datetime.fromisoformat("2024-05-01T02:00:00+02:00"))
+    '2024-05-01T00:00:00+00:00'
+    """
+    aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return str((value.astimezone(UTC) if aware else value).isoformat())

@@ -20,7 +20,8 @@ Frame: TypeAlias = "pd.DataFrame | IntoFrame"
 """A table of pandas, or of any library that narwhals knows."""
 
 _MOST_KEYS = 2**62
-_EXACT = 2.0**53
+EXACT = 2.0**53
+"""Floats below it are no whole number but the one they seem to be."""
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
@@ -42,7 +43,10 @@ def open_frame(data: object, *, also: str = "") -> Any:
     """
     if isinstance(data, pd.DataFrame):
         return data
-    streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    try:
+        streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    except Exception as error:  # a relation of DuckDB looks for its table when it is asked
+        raise _cannot_compute(error) from error
     try:
         import narwhals as nw
     except ImportError:
@@ -71,7 +75,7 @@ def column_names(data: Frame) -> list[Any]:
     frame = open_frame(data)
     if isinstance(frame, pd.DataFrame):
         return list(frame.columns)
-    return list(frame.collect_schema().names())
+    return _names(frame)
 
 
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
@@ -102,7 +106,7 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     frame = open_frame(data)
     if isinstance(frame, pd.DataFrame):
         return frame
-    known = frame.collect_schema().names()
+    known = _names(frame)
     wanted = known if names is None else list(names)
     for name in wanted:
         check_column(known, name)
@@ -123,7 +127,21 @@ def is_inexact(column: Column) -> bool:
     """
     if not pd.api.types.is_float_dtype(column.dtype):
         return False
-    return bool((column.abs() >= _EXACT).any())
+    return bool((column.abs() >= EXACT).any())
+
+
+def inexact_ids(role: str) -> DataError:
+    """Return the error that says that identifiers may have been rounded to one.
+
+    Examples
+    --------
+    >>> str(inexact_ids("unit")).partition(",")[0]
+    'units are floats of 2**53 and more'
+    """
+    return DataError(
+        f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
+        "read that column as text (in pandas dtype=str) or as whole numbers."
+    )
 
 
 def stacked(columns: Sequence[Column]) -> Column:
@@ -169,6 +187,18 @@ def _kind(data: object) -> str:
     return f"{type(data).__module__.partition('.')[0].lstrip('_')} {type(data).__name__}"
 
 
+def _names(frame: Any) -> list[Any]:
+    try:
+        return list(frame.collect_schema().names())
+    except Exception as error:  # whatever the user's own query raises
+        raise _cannot_compute(error) from error
+
+
+def _cannot_compute(error: Exception) -> DataError:
+    said = str(error).strip().partition("\n")[0]
+    return DataError(f"the lazy table cannot be computed: {said}")
+
+
 def _collected(frame: Any) -> nw.DataFrame[Any]:
     import narwhals as nw
 
@@ -180,8 +210,7 @@ def _collected(frame: Any) -> nw.DataFrame[Any]:
         package = error.name or "pyarrow"
         raise missing_package("collecting the lazy table", package, "files") from error
     except Exception as error:  # whatever the user's own query raises
-        said = str(error).strip().partition("\n")[0]
-        raise DataError(f"the lazy table cannot be computed: {said}") from error
+        raise _cannot_compute(error) from error
 
 
 def _column(series: nw.Series[Any]) -> Column:

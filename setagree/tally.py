@@ -15,6 +15,7 @@ from setagree.assembly import AnswerKind
 from setagree.canonical import Keys, row_keys, value_numbers
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
 from setagree.count_tables import checked_counts
+from setagree.doubts import doubt_similar
 from setagree.errors import DataError, check_choice, counted
 from setagree.given import Given
 from setagree.labels import Case, LabelSyntax
@@ -222,13 +223,18 @@ class Tally:
     def merge(self, other: Tally) -> Tally:
         """Return the tally of both sets of units together.
 
-        Where both keep raters, those of one name are one; else who gave what is forgotten, and how
-        many there are.
+        A unit of this and one of the other are two, even if they have one name. Where both keep
+        raters, those of one name are one; else who gave what is forgotten, and how many there are.
 
         Raises
         ------
         DataError
             One holds label sets and the other scalars.
+
+        Warns
+        -----
+        SimilarLabelsWarning
+            One holds numbers and the other categories, some of which are numbers as text.
 
         Examples
         --------
@@ -242,6 +248,8 @@ class Tally:
             raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
         codes = {value: code for code, value in enumerate(self.values)}
         moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
+        if self.kind != other.kind:  # what one of them read as numbers may be text in the other
+            doubt_similar("Categories", {v for v in codes if isinstance(v, str | int | float)})
         units, unit_patterns = _joined_units(self, other) or (None, None)
         given = None
         if self.given is not None and other.given is not None:

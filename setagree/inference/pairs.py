@@ -16,6 +16,7 @@ from setagree.results import Agreement
 from setagree.tally import Tally
 
 _LONG_WORK = 20_000_000
+_MOST_PAIRS = 2**53
 _WAITING = 1_000_000
 """Losses that are gathered before equal ones become one."""
 
@@ -63,6 +64,8 @@ def _redrawn_counts(
     """Return the same from how often each loss is drawn, where the pairs are too many to list."""
     loss, times = _distinct_losses(agreement)
     n = _n_pairs(agreement)
+    if n >= _MOST_PAIRS:
+        raise DataError(f"{n:,} pairs of ratings are too many to redraw.")
     shares = times / times.sum()
     long = n_resamples * len(loss) > _LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="resamples", long=long)

@@ -109,18 +109,20 @@ def take_turns(agreement: Agreement) -> bool:
 def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
     """Return which raters are not sparse, and whether these rated all units together.
 
-    They did not where raters take turns, as crowd workers do; then nobody is left out.
+    They did not where raters take turns, as crowd workers do; then nobody is left out. Where it is
+    not known who gave what, all are taken to have given as much.
     """
-    study = agreement.study
-    if study is None:
-        return np.ones(agreement.n_raters or 0, dtype=bool), True
-    ratings = np.bincount(study.rater_codes, minlength=study.n_raters)
+    tally, n_raters = agreement.tally, agreement.n_raters or 0
+    everybody = np.ones(n_raters, dtype=bool)
+    if agreement.study is None and tally.given is None:
+        return everybody, tally.n_ratings >= _TOGETHER * tally.n_units * n_raters
+    ratings = agreement.case.rated.ratings
     regular = ratings >= _SPARSE * ratings.max()
     theirs = int(ratings[regular].sum())
-    full = theirs >= _TOGETHER * study.n_units * regular.sum()
-    if full and regular.sum() >= 2 and theirs >= _MOST * study.n_ratings:
+    full = theirs >= _TOGETHER * tally.n_units * regular.sum()
+    if full and regular.sum() >= 2 and theirs >= _MOST * tally.n_ratings:
         return regular, True
-    return np.ones(study.n_raters, dtype=bool), False
+    return everybody, False
 
 
 def _say_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:

@@ -33,6 +33,7 @@ ENTRIES_AT_ONCE = 400_000
 
 _LONG_WORK = 100_000_000
 _TABLE_LIMIT = 50_000_000
+_RATINGS_LIMIT = 200_000_000
 
 
 class Shuffler:
@@ -300,6 +301,10 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     counts, times = tally.counts.astype(np.int64), tally.multiplicity.astype(np.int64)
     if (counts != tally.counts).any() or (times != tally.multiplicity).any():
         raise DataError("counts that are fractions cannot be reshuffled.")
+    if tally.n_ratings > _RATINGS_LIMIT:
+        raise DataError(
+            f"a reshuffle would move {tally.n_ratings:,} answers; the limit is {_RATINGS_LIMIT:,}."
+        )
     patterns = np.repeat(np.arange(tally.n_patterns), times)
     if tally.given is not None:
         whole = tally.given.take(patterns)

@@ -14,6 +14,7 @@ from setagree.assembly import AnswerKind
 from setagree.coding import MISSING, Answers, as_objects, code_label_sets, code_scalars
 from setagree.doubts import doubt_blanks
 from setagree.errors import DataError, counted
+from setagree.frames import inexact_ids
 from setagree.labels import LabelSyntax
 
 Ints = npt.NDArray[np.int64]
@@ -74,17 +75,22 @@ class Survey:
         How many rows have no cell.
     n_bad : dict of str to int
         Rows without a unit, and without a rater.
+    inexact : tuple of str
+        Which of unit and rater are floats so large that two may have been rounded to one.
     """
 
     cells: list[Any]
     times: Ints
     n_null: int
     n_bad: dict[str, int]
+    inexact: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise `DataError` where there are no rows, or rows without a unit or a rater."""
+        """Raise `DataError` where there are no rows, or some whose unit or rater is not known."""
         if not len(self.cells) and not self.n_null:
             raise DataError("the table has 0 rows; there is nothing to score.")
+        for role in self.inexact:
+            raise inexact_ids(role)
         for role, n_bad in self.n_bad.items():
             if n_bad:
                 raise DataError(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TextKind: TypeAlias = Literal["delimited", "json lines"]
 _ENCODER = json.JSONEncoder()
+_APART = ("text", "number")
 Cells: TypeAlias = "Mapping[str, Any]"
 
 
@@ -78,13 +79,14 @@ def check_alike(copies: Sequence[Copy]) -> None:
                 f"{copy.source} and {first.source} have different columns: only one of them has "
                 f"{listing(differing)}."
             )
-        for role, kinds in copy.kinds.items():
-            known = first.kinds[role]
-            if {frozenset(kinds), frozenset(known)} == {frozenset({"text"}), frozenset({"number"})}:
-                raise FileError(
-                    f"the {role} is text in one of {copy.source} and {first.source} and numbers in "
-                    "the other, where 1 and '1' would be two things; write both in one way."
-                )
+    for role in first.kinds:
+        found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
+        text, numbers = (found[kind] for kind in _APART)
+        if text and numbers:
+            raise FileError(
+                f"the {role} is text in {text[0].source} and numbers in {numbers[0].source}, where "
+                "1 and '1' would be two things; write both in one way."
+            )
 
 
 def _schema() -> pa.Schema:
@@ -135,7 +137,7 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
         cells = {}
         for role, name in columns.items():
             found = [row.get(name) for row in rows]
-            copy.kinds[role].update(map(_kind, set(map(type, found)) - {type(None)}))
+            copy.kinds[role].update(map(_kind, {type(c) for c in found if not is_nothing(c)}))
             cells[role] = [None if is_nothing(c) else spell[role](c, role) for c in found]
         yield cells
 

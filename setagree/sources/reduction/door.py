@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from setagree.annotations import Annotations
+from setagree.assembly import doubt_exchanged
 from setagree.coding import as_objects
 from setagree.errors import DataError, FileError, OptionError
 from setagree.frames import Frame, column_names, open_frame
@@ -222,7 +223,7 @@ def _reduce_files(task: Task) -> Reduction:
             f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
         )
     plan = task.plan
-    with files.connect(plan.memory_limit, plan.spill) as (connection, folder):
+    with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
         ready, columns, reading = _ready(found, task, folder)
 
         def rows(paths: list[str]) -> program.Rows:
@@ -331,7 +332,9 @@ def _unspelled(tally: Tally) -> Tally:
 
 
 def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
-    return Reduction(with_answers(tally, coded, n_raters=n_raters), coded.n_missing)
+    found = with_answers(tally, coded, n_raters=n_raters)
+    doubt_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
+    return Reduction(found, coded.n_missing)
 
 
 def _reduce_in_memory(task: Task, frame: Any) -> Reduction:

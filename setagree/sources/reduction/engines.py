@@ -72,7 +72,10 @@ class DuckDB:
         """Return a small Arrow table as a relation of the same connection."""
         # DuckDB finds it by its name, unless the connection has a table that is called so.
         setagree_codes_3f9a1c = small  # noqa: F841
-        return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
+        try:
+            return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
+        except Exception as error:  # such as a connection that reads no tables of Python
+            raise stopped(self.name, error) from error
 
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""

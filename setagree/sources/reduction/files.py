@@ -67,6 +67,21 @@ class Files:
                     names.update(dict.fromkeys(name for row in rows for name in row))
         return list(names)
 
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read the files, which is done several times.
+
+        Raises
+        ------
+        FileError
+            One was written to meanwhile, so that not all saw the same rows.
+        """
+        before = list(map(_stamp, self.sources))
+        yield
+        for source, stamp in zip(self.sources, before, strict=True):
+            if _stamp(source) != stamp:
+                raise FileError(f"{source} changed while it was read, so there is no result.")
+
     def ready(self, folder: str, columns: Mapping[str, str]) -> Ready:
         """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
 
@@ -164,7 +179,7 @@ def connect(
     home = _folder(spill)
     if set(home) & _WILD:
         raise OptionError(f"the folder {home!r} is a pattern to DuckDB; name another as spill=.")
-    with tempfile.TemporaryDirectory(prefix="setagree-", dir=home) as folder:
+    with _own_folder(home) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         try:
             connection = duckdb.connect(config={**config, **limit})
@@ -174,6 +189,16 @@ def connect(
             # Where DuckDB takes the session for interactive, it would draw on the standard output.
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
+
+
+def _own_folder(home: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder in another, which is removed in the end."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="setagree-", dir=home)
+    except OSError as error:
+        raise OptionError(
+            f"no folder can be made in {home!r} ({error.strerror}); name another as spill=."
+        ) from error
 
 
 def _limit(memory_limit: object) -> dict[str, Any]:
@@ -245,6 +270,15 @@ def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
             return sum(source.path.stat().st_size for source in sources)
     except (OSError, ValueError):
         return 0
+
+
+def _stamp(source: Source) -> tuple[int, ...]:
+    """Return what tells one state of a file from another; nothing where it is gone."""
+    try:
+        found = source.path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _kind(source: Source) -> FileKind | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
+from setagree.canonical import spelled_time
 from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import shorten
+from setagree.frames import is_inexact
 from setagree.identifiers import code_ids
 from setagree.sources.reduction.answers import Held, Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
@@ -54,7 +57,8 @@ def survey_part(part: pd.DataFrame) -> Survey:
     codes, cells = _distinct(part["answer"])
     times = np.bincount(codes[codes != MISSING], minlength=len(cells)).astype(np.int64)
     n_bad = {role: _count_nameless(part[role]) for role in ("unit", "rater")}
-    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad)
+    inexact = tuple(role for role in n_bad if is_inexact(part[role]))
+    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad, inexact)
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
@@ -69,6 +73,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         np.array([times[cell] for cell in cells], dtype=np.int64),
         sum(survey.n_null for survey in surveys),
         {role: sum(survey.n_bad[role] for survey in surveys) for role in ("unit", "rater")},
+        tuple(dict.fromkeys(role for survey in surveys for role in survey.inexact)),
     )
 
 
@@ -164,11 +169,11 @@ def _as_text(column: Column, role: str) -> Column:
     return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
 
-_NUMBER, _ODD = "\0#", "\0'"
+_NUMBER, _TIME, _ODD = "\0#", "\0@", "\0'"
 
 
 def spelled(name: object) -> str:
-    """Return a name as text: one for numbers that are equal, another for any text."""
+    """Return a name as text: one for numbers or times that are equal, another for any text."""
     if isinstance(name, str):
         return f"{_ODD}{name}" if name.startswith("\0") else name
     if isinstance(name, tuple):
@@ -179,6 +184,8 @@ def spelled(name: object) -> str:
     if isinstance(name, int | float | np.number):
         whole = isinstance(name, int | np.integer) or float(name).is_integer()
         return f"{_NUMBER}{int(name) if whole else float(name)!r}"
+    if isinstance(name, date):
+        return f"{_TIME}{spelled_time(name)}"
     return f"{_NUMBER}{name!r}"
 
 
@@ -186,12 +193,14 @@ def id_of_text(text: Any) -> Any:
     """Return an identifier as people read it; what is no text as it is."""
     if not isinstance(text, str):
         return text
-    return text.removeprefix(_NUMBER).removeprefix(_ODD)
+    return text.removeprefix(_NUMBER).removeprefix(_TIME).removeprefix(_ODD)
 
 
 def unspelled(text: Any) -> object:
-    """Return the number or the text that was spelled so; whatever else there was stays text."""
+    """Return what was spelled so: text, a number, a date or time; all else stays text."""
     plain = id_of_text(text)
+    if isinstance(text, str) and text.startswith(_TIME):
+        return pd.Timestamp(plain) if "T" in plain else date.fromisoformat(plain)
     if not isinstance(text, str) or not text.startswith(_NUMBER):
         return plain
     for kind in (int, float):

@@ -10,6 +10,7 @@ import numpy as np
 
 from setagree.coding import MISSING
 from setagree.errors import DataError, shorten
+from setagree.frames import EXACT
 from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
 from setagree.sources.reduction.engines import Engine, fetch
 from setagree.sources.reduction.parts import id_of_text
@@ -139,6 +140,8 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     roles = ("unit", "rater")
     dtypes = rows.frame.collect_schema()
     bad = [_bad(nw.col(r), dtypes[r]).sum().cast(nw.Int64).alias(f"no_{r}") for r in roles]
+    floats = [role for role in roles if dtypes[role].is_float()]
+    bad += [nw.col(role).abs().max().cast(nw.Float64).alias(f"most_{role}") for role in floats]
     counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *bad)
     found = fetch(counts, rows.engine)
     known = found.filter(~nw.col("answer").is_null()).sort("answer")
@@ -146,8 +149,9 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     times = known["times"].to_numpy().astype(np.int64)
     n_null = int(found["times"].sum() or 0) - int(times.sum())
     n_bad = {role: int(found[f"no_{role}"].sum() or 0) for role in roles}
+    inexact = tuple(role for role in floats if (found[f"most_{role}"].max() or 0) >= EXACT)
     cells = list(map(rows.engine.from_json, texts)) if rows.in_json else texts
-    return Survey(cells, times, n_null, n_bad), known.select("answer")
+    return Survey(cells, times, n_null, n_bad, inexact), known.select("answer")
 
 
 def code_rows(

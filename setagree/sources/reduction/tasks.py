@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
-from setagree.assembly import AnswerKind, label_syntax
+from setagree.assembly import AnswerKind, check_codebook, label_syntax
 from setagree.errors import OptionError
 from setagree.sources.columns import guess_columns
 from setagree.sources.reduction.answers import Reading
@@ -87,5 +87,6 @@ class Task:
         answer = str(found.labels if found.value is None else found.value)
         quiet = self.reading["blank"] is not None
         syntax = label_syntax(*(self.reading[name] for name in _SYNTAX))
+        check_codebook(kind, syntax)
         reading = Reading(kind, syntax, quiet)
         return {"unit": found.unit, "rater": found.rater, "answer": answer}, reading
