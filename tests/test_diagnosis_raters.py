@@ -143,6 +143,9 @@ class TestByRater:
                 function(tally)
         with pytest.raises(sa.SetagreeError, match="DataFrame is no study"):
             sa.by_rater(pd.DataFrame())
+        for other in (tally, pd.DataFrame()):
+            with pytest.raises(sa.SetagreeError, match="is not what by_pair returns"):
+                sa.pair_matrix(other)
 
 
 def _mean_gap(mine, others, d):

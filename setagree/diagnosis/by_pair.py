@@ -15,7 +15,7 @@ from setagree.coefficients.within_raters import spread_within_groups
 from setagree.diagnosis.common import known_raters, score_whole, uncertainty
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, did_you_mean
+from setagree.errors import DataError, OptionError, a_type, did_you_mean
 from setagree.results import Agreement
 from setagree.scoring import score_part
 from setagree.substudies import of_ratings
@@ -106,6 +106,8 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
 
     Raises
     ------
+    DataError
+        It is not what `by_pair` returned.
     OptionError
         There is no such column.
 
@@ -119,6 +121,8 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     r2       0.27   NaN  0.38
     r3       0.31  0.38   NaN
     """
+    if not isinstance(pairs, pd.DataFrame) or not {"rater_a", "rater_b"} <= {*pairs.columns}:
+        raise DataError(f"{a_type(pairs)} is not what by_pair returns; pass by_pair(study).")
     numbers = list(pairs.select_dtypes("number").columns)
     if column not in numbers:
         raise OptionError(
