@@ -201,25 +201,18 @@ def _study(task: Task, names: Sequence[str]) -> tuple[Study, int]:
         if export is not None:
             return export, export.n_missing
     if plan.asked or not isinstance(data, pd.DataFrame):
+        # loads what speaks to engines
+        from setagree.sources.reduction.door import is_large, opened, reduce_table
+
         keep_raters = any(get_coefficient(name).asks_who for name in names)
-        reduced = _reduced(replace(task, keep_raters=keep_raters))
-        if reduced is not None:
-            return reduced
+        data = opened(data, also=", Annotations, Tally or path")
+        task = replace(task, data=data, keep_raters=keep_raters)
+        if plan.asked or is_large(task):
+            _check_reducible(task)
+            reduction = reduce_table(task)
+            return reduction.tally, reduction.n_missing
     study = _in_memory(task)
     return study, study.n_missing
-
-
-def _reduced(task: Task) -> tuple[Study, int] | None:
-    """Return the tally of a table that is reduced where it is; None for one that is read."""
-    # loads what speaks to engines
-    from setagree.sources.reduction.door import is_large, opened, reduce_table
-
-    task = replace(task, data=opened(task.data, also=", Annotations, Tally or path"))
-    if not (task.plan.asked or is_large(task)):
-        return None
-    _check_reducible(task)
-    reduction = reduce_table(task)
-    return reduction.tally, reduction.n_missing
 
 
 def _check_built(task: Task) -> None:

@@ -70,10 +70,14 @@ class DuckDB:
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a relation of the same connection."""
-        # DuckDB finds it by its name, unless the connection has a table that is called so.
-        setagree_codes_3f9a1c = small  # noqa: F841
-        try:
+
+        def ask() -> Any:
+            # DuckDB finds it by its name, unless the connection has a table that is called so.
+            setagree_codes_3f9a1c = small  # noqa: F841
             return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
+
+        try:
+            return self.run(ask)
         except Exception as error:  # such as a connection that reads no tables of Python
             raise stopped(self.name, error) from error
 
