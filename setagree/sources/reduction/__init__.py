@@ -100,9 +100,10 @@ drawn from a crowd leave nearly every unit a pattern of its own. The time was th
 and without, 15 s for the 4.5 million short answers on a million units by five raters with
 ``memory_limit="1GB"``, as the search for repeats falls away.
 
-Time: 10^8 ratings (22 million units, 0.9 GB of Parquet, rows in random order inside 23 files)
-took DuckDB 105 s on four cores with ``memory_limit="1GB"``, of the process at most 1.25 GB; 55 s
-and 0.75 GB with ``assume_unique=True`` and a limit of 500 MB; 42 s and 0.94 GB file by file.
+Time: 10^8 ratings (22 million units, 0.9 GB of Parquet, rows in random order inside 23 files) took
+DuckDB 58 and 105 s on four shared cores with ``memory_limit="1GB"``, of the process at most 1.26
+GB; 63 s and 0.75 GB with ``assume_unique=True`` and a limit of 500 MB; 46 s and 0.92 GB file by
+file.
 Polars streams what it can and does not write to disk what it cannot.
 
 Text is read on one core before that: 1.6 million rows of CSV a second, 0.2 million of JSON lines
@@ -124,9 +125,9 @@ At 10^10 ratings
 Reckoned from the above, not run. Two thousand million units with five raters and short answers
 make some 7 million patterns (22 million units made 347,385, and 90 times the units are 90^0.65 =
 19 times the patterns): 2 GB here while their entries arrive, a quarter of that afterwards. DuckDB
-on one such machine takes three hours and half a terabyte of disk for what does not fit, file by
-file a third of that; a cluster divides the time and moves the volume above. Copying CSV first
-takes another two hours on one core. Afterwards analytic standard errors cost seconds and a
+on one such machine takes two to three hours and half a terabyte of disk for what does not fit,
+file by file a third of that; a cluster divides the time and moves the volume above. Copying CSV
+first takes another two hours on one core. Afterwards analytic standard errors cost seconds and a
 bootstrap counts patterns; `permutation_test` writes every rating out, and is not for that size.
 
 Parts can be reduced where and when they arrive, and the tallies merged (pickled in between)::
