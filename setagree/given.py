@@ -68,12 +68,10 @@ class Given:
 
     def take(self, patterns: Codes) -> Given:
         """Return the answers of some of the patterns."""
-        lengths = np.diff(self.indptr)[patterns]
-        indptr = np.append(0, np.cumsum(lengths))
-        kept = np.arange(indptr[-1]) + np.repeat(self.indptr[patterns] - indptr[:-1], lengths)
+        kept = entries_of(self.indptr, patterns)
         return replace(
             self,
-            indptr=indptr,
+            indptr=np.append(0, np.cumsum(np.diff(self.indptr)[patterns])),
             rater_codes=self.rater_codes[kept],
             value_codes=self.value_codes[kept],
         )
@@ -91,6 +89,20 @@ class Given:
             np.concatenate([self.rater_codes, np.array(named)[other.rater_codes]]),
             np.concatenate([self.value_codes, moved[other.value_codes]]),
         )
+
+
+def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int64]:
+    """Return where the entries of some compressed rows stand, one row after the other.
+
+    Examples
+    --------
+    >>> entries_of(np.array([0, 2, 3, 5]), np.array([2, 0])).tolist()
+    [3, 4, 0, 1]
+    """
+    lengths = np.diff(indptr)[rows]
+    entries = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
+    entries += np.arange(len(entries))
+    return entries
 
 
 def as_names(names: list[Any]) -> npt.NDArray[np.object_]:

@@ -17,7 +17,7 @@ from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_
 from setagree.count_tables import checked_counts
 from setagree.doubts import doubt_similar
 from setagree.errors import DataError, check_choice, counted
-from setagree.given import Given
+from setagree.given import Given, entries_of
 from setagree.labels import Case, LabelSyntax
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -314,24 +314,14 @@ def _equal_rows(tally: Tally, twin: Codes) -> bool:
     lengths = np.diff(tally.indptr)
     if (lengths[rows] != lengths[twin[rows]]).any():
         return False
-    one, two = _entries(tally, rows), _entries(tally, twin[rows])
+    one, two = (entries_of(tally.indptr, some) for some in (rows, twin[rows]))
     return np.array_equal(tally.indices[one], tally.indices[two]) and np.array_equal(
         tally.counts[one], tally.counts[two]
     )
 
 
-def _entries(tally: Tally, rows: Codes) -> npt.NDArray[np.int64]:
-    """Return where the counts of some rows stand, one row after the other."""
-    lengths = np.diff(tally.indptr)[rows]
-    ends = np.cumsum(lengths)
-    shifts = tally.indptr[rows] - ends + lengths
-    entries = np.repeat(shifts, lengths)
-    entries += np.arange(len(entries))
-    return entries
-
-
 def _take_rows(tally: Tally, rows: Codes) -> Tally:
-    entries = _entries(tally, rows)
+    entries = entries_of(tally.indptr, rows)
     return replace(
         tally,
         indptr=np.concatenate([[0], np.cumsum(np.diff(tally.indptr)[rows])]),
