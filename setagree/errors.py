@@ -37,6 +37,10 @@ class FileError(SetagreeError):
     """A file cannot be read as a table."""
 
 
+class CostError(SetagreeError):
+    """A request would take more memory or time than one call may."""
+
+
 class MissingDependencyError(SetagreeError, ImportError):
     """An optional package is needed and not installed."""
 
