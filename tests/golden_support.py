@@ -1,4 +1,4 @@
-"""What the golden tests share: reading printed figures, legible data, two standard errors.
+"""What the golden tests share: reading printed figures and legible data.
 
 No figure in here comes from setagree; nothing in here calls it, except to code the data.
 """
@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import setagree as sa
@@ -70,48 +69,3 @@ def presence(frame: pd.DataFrame, label: Any) -> sa.Annotations:
         return int(label in answer if isinstance(answer, frozenset) else answer == label)
 
     return scores([[present(answer) for answer in row] for row in frame.to_numpy(dtype=object)])
-
-
-def raw_form_standard_error(counts: np.ndarray, weights: np.ndarray) -> float:
-    """Write out alpha's standard error in irrCAC's `krippen.alpha.raw`, which is also ours.
-
-    counts: (units, values), weights: (values, values) symmetric. Gwet (2014), chapter 5: the
-    chance term is quadratic in the shares, hence the 2 before its linearised values.
-    """
-    counts = counts[counts.sum(axis=1) >= 2]
-    ratings = counts.sum(axis=1)
-    mean, epsilon = ratings.mean(), 1 / ratings.sum()
-    observed = (counts * (counts @ weights - 1)).sum(axis=1) / (mean * (ratings - 1))
-    share = counts.mean(axis=0) / mean
-    pa, pe = observed.mean(), share @ weights @ share
-    alpha = (pa - pe) / (1 - pe)
-    drift = (ratings - mean) / mean
-    a = observed - ((1 - epsilon) * pa + epsilon) * drift
-    e = counts @ (weights @ share) / mean - pe * drift
-    linear = (a - pe) / (1 - pe) - 2 * (1 - alpha) * (e - pe) / (1 - pe)
-    return _standard_error(linear - alpha)
-
-
-def count_form_standard_error(counts: np.ndarray, weights: np.ndarray) -> float:
-    """Write out alpha's standard error in irrCAC's `krippen.alpha.dist`, which is not ours.
-
-    It differs from the same package's `krippen.alpha.raw` in three places: no 2 before the
-    linearised chance term, 1 instead of pe in its drift, and the small-sample epsilon inside.
-    """
-    counts = counts[counts.sum(axis=1) >= 2]
-    ratings = counts.sum(axis=1)
-    mean, epsilon = ratings.mean(), 1 / ratings.sum()
-    observed = (counts * (counts @ weights - 1)).sum(axis=1) / (mean * (ratings - 1))
-    share = counts.mean(axis=0) / mean
-    pa, pe = (1 - epsilon) * observed.mean() + epsilon, share @ weights @ share
-    alpha = (pa - pe) / (1 - pe)
-    drift = (ratings - mean) / mean
-    a = (1 - epsilon) * (observed - observed.mean() * drift) + epsilon
-    e = counts @ (weights @ share) / mean - drift
-    linear = (a - pe) / (1 - pe) - (1 - alpha) * (e - pe) / (1 - pe)
-    return _standard_error(linear - alpha)
-
-
-def _standard_error(residuals: np.ndarray) -> float:
-    n = len(residuals)
-    return math.sqrt(float(residuals @ residuals) / (n * (n - 1)))

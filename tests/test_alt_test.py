@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from golden_support import golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import one_line
@@ -21,22 +22,17 @@ from setagree.panels.contest import Contest
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
 
-# Winning rate and average advantage probability by the authors' program (Calderon, Reichart and
-# Dror 2025; q = .05, two humans a unit, 30 units a human) on HS-Brexit (LeWiDi 2023), one rater
-# taken as the model.
+# By the authors' program (q = .05, two humans a unit, 30 units a human) on HS-Brexit (LeWiDi 2023),
+# one rater taken as the model.
 PUBLISHED = [
-    ("Ann1", "nominal", 0.0, 0.8, 0.9257142857142858),
-    ("Ann1", "nominal", 0.1, 1.0, 0.9257142857142858),
-    ("Ann1", "nominal", 0.2, 1.0, 0.9257142857142858),
-    ("Ann1", "jaccard", 0.0, 0.8, 0.8907142857142857),
-    ("Ann1", "jaccard", 0.1, 1.0, 0.8907142857142857),
-    ("Ann1", "jaccard", 0.2, 1.0, 0.8907142857142857),
-    ("Ann1", "masi", 0.0, 0.8, 0.8932142857142857),
-    ("Ann1", "masi", 0.1, 1.0, 0.8932142857142857),
-    ("Ann1", "masi", 0.2, 1.0, 0.8932142857142857),
-    ("Ann6", "nominal", 0.1, 1.0, 0.8705357142857144),
-    ("Ann6", "jaccard", 0.1, 1.0, 0.8519642857142857),
-    ("Ann6", "masi", 0.1, 1.0, 0.8501785714285713),
+    (
+        case["candidate"],
+        case["distance"],
+        case["epsilon"],
+        case["winning_rate"],
+        case["average_advantage_probability"],
+    )
+    for case in golden("alt_test.json")["cases"]
 ]
 
 

@@ -1,7 +1,8 @@
 """Alpha on numeric scales: golden/scales.json and two calculations by hand.
 
 Birth certificate: Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", for the data
-of `krippendorff_4x12`; the other studies are hand-sized. Every figure of the file equals the exact
+of `krippendorff_4x12`; the other studies are hand-sized. Rows are observers, columns are units,
+null is missing; `observed` and `expected` are Do and De. Every figure of the file equals the exact
 fraction of the paper's formulas, and the nominal, ordinal, interval and ratio alphas those of the
 package krippendorff 0.9.0. Tolerance: 1e-12, relative for the ordinal disagreements, which are
 squared counts up to 256; that is a few roundings of a double and nothing else.
@@ -14,12 +15,12 @@ from golden_support import golden, scores
 
 import setagree as sa
 
-STUDIES = golden("scales.json")["studies"]
+STUDIES = golden("scales.json")
 CASES = [
     (study, distance)
     for study, entry in STUDIES.items()
     for distance in entry
-    if distance not in {"source", "rows"}
+    if distance != "rows"
 ]
 
 
