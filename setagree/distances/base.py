@@ -192,7 +192,8 @@ class CallableDistance(Distance):
     """A plain Python function of two answers.
 
     Called once for each unordered pair of distinct observed values. The credit is 1 - d where no
-    observed distance is larger than 1, else 1 - d / d_max; `bounded` promises the former.
+    observed distance is larger than 1, else 1 - d / d_max. `bounded=True` promises the former;
+    `bounded=False` asks for the latter wherever the distances lie.
 
     Examples
     --------
@@ -202,17 +203,19 @@ class CallableDistance(Distance):
     """
 
     function: Callable[[Any, Any], float]
+    relative: bool = field(default=False, kw_only=True)
 
     def __init__(
         self,
         function: Callable[[Any, Any], float],
         *,
         name: str | None = None,
-        bounded: bool = False,
+        bounded: bool | None = None,
     ) -> None:
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name or getattr(function, "__name__", repr(function)))
-        object.__setattr__(self, "bounded", bounded)
+        object.__setattr__(self, "bounded", bool(bounded))
+        object.__setattr__(self, "relative", bounded is not None and not bounded)
 
     def __call__(self, x: object, y: object) -> float:
         """Return the distance between two answers."""

@@ -30,16 +30,23 @@ _SAMPLE = 200
 
 
 class DenseWeights(Weights):
-    """Credit from a K x K matrix of distances, which the user's distance made necessary."""
+    """Credit from a K x K matrix of distances, which the user's distance made necessary.
 
-    def __init__(self, values: tuple[Any, ...], distances: Floats) -> None:
+    `relative` says that the largest of them is d_max even where it is below 1.
+    """
+
+    def __init__(
+        self, values: tuple[Any, ...], distances: Floats, *, relative: bool = False
+    ) -> None:
         super().__init__(values)
         self.distances = distances
+        self.relative = relative
 
     @cached_property
     def max_distance(self) -> float:
-        """d_max: 1 where no distance is larger, else the largest."""
-        return max(1.0, float(self.distances.max()))
+        """d_max: 1 where no distance is larger, else the largest; never 0."""
+        largest = float(self.distances.max())
+        return largest or 1.0 if self.relative else max(1.0, largest)
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
@@ -122,7 +129,7 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     check_entries(distances, list(values))
     _check_symmetry(values, function, distances)
     _check_bound(values, distance, distances)
-    return DenseWeights(values, distances)
+    return DenseWeights(values, distances, relative=distance.relative)
 
 
 def _row(values: Sequence[Any], k: int, function: Callable[[Any, Any], float]) -> Floats:
