@@ -6,11 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from small_studies import annotations, text
+import reference
+from small_studies import annotations, numbers, text
 
 import setagree as sa
+from setagree.coefficients import kappas
+from setagree.coefficients.chance import standard_error
 from setagree.distances import get_distance
-from setagree.scoring import Bench
+from setagree.scoring import COEFFICIENTS, Bench
 from setagree.weights import overlap
 
 # Units {a b}, {a a}, {b b}, {a a}; raters x: a a b a, y: b a b a.
@@ -185,6 +188,95 @@ def test_systematic_disagreement():
     rows = text("a b / b a / a b / b a")
     for name in ("cohen_kappa", "scott_pi", "gwet_ac", "brennan_prediger"):
         assert score(rows, name).estimate == pytest.approx(-1, abs=1e-15)
+
+
+# Holes, a unit with one rating, a rater with one, a unit that nobody rated.
+HOLES = "ab a . / a a a / . b bc / c . . / abc ab . / . . . / {} {} . / b ac ."
+SCORES = "1 2 . / 2 2 2 / . 5 4 / 4 . . / 1 5 . / . . . / 3 3 . / 2 4 ."
+KAPPAS = ["fleiss_kappa", "conger_kappa", "gwet_ac", "brennan_prediger", "percent_agreement"]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "distance"),
+    [
+        (text(HOLES), "nominal"),
+        (text(HOLES), "jaccard"),
+        (text(HOLES), "hamming"),
+        (numbers(SCORES), "linear"),
+        (numbers(SCORES), "interval"),
+    ],
+    ids=lambda some: some if isinstance(some, str) else "",
+)
+@pytest.mark.parametrize("name", KAPPAS)
+def test_every_part_in_fractions(name, rows, distance, listed):
+    """Every part of every kappa, unit by unit, is that of plain loops in exact fractions."""
+    scores = isinstance(rows[0][0], int)
+    d = reference.scale_distances(rows)[distance] if scores else reference.SET_DISTANCES[distance]
+    values, more = reference.values_of(rows), [9, 7] if scores else [frozenset("abcd")]
+    known = [*values, *more] if listed and name in {"gwet_ac", "brennan_prediger"} else values
+    options = {"categories": known} if known is not values else {}
+    expected = reference.COEFFICIENTS[name](
+        rows, d, reference.largest(known, d, distance), **options
+    )
+    found = score(rows, name, distance, categories=[*values, *more] if listed else None)
+    assert found.estimate == pytest.approx(float(expected.estimate), abs=1e-14)
+    assert found.observed_agreement == pytest.approx(float(expected.pa), abs=1e-14)
+    assert found.expected_agreement == pytest.approx(float(expected.pe), abs=1e-14)
+    assert found.observed_disagreement == pytest.approx(float(expected.observed), abs=1e-13)
+    assert found.expected_disagreement == pytest.approx(float(expected.expected), abs=1e-13)
+    linear = [float(x) for x in expected.linear]
+    assert found.influence.tolist() == pytest.approx(linear, abs=1e-13)
+    assert found.standard_error == pytest.approx(expected.standard_error, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", ["fleiss_kappa", "conger_kappa"])
+@pytest.mark.parametrize("far", [1e9, 1e60])
+def test_a_far_value_that_nobody_gave(name, far):
+    """Where a listed value makes d_max huge, what differs among the used ones is no rounding.
+
+    Pairs 0 0, 0 1, 1 1 and 1 0: seen 1/2; chance 1/2 too.
+    """
+    rows = numbers("0 0 / 0 1 / 1 1 / 1 0 / 0 0")
+    plain = score(rows, name, "interval")
+    bench = Bench(annotations(rows), categories=[0, 1, far])
+    found = COEFFICIENTS[name].compute(bench.case(get_distance("interval"), listed=True))
+    assert found.undefined is None
+    assert found.estimate == pytest.approx(plain.estimate, rel=1e-12)
+    assert found.expected_disagreement == pytest.approx(plain.expected_disagreement, rel=1e-12)
+    assert standard_error(found) == pytest.approx(plain.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["fleiss_kappa", "conger_kappa"])
+def test_an_undefined_kappa_keeps_its_disagreements(name):
+    """One unit, 1 against 4 of 1 to 4: they differ by 3, all there is; in agreements it is 0.
+
+    By chance Fleiss' raters differ by 3/2, Conger's by 3.
+    """
+    found = score(numbers("1 4"), name, "linear")
+    chance = 3 / 2 if name == "fleiss_kappa" else 3
+    assert found.reason == "there is only one unit"
+    assert (found.observed_disagreement, found.expected_disagreement) == (3, chance)
+    assert (found.observed_agreement, found.expected_agreement) == (0, 1 - chance / 3)
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_chance_of_listed_values(K):
+    """Of K equidistant values two draws differ in K (K - 1) of K² cases; AC scales by 1/(K - 1)."""
+    weights = (
+        Bench(annotations(TWO), categories=[*"abcde"[:K]])
+        .case(get_distance("nominal"), listed=True)
+        .weights
+    )
+    assert kappas.uniform_chance(weights) == pytest.approx(1 - 1 / K, abs=1e-15)
+    assert kappas.ac_scale(weights) == pytest.approx(1 / (K - 1), abs=1e-15)
+
+
+def test_one_value_has_no_scale():
+    """Of one value alone AC has nothing to divide by."""
+    weights = Bench(annotations(text("a a / a a"))).case(get_distance("nominal")).weights
+    assert math.isnan(kappas.ac_scale(weights))
+    assert kappas.uniform_chance(weights) == 0
 
 
 def test_kappa_keeps_its_digits_near_one():

@@ -1,5 +1,7 @@
 """Two panels against each other: the published vector, exact cases, a slow reference."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -242,6 +244,58 @@ class TestResult:
             for _ in range(2)
         )
         np.testing.assert_array_equal(one.distribution, two.distribution)
+
+    @pytest.mark.parametrize(
+        ("drawn", "interval"),
+        [
+            ([np.nan, np.nan, np.nan], (np.nan, np.nan)),
+            ([np.nan, 0.2, np.nan], (np.nan, np.nan)),
+            ([0.6, np.nan, 0.2], (0.21, 0.59)),  # 2.5 and 97.5 % of the way from .2 to .6
+            ([0.6, 0.1, 0.2], (0.105, 0.58)),  # 5 % from .1 to .2, 95 % from .2 to .6
+        ],
+    )
+    def test_resamples_that_make_an_interval(self, drawn, interval):
+        """Two defined resamples have percentiles, one has none."""
+        rows = text("a a a b / a b a a / b b b b / a a ab a / ab b ab ab")
+        result = cross_replication(annotations(rows), panels=PANELS, n_resamples=3, rng=1)
+        again = replace(
+            result, distribution=np.array(drawn), normalised_distribution=np.array(drawn)
+        )
+        for found in (again.interval(), again.normalised_interval()):
+            assert found == pytest.approx(interval, abs=1e-15, nan_ok=True)
+        assert again.n_undefined == again.n_normalised_undefined == np.isnan(drawn).sum()
+        assert ("95%" in repr(again)) == np.isfinite(interval[0])
+
+    def test_two_units_are_enough(self):
+        """Units {a | b}, {b | b}: d_o = 1/2; x is a or b, y always b: d_e = 1/2, so 0."""
+        study = annotations(text("a b / b b"))
+        result = cross_replication(study, panels={"X": ["r0"]}, n_resamples=1, rng=1)
+        assert (result.reason, result.n_units, result.estimate) == (None, 2, 0)
+
+    @pytest.mark.parametrize(
+        ("x", "alpha"),
+        [
+            ("a / b / b", None),  # nobody to agree with
+            ("a a / b b / b .", 1),  # two answers are a pair; N = 4, one unit has one answer
+            ("a b / b b / b .", 0),  # n = (1, 3): Do = 2/4, De = 2 x 3/12 = 1/2
+            ("a b b / b b b / b . .", 0),  # n = (1, 5): Do = 4/2/6, De = 2 x 5/30 = 1/3
+        ],
+    )
+    def test_panels_of_one_two_and_three(self, x, alpha):
+        """Alpha of a panel by hand; at 0 there is nothing to divide by, and it is said."""
+        rows = [[*row, *other] for row, other in zip(text(x), text("a a / b b / b b"), strict=True)]
+        n = len(rows[0])
+        panels = {"X": [f"r{g}" for g in range(n - 2)], "Y": [f"r{n - 2}", f"r{n - 1}"]}
+        result = cross_replication(annotations(rows), panels=panels, n_resamples=1, rng=1)
+        expected = (np.nan if alpha is None else alpha, 1)
+        assert result.alphas == pytest.approx(expected, abs=1e-15, nan_ok=True)
+        assert np.isnan(result.normalised) == (alpha != 1)
+        why = {
+            None: "panel X has no alpha of its own on these units",
+            0: "panel X agrees with itself no better than chance",
+            1: None,
+        }
+        assert result.normalised_reason == why[alpha]
 
     def test_no_interval_without_an_estimate(self):
         """Where a panel agrees with itself no better than chance there is no normalised interval.

@@ -462,6 +462,41 @@ class TestBootstrap:
         assert np.isnan([result.standard_error, result.p_value, *result.interval()]).all()
 
     @pytest.mark.parametrize("design", ["same_units", "independent"])
+    @pytest.mark.parametrize("level", [0.95, 0.5])
+    def test_two_resamples_make_an_interval(self, design, level):
+        """Of two differences x < y: SE (y - x) / sqrt(2), an interval level (y - x) wide.
+
+        Both ends lie (1 - level)/2 of the way inside x and y. The p is twice the smaller of 1 + 0,
+        1, 2 over 3, at most 1.
+        """
+        a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
+        result = sa.compare(
+            a, b, design=design, method="bootstrap", n_resamples=2, rng=1, level=level
+        )
+        low, high = result.interval()
+        assert low < high
+        assert high - low == pytest.approx(level * math.sqrt(2) * result.standard_error)
+        outside = (high - low) / level * (1 - level) / 2
+        sides = {low - outside > 0, high + outside > 0}
+        assert result.p_value == pytest.approx(1 if len(sides) == 2 else 2 / 3)
+
+    def test_two_defined_of_many(self):
+        """Draws without the unit {a b} hold one value; two of four draws with it are enough."""
+        a, b = (score(text("a a / a a / a b"), name) for name in ("fleiss_kappa", "gwet_ac"))
+        found = [
+            sa.compare(a, b, method="bootstrap", n_resamples=4, rng=seed).frame.iloc[0]
+            for seed in range(40)
+        ]
+        defined = np.array([4 - row["n_undefined"] for row in found])
+        assert {1, 2, 3, 4} <= set(defined)
+        columns = ["standard_error", "low", "high", "p_value"]
+        known = np.array([np.isfinite(row[columns].astype(float)).all() for row in found])
+        still = np.array([row["standard_error"] == 0 for row in found])  # two equal draws
+        assert known[(defined >= 2) & ~still].all()
+        assert not known[defined < 2].any()
+        assert (known & (defined == 2)).any()
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
     def test_the_seed_decides(self, design):
         """The same seed gives the same numbers, another gives others."""
         a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")

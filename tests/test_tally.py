@@ -303,6 +303,32 @@ class TestMerge:
         assert twice.unit_patterns.tolist() == [0, 1, 0, 1]
         assert sa.fleiss_kappa(twice).influence.index.tolist() == ["u", "v", "u", "v"]
 
+    @pytest.mark.parametrize(
+        ("one", "two"),
+        [
+            ("a b . / b b . / a a b / b b .", "ab c . / b b ."),  # a pattern of both
+            ("ab c . / b b .", "a b . / b b . / a a b / b b ."),
+            ("a b / a a / b b", "c c / ab ab"),  # none
+            ("c c / ab ab", "a b / a a / b b"),
+        ],
+    )
+    def test_each_unit_keeps_its_pattern(self, one, two):
+        """Of two tallies of unequal size every unit points at the answers that it got."""
+        rows = [text(words) for words in (one, two)]
+        merged = Tally.from_annotations(annotations(rows[0])).merge(
+            Tally.from_annotations(annotations(rows[1]))
+        )
+        matrix = np.zeros((merged.n_patterns, merged.n_values))
+        matrix[merged.rows, merged.indices] = merged.counts
+        found = [
+            {v: n for v, n in zip(merged.values, matrix[row], strict=True) if n}
+            for row in merged.unit_patterns
+        ]
+        expected = [Counter(x for x in row if x is not None) for row in rows[0] + rows[1]]
+        assert found == expected
+        assert merged.units.tolist() == [f"u{i}" for some in rows for i in range(len(some))]
+        assert np.bincount(merged.unit_patterns).tolist() == merged.multiplicity.tolist()
+
     def test_patterns_are_shared_across_orders(self):
         """Units that are equal share a pattern though the two sides list their values otherwise."""
         one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1], "c": [0]}))

@@ -1,5 +1,7 @@
 """From a distance to the operator that fits it."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,6 +107,41 @@ def test_numbers_that_double_precision_does_not_hold(name, values, sentence):
         builder.build(get_distance(name))
     for by_rank in ("ordinal_gwet", "ordinal", "nominal"):
         assert builder.build(get_distance(by_rank)).n_values == 3
+
+
+@pytest.mark.parametrize("name", ["ratio", "bipolar", "radical", "circular"])
+@pytest.mark.parametrize("end", [1e160, 6e149])
+def test_a_scale_too_wide_around_zero(name, end):
+    """What counts is the way from end to end, for distances of points as for all others."""
+    wide = WeightBuilder((-end, end, 0.0), "number", np.ones(3))
+    said = re.escape(f"between 1e-150 and 1e+150; the values go from {-end:g} to {end:g}.")
+    with pytest.raises(DistanceError, match=said):
+        wide.build(get_distance(name))
+    study = sa.Annotations.from_triples(
+        [("x", 1, -end), ("y", 1, end), ("x", 2, 0.0), ("y", 2, 0.0)], kind="value"
+    )
+    with pytest.raises(DistanceError, match=said):
+        sa.krippendorff_alpha(study, distance=name)
+
+
+@pytest.mark.parametrize("name", ["bipolar", "radical", "circular"])
+def test_a_scale_as_wide_as_it_may_be(name):
+    """From -4e149 to 4e149 everything stays finite."""
+    fits = WeightBuilder((-4e149, 4e149, 0.0), "number", np.ones(3)).build(get_distance(name))
+    assert np.isfinite(fits.distance_at(np.arange(3)[:, None], np.arange(3))).all()
+
+
+@pytest.mark.parametrize("name", ["interval", "linear", "bipolar", "radical", "circular"])
+@pytest.mark.parametrize("least", [1e-150, 1.01e-150])
+def test_the_least_difference(name, least):
+    """A difference of 1e-150 itself is refused, whichever of several it is; one above is served."""
+    builder = WeightBuilder((0.0, 1e-120, 1e-120 + 1e-130, least), "number", np.ones(4))
+    if least == 1e-150:
+        with pytest.raises(DistanceError, match="needs differences between 1e-150"):
+            builder.build(get_distance(name))
+    else:
+        weights = builder.build(get_distance(name))
+        assert weights.distance_at(np.array([0]), np.array([3])).item() > 0
 
 
 def test_geometry_is_made_once():
