@@ -260,6 +260,14 @@ def test_an_undefined_kappa_keeps_its_disagreements(name):
     assert (found.observed_agreement, found.expected_agreement) == (0, 1 - chance / 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "estimate"), [("fleiss_kappa", -1 / 3), ("conger_kappa", 0), ("gwet_ac", 1 / 5)]
+)
+def test_two_units_show_chance(name, estimate):
+    """Units {a a}, {a b}: seen 1/2; by chance 3/8 of Fleiss' pairs differ, 1/2 of x y; AC 5/8."""
+    assert score(text("a a / a b"), name).estimate == pytest.approx(estimate, abs=1e-15)
+
+
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_chance_of_listed_values(K):
     """Of K equidistant values two draws differ in K (K - 1) of K² cases; AC scales by 1/(K - 1)."""
