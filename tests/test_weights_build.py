@@ -124,6 +124,18 @@ def test_a_scale_too_wide_around_zero(name, end):
         sa.krippendorff_alpha(study, distance=name)
 
 
+def test_nothing_is_an_amount():
+    """Ratio takes 0: from 0 to anything is 1."""
+    weights = WeightBuilder((0, 3), "number", np.ones(2)).build(get_distance("ratio"))
+    assert weights.distance_at(np.array([0]), np.array([1])).item() == 1
+
+
+def test_the_greatest_difference():
+    """A way of 1e150 itself is refused."""
+    with pytest.raises(DistanceError, match=r"the values go from 0 to 1e\+150"):
+        WeightBuilder((0.0, 1e150), "number", np.ones(2)).build(get_distance("radical"))
+
+
 @pytest.mark.parametrize("name", ["bipolar", "radical", "circular"])
 def test_a_scale_as_wide_as_it_may_be(name):
     """From -4e149 to 4e149 everything stays finite."""
