@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
@@ -13,6 +15,7 @@ import pandas as pd
 
 from setagree.errors import DistanceError, listing, shorten
 from setagree.labels import Label, LabelSet, LabelSyntax, parse_labels, read_cell, sorted_labels
+from setagree.numbers import as_number
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -374,7 +377,7 @@ def _axis_key(name: object) -> Any:
         return frozenset()
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
         return read_cell(name, LabelSyntax(blank="empty"))
-    return name
+    return as_number(name) if isinstance(name, Decimal | Fraction) else name
 
 
 def _is_numbered(axis: pd.Index[Any]) -> bool:
