@@ -356,8 +356,6 @@ def _refuse_infinite(
 
 
 def _why_refused(cell: object) -> str:
-    if isinstance(cell, int | Fraction):  # which Python does not write in so many digits
-        return f"a number of more than {MOST_DIGITS:,} digits is no answer"
     if "inf" in (shown := shorten(cell)).lower():
         return f"{shown} is not a finite number"
     return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"

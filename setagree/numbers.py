@@ -54,7 +54,7 @@ def as_number(value: object) -> Number | None:
     if isinstance(value, int):
         return value if -_MOST < value < _MOST else math.inf
     if isinstance(value, float):
-        return int(value) if value.is_integer() else value
+        return int(value) if value.is_integer() else float(value)
     if isinstance(value, Decimal):
         return _of_decimal(value)
     if isinstance(value, Fraction):
@@ -75,6 +75,9 @@ def number_of_text(text: str) -> Number:
     if len(text) <= _SHORT and text.strip("+-0123456789.") == "":
         number = float(text)
         return int(number) if number.is_integer() else number
+    near = float(text)
+    if repr(near) == text and not near.is_integer():  # as programs write floats
+        return near
     try:
         return _of_decimal(Decimal(text))
     except InvalidOperation:  # an exponent beyond what even a Decimal holds
@@ -104,7 +107,7 @@ def exact(number: Number) -> Fraction:
     >>> exact(0.1), exact(Decimal("0.25"))
     (Fraction(1, 10), Fraction(1, 4))
     """
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
 def needs_care(numbers: Iterable[Number]) -> bool:

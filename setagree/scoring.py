@@ -27,6 +27,7 @@ from setagree.errors import (
     a_type,
     did_you_mean,
     listing,
+    shorten,
     warn,
 )
 from setagree.labels import LabelSyntax, is_missing, read_cell
@@ -285,7 +286,9 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     plain = one.item() if isinstance(one, np.generic) else one
     number = None if isinstance(one, str) else as_number(plain)
     if number is None or (isinstance(number, float) and math.isinf(number)):
-        raise OptionError(f"category {one!r} is no finite number, and the values are numbers.")
+        raise OptionError(
+            f"category {shorten(one)} is no finite number, and the values are numbers."
+        )
     return number
 
 

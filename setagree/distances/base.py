@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
@@ -186,7 +184,10 @@ class ScaleDistance(Distance):
             raise DistanceError(
                 f"{self.name!r} depends on the whole scale, not on two values alone."
             )
-        points = (np.array([float(x)]), np.array([float(y)]))
+        try:
+            points = (np.array([float(x)]), np.array([float(y)]))
+        except OverflowError as error:
+            raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
         return float(self.function(*points, np.nan, np.nan)[0])
 
 
@@ -377,7 +378,8 @@ def _axis_key(name: object) -> Any:
         return frozenset()
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
         return read_cell(name, LabelSyntax(blank="empty"))
-    return as_number(name) if isinstance(name, Decimal | Fraction) else name
+    number = as_number(name)
+    return name if number is None else number
 
 
 def _is_numbered(axis: pd.Index[Any]) -> bool:

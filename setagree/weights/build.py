@@ -116,15 +116,17 @@ class WeightBuilder:
 
     def _numbers(self, distance: ScaleDistance) -> Floats:
         if self.kind == "number":
-            if distance.position != "value":
-                return ranks(self.values)
-            if not needs_care(self.values):
+            computed, care = distance.position == "value", needs_care(self.values)
+            if not care:
                 numbers = np.array([float(value) for value in self.values])
+            elif not computed:
+                return ranks(self.values)
             else:
                 # Differences are taken, where they are all that counts, before they are rounded.
                 numbers = rounded(self.values, from_least=distance.form != "points")
                 self._doubt_equal(numbers, distance)
-            _check_range(numbers, self.values, distance)
+            if computed:
+                _check_range(numbers, self.values, distance)
             return numbers
         first = next((v for v in self.values if as_number(v) is None), None)
         what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
