@@ -110,10 +110,16 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     for name in wanted:
         check_column(known, name)
     wanted = list(dict.fromkeys(wanted))
-    eager = _collected(frame.select(*wanted) if wanted else frame)
+    longest = _longest(frame, wanted)
+    picked = frame.select(*wanted) if wanted else frame
+    eager = _collected(picked.with_columns(*longest.values()) if longest else picked)
     if eager.implementation.is_pandas_like():
         return eager.to_pandas()
-    return pd.DataFrame({name: _column(eager[str(name)]) for name in wanted})
+    found = {name: _column(eager[str(name)]) for name in wanted}
+    for name in longest:
+        cells = (int(c) if isinstance(c, str) else None for c in found[name].tolist())
+        found[name] = pd.Series(as_objects(cells), dtype=object)
+    return pd.DataFrame(found)
 
 
 def without_dictionary(column: Column) -> Column:
@@ -211,6 +217,16 @@ def _names(frame: Any) -> list[Any]:
         return list(frame.collect_schema().names())
     except Exception as error:  # whatever the user's own query raises
         raise _cannot_compute(error) from error
+
+
+def _longest(frame: Any, names: Sequence[Any]) -> dict[Any, nw.Expr]:
+    """Return the columns whose numbers a lazy table hands over as negative ones, as text."""
+    import narwhals as nw
+
+    if not isinstance(frame, nw.LazyFrame):
+        return {}
+    known = frame.collect_schema()
+    return {n: nw.col(n).cast(nw.String) for n in names if known[n] == nw.UInt128}
 
 
 def _cannot_compute(error: Exception) -> DataError:

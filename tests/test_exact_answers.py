@@ -103,6 +103,20 @@ def test_engines(make):
     assert tally_of(reduced) == tally_of(in_memory(make()))
 
 
+@pytest.mark.parametrize("kind", ["HUGEINT", "UHUGEINT"])
+def test_the_longest_whole_numbers(kind):
+    """Answers of 39 digits come from DuckDB as they are, with a gap beside them."""
+    most = 2**127 - 1 if kind == "HUGEINT" else 2**128 - 1
+    rows = f"(1, 'a', {most}::{kind}), (1, 'b', {most - 1}), (2, 'a', 3), (2, 'b', NULL)"
+    query = f"SELECT * FROM (VALUES {rows}) AS t(unit, rater, value)"  # noqa: S608 - of this file
+    study = in_memory(duckdb.sql(query))
+    assert set(study.values) == {most, most - 1, 3}
+    assert study.n_missing == 1
+    assert tally_of(sa.reduce(duckdb.sql(query), value="value")) == tally_of(study)
+    fewer = query.replace(str(most - 1), str(2**53 + 1)).replace(str(most), str(2**53))
+    assert set(in_memory(duckdb.sql(fewer)).values) == {2**53, 2**53 + 1, 3}
+
+
 def test_marker_in_a_relation():
     """An answer that means none is left out of long whole numbers as in memory."""
     relation = LAZY["HUGEINT"]()
