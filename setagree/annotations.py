@@ -114,7 +114,9 @@ class Annotations:
             The columns that identify the unit and the rater.
         labels, value : str, optional
             The column of the answers: `labels` for label sets, `value` for one scalar each (a
-            number where every cell is one, else a category). Default: ``labels="labels"``. Where
+            number where every cell is one, else a category). Numbers that are equal are one value,
+            whatever their type or spelling, and others stay apart, however many digits they share;
+            codes such as 007 and 7 are read as labels. Default: ``labels="labels"``. Where
             each label has a column of flags (0 and 1), `labels` is the list of these columns.
         sep, case, codebook
             How label cells are read; see `parse_labels`.

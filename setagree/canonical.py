@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coding import Codes, Value, as_number
+from setagree.coding import Codes, Value
+from setagree.numbers import as_number, exact
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 
@@ -59,7 +60,9 @@ def _spelled(value: Any) -> str:
     number = as_number(value.item() if isinstance(value, np.generic) else value)
     if number is not None:
         # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
-        return f"#{number:x}" if isinstance(number, int) else f"#{float(number)!r}"
+        if isinstance(number, int | float):
+            return f"#{number:x}" if isinstance(number, int) else f"#{number!r}"
+        return f"#{exact(number).numerator:x}/{exact(number).denominator:x}"
     return f"?{spelled_time(value) if hasattr(value, 'isoformat') else repr(value)}"
 
 

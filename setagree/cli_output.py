@@ -14,6 +14,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ def json_text(frame: pd.DataFrame) -> str:
 def _json_value(value: Any) -> Any:
     """Return what JSON can say: null for what is no finite number."""
     value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, Decimal | Fraction):
+        return str(value)  # as a number JSON would be read as a float, and rounded
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

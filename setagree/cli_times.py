@@ -12,8 +12,8 @@ from setagree import cli_options as options
 from setagree.cli_options import Reading, Text, option
 from setagree.cli_reading import long_table
 from setagree.cli_tables import _columns, _four, _intervals, _whole
-from setagree.coding import as_number
 from setagree.errors import OptionError, SetagreeWarning
+from setagree.numbers import as_number
 from setagree.sources import with_missing_ids
 
 OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "When it was rated: dates, numbers.")]
@@ -48,7 +48,8 @@ def time_lines(
 
 def _in_units_of(frame: pd.DataFrame, column: str, window: str) -> tuple[pd.DataFrame, Any]:
     """Return the table and the window: of numbers where the window is one, else of dates."""
-    length = as_number(window)
+    number = as_number(window)
+    length = number if number is None or isinstance(number, int) else float(number)
     if length is None or column not in frame:
         return frame, window
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from setagree.doubts import (
     doubt_numeric_labels,
     doubt_separator,
     doubt_similar,
+    doubt_spellings,
     how_many,
 )
 from setagree.errors import (
@@ -44,6 +44,7 @@ from setagree.labels import (
     is_missing,
     read_cell,
 )
+from setagree.numbers import MOST_DIGITS, Number, as_number
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
@@ -52,9 +53,6 @@ Value: TypeAlias = Any
 """A label set, a number, or a category."""
 
 MISSING = -1
-
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
-_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,300}")
 
 
 @dataclass(frozen=True)
@@ -131,6 +129,8 @@ def code_scalars(
 ) -> Answers:
     """Return the coded scalars of a column: numbers where every cell is one, else categories.
 
+    Which numbers are one value, and of what type that is, `numbers.as_number` says.
+
     `markers` are the answers that mean no annotation; `place` and `times` are as in
     `code_label_sets`.
     """
@@ -151,10 +151,12 @@ def code_scalars(
     is_number = all(n is not None or v is None for n, v in zip(numbers, cleaned, strict=True))
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
     if not is_number:
-        finite = [n is not None and not _is_infinite(n) for n in numbers]
+        finite = [n is not None and not math.isinf(n) for n in numbers]
         doubt_mixed_scale(finite, cleaned, codes, place, times=times)
         doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
-    merged, values = merge(numbers if is_number else cleaned)
+    merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
+    if is_number:
+        doubt_spellings(cleaned, merged)
     return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
 
 
@@ -331,39 +333,29 @@ def _clean_scalar(cell: object, case: Case) -> object:
     raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
 
 
-def as_number(value: object) -> int | float | None:
-    """Return the number a scalar is or spells, else None."""
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else value
-    if isinstance(value, Decimal | Fraction):
-        return as_number(float(value))
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        # Whole numbers stay exact: codes of 17 digits and more would meet as floats.
-        return int(value) if _WHOLE_NUMBER.fullmatch(value) else as_number(float(value))
-    return None
+def _category(value: object) -> object:
+    """Return a category; numbers of two types that are one number are one."""
+    return as_number(value) if isinstance(value, Decimal | Fraction) else value
 
 
 def _refuse_infinite(
-    numbers: Sequence[int | float | None],
+    numbers: Sequence[Number | None],
     codes: Codes,
     cells: Sequence[object],
     place: Callable[[int], str],
     *,
     spelled: bool,
 ) -> None:
-    """Refuse infinite numbers; those spelled as text only where text means numbers."""
+    """Refuse infinite and overlong numbers; as text only where text means numbers."""
     for position, number in enumerate(numbers):
         if isinstance(cells[position], str) and not spelled:
             continue
-        if number is not None and _is_infinite(number):
+        if isinstance(number, float) and math.isinf(number):
             row = int(np.flatnonzero(codes == position)[0])
-            raise DataError(f"{place(row)}: {shorten(cells[position])} is not a finite number.")
+            raise DataError(f"{place(row)}: {_why_refused(cells[position])}.")
 
 
-def _is_infinite(number: float) -> bool:
-    try:
-        return math.isinf(number)
-    except OverflowError:
-        return True
+def _why_refused(cell: object) -> str:
+    if "inf" in (shown := shorten(cell)).lower():
+        return f"{shown} is not a finite number"
+    return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"

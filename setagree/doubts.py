@@ -23,6 +23,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.labels import LabelSet, sorted_labels
+from setagree.numbers import usual_spelling
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
@@ -100,6 +101,26 @@ def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> No
         warn(
             f"{counted(len(merged), role)} spelled in two ways and taken as one: "
             f"{listing(merged)}.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
+    """Say which numbers are spelled in several ways, which codes such as 007 and 7 are not.
+
+    1 and 1.0 are no two ways; `numbers.usual_spelling` says why. `codes` are those of the numbers.
+    """
+    times = np.bincount(codes[codes >= 0], minlength=1)
+    spelled: dict[int, dict[str, object]] = {}
+    for k in np.flatnonzero((codes >= 0) & (times[codes] > 1)).tolist():
+        ways = spelled.setdefault(int(codes[k]), {})
+        ways.setdefault(usual_spelling(cells[k]), cells[k])
+    several = [tuple(sorted(w.values(), key=repr)) for w in spelled.values() if len(w) > 1]
+    if several:
+        warn(
+            f"{counted(len(several), 'number')} spelled in several ways and taken as one: "
+            f"{listing(sorted(several, key=repr))}; if these are codes and no numbers, read them "
+            "as labels (labels= or kind='labels'), which keep their text.",
             SimilarLabelsWarning,
         )
 

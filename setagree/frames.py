@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import DataError, a_type, did_you_mean, listing, missing_package
+from setagree.numbers import EXACT
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -20,8 +21,6 @@ Frame: TypeAlias = "pd.DataFrame | IntoFrame"
 """A table of pandas, or of any library that narwhals knows."""
 
 _MOST_KEYS = 2**62
-EXACT = 2.0**53
-"""Floats below it are no whole number but the one they seem to be."""
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
@@ -111,10 +110,36 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     for name in wanted:
         check_column(known, name)
     wanted = list(dict.fromkeys(wanted))
-    eager = _collected(frame.select(*wanted) if wanted else frame)
+    longest = _longest(frame, wanted)
+    picked = frame.select(*wanted) if wanted else frame
+    eager = _collected(picked.with_columns(*longest.values()) if longest else picked)
     if eager.implementation.is_pandas_like():
         return eager.to_pandas()
-    return pd.DataFrame({name: _column(eager[str(name)]) for name in wanted})
+    found = {name: _column(eager[str(name)]) for name in wanted}
+    for name in longest:
+        cells = (int(c) if isinstance(c, str) else None for c in found[name].tolist())
+        found[name] = pd.Series(as_objects(cells), dtype=object)
+    return pd.DataFrame(found)
+
+
+def without_dictionary(column: Column) -> Column:
+    """Return a column of pandas as it is, without an Arrow dictionary that has a null in it.
+
+    pandas takes such a null for a cell, and does not join chunks with different dictionaries.
+
+    Examples
+    --------
+    >>> without_dictionary(pd.Series(["a", None])).isna().tolist()
+    [False, True]
+    """
+    if not str(getattr(column.dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+        return column
+    array: Any = column.array
+    arrow = array.__arrow_array__()
+    if not _null_in_dictionary(arrow):
+        return column
+    plain = pd.arrays.ArrowExtensionArray(_plain_arrow(arrow))
+    return pd.Series(plain, index=column.index, name=column.name)
 
 
 def is_inexact(column: Column) -> bool:
@@ -194,6 +219,16 @@ def _names(frame: Any) -> list[Any]:
         raise _cannot_compute(error) from error
 
 
+def _longest(frame: Any, names: Sequence[Any]) -> dict[Any, nw.Expr]:
+    """Return the columns whose numbers a lazy table hands over as negative ones, as text."""
+    import narwhals as nw
+
+    if not isinstance(frame, nw.LazyFrame):
+        return {}
+    known = frame.collect_schema()
+    return {n: nw.col(n).cast(nw.String) for n in names if known[n] == nw.UInt128}
+
+
 def _cannot_compute(error: Exception) -> DataError:
     said = str(error).strip().partition("\n")[0]
     return DataError(f"the lazy table cannot be computed: {said}")
@@ -263,11 +298,25 @@ def _distinct(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:
 def _distinct_arrow(array: Any) -> tuple[Codes, list[Any]]:
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
+    if not pa.types.is_dictionary(array.type) or _null_in_dictionary(array):
+        array = _plain_arrow(array).dictionary_encode()
     encoded = array.unify_dictionaries().combine_chunks()
     codes = encoded.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
     return codes, encoded.dictionary.to_pylist()
+
+
+def _null_in_dictionary(array: Any) -> bool:
+    return any(chunk.dictionary.null_count for chunk in array.chunks)
+
+
+def _plain_arrow(array: Any) -> Any:
+    """Return an Arrow column without a dictionary: a null in it is no cell, as any other null."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        return array
+    decoded = [chunk.dictionary_decode() for chunk in array.chunks]
+    return pa.chunked_array(decoded, type=array.type.value_type)
 
 
 def _distinct_polars(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:

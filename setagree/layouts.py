@@ -14,8 +14,9 @@ import pandas as pd
 from setagree.coding import Column, as_objects
 from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
 from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
-from setagree.frames import Frame, as_pandas, check_column, stacked
+from setagree.frames import Frame, as_pandas, check_column, stacked, without_dictionary
 from setagree.labels import Label, is_missing, parse_labels
+from setagree.numbers import as_number, inferred
 
 _MOST_UNITS = 100_000_000
 _ENOUGH = 4
@@ -40,7 +41,7 @@ class LongColumns(NamedTuple):
 def pick_column(data: pd.DataFrame, name: object) -> Column:
     """Return the one column called ``name``."""
     check_column(list(data.columns), name)
-    return data[name]
+    return without_dictionary(data[name])
 
 
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
@@ -115,7 +116,7 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     return LongColumns(
         pd.Series(np.tile(np.arange(n), 2)),
         pd.Series(np.repeat(as_objects(raters), n)),
-        pd.Series(np.concatenate([first, second])).infer_objects(),
+        inferred(np.concatenate([first, second])),
     )
 
 
@@ -257,7 +258,7 @@ def _answer_parts(column: Column) -> set[str]:
         elif isinstance(cell, Hashable):
             parts.add(cell)
     # 2 of one column and "2" of another are one answer.
-    whole = {int(p) if isinstance(p, float) and p.is_integer() else p for p in parts}
+    whole = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
     return {str(part) for part in whole} - {""}
 
 

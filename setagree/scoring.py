@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,9 +27,11 @@ from setagree.errors import (
     a_type,
     did_you_mean,
     listing,
+    shorten,
     warn,
 )
 from setagree.labels import LabelSyntax, is_missing, read_cell
+from setagree.numbers import as_number
 from setagree.results import Agreement, make_agreement
 from setagree.tally import Tally
 from setagree.weights import WeightBuilder
@@ -278,9 +281,15 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
         raise OptionError(f"category {one!r} is not one value.")
     if isinstance(one, str):
         one = unicodedata.normalize("NFC", one.strip())
-    if kind == "number" and not (isinstance(one, int | float | np.number) and np.isfinite(one)):
-        raise OptionError(f"category {one!r} is no finite number, and the values are numbers.")
-    return one
+    if kind != "number":
+        return one
+    plain = one.item() if isinstance(one, np.generic) else one
+    number = None if isinstance(one, str) else as_number(plain)
+    if number is None or (isinstance(number, float) and math.isinf(number)):
+        raise OptionError(
+            f"category {shorten(one)} is no finite number, and the values are numbers."
+        )
+    return number
 
 
 def _builder(tally: Tally) -> WeightBuilder:

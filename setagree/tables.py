@@ -11,6 +11,7 @@ import pandas as pd
 from setagree.coding import Codes, Kind, Value, as_objects
 from setagree.errors import DataError
 from setagree.labels import Label
+from setagree.numbers import inferred
 
 DENSE_LIMIT = 100_000_000
 """Cells beyond which a dense table is refused."""
@@ -63,7 +64,7 @@ def long_table(study: Study) -> pd.DataFrame:
         {
             "unit": study.units[study.unit_codes],
             "rater": study.raters[study.rater_codes],
-            answer: pd.Series(_answers(study)).infer_objects(),
+            answer: inferred(_answers(study)),
         }
     )
 
@@ -81,11 +82,10 @@ def wide_table(study: Study) -> pd.DataFrame:
     _refuse_large(*shape)
     cells = np.full(shape, None, dtype=object)
     cells[study.unit_codes, study.rater_codes] = _answers(study)
-    return pd.DataFrame(
-        cells,
-        index=pd.Index(study.units, name="unit"),
-        columns=pd.Index(study.raters, name="rater"),
-    ).infer_objects()
+    frame = pd.DataFrame({k: inferred(column) for k, column in enumerate(cells.T)})
+    frame.index = pd.Index(study.units, name="unit")
+    frame.columns = pd.Index(study.raters, name="rater")
+    return frame
 
 
 def flag_table(study: Study) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from setagree.doubts import doubt_similar
 from setagree.errors import DataError, check_choice, counted
 from setagree.given import Given, entries_of
 from setagree.labels import Case, LabelSyntax
+from setagree.numbers import inferred
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -143,7 +144,7 @@ class Tally:
         """
         check_choice("kind", kind, ("labels", "value"))
         counts = checked_counts(table)
-        names = pd.Series(as_objects(table.columns), name="column names").infer_objects()
+        names = inferred(as_objects(table.columns)).rename("column names")
         if kind == "labels":
             syntax = LabelSyntax(sep=sep, blank="empty", case=case)
             answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")

@@ -29,7 +29,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 FLOORS = [
     {"errors", "progress"},
     {"limits"},
-    {"labels", "draws"},
+    {"labels", "draws", "numbers"},
     {"doubts"},
     {"coding"},
     {"frames", "tables", "count_tables", "identifiers", "canonical"},

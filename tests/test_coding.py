@@ -21,6 +21,7 @@ from setagree.errors import (
     SimilarLabelsWarning,
 )
 from setagree.labels import LabelSyntax
+from setagree.numbers import EXACT, exact
 
 MISSING_CELLS = (
     None,
@@ -333,7 +334,7 @@ class TestScalars:
         """1, 1.0, True, "1", "1.00" and Decimal(1) are the same number, as -0 is 0."""
         column = objects(1, 1.0, True, "1", "1.00", decimal.Decimal(1), np.float64(1))
         assert scalars_of(column).values == (1,)
-        assert scalars_of(objects(0, "-0", -0.0, "0e0")).values == (0,)
+        assert scalars_of(objects(0, "-0", -0.0, "0.")).values == (0,)
 
     def test_long_whole_numbers_stay_exact(self):
         """Codes of 18 digits, as in SNOMED CT, are not rounded to one float."""
@@ -401,10 +402,27 @@ class TestScalars:
         """An infinite number has no place on a scale; it is refused with its row."""
         assert refused_scalars(objects(1, "2", odd)) == f"Row 2: {odd!r} is not a finite number."
 
-    @pytest.mark.parametrize("odd", [10**400, "9" * 5000, "1e400"], ids=["int", "digits", "power"])
+    @pytest.mark.parametrize("odd", [10**400, "9" * 400, "1e400"], ids=["int", "digits", "power"])
     def test_numbers_beyond_all_floats(self, odd):
-        """So is a number that no float can hold."""
-        assert refused_scalars(objects(1, odd)).endswith("is not a finite number.")
+        """A number that no float can hold is an answer all the same, with all its digits."""
+        whole = 10**400 - 1 if odd == "9" * 400 else 10**400
+        assert scalars_of(objects(1, odd)).values == (1, whole)
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            10**5000,
+            fractions.Fraction(1, 10**5000),
+            decimal.Decimal("1e-5000"),
+            "9" * 5000,
+            "1e5000",
+        ],
+        ids=["int", "fraction", "decimal", "digits", "power"],
+    )
+    def test_numbers_of_thousands_of_digits(self, odd):
+        """One with more than 4,000 digits is refused, before they are all written out."""
+        assert "more than 4,000 digits" in refused_scalars(objects(1, odd))
+        assert "more than 4,000 digits" in refused_scalars(objects(1, "1e-999999999999999999999"))
 
     def test_infinity_as_a_word(self):
         """Among words "inf" is a word; an infinite float is refused all the same."""
@@ -451,8 +469,12 @@ class TestScalars:
     @settings(deadline=None)
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
     def test_floats_as_text(self, numbers):
-        """Python's spelling of any finite number is read back as that number."""
-        assert decoded(scalars_of(pd.Series([repr(x) for x in numbers]))) == numbers
+        """Python's spelling of any finite number is read back as just the number it spells."""
+        found = decoded(scalars_of(pd.Series([repr(x) for x in numbers])))
+        for number, x in zip(found, numbers, strict=True):
+            assert exact(number) == fractions.Fraction(repr(x))
+            # A float of 2**53 and more is written with fewer digits than it holds.
+            assert number == x if abs(x) < EXACT else isinstance(number, int)
 
 
 class TestUsedLabels:

@@ -408,7 +408,7 @@ def test_text_on_a_numeric_scale():
     assert words == "'interval' compares numbers; these values are categories, such as 'n/a'."
 
 
-@pytest.mark.parametrize("odd", [math.inf, -math.inf, "inf", "1e999"])
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, "inf", "-Infinity"])
 def test_inf_on_a_numeric_scale(odd):
     """It is refused with the cell."""
     rows = [("x", 1, 1), ("y", 1, 2), ("x", 2, odd)]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from setagree.errors import DistanceError, listing, shorten
 from setagree.labels import Label, LabelSet, LabelSyntax, parse_labels, read_cell, sorted_labels
+from setagree.numbers import as_number
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -183,7 +184,10 @@ class ScaleDistance(Distance):
             raise DistanceError(
                 f"{self.name!r} depends on the whole scale, not on two values alone."
             )
-        points = (np.array([float(x)]), np.array([float(y)]))
+        try:
+            points = (np.array([float(x)]), np.array([float(y)]))
+        except OverflowError as error:
+            raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
         return float(self.function(*points, np.nan, np.nan)[0])
 
 
@@ -377,7 +381,8 @@ def _axis_key(name: object) -> Any:
         return frozenset()
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
         return read_cell(name, LabelSyntax(blank="empty"))
-    return name
+    number = as_number(name)
+    return name if number is None else number
 
 
 def _is_numbered(axis: pd.Index[Any]) -> bool:

@@ -143,4 +143,5 @@ def _kind(column: Column) -> str | None:
     if not pd.api.types.is_object_dtype(column.dtype):
         return "text" if pd.api.types.is_string_dtype(column.dtype) else None
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    return {"string": "text", "integer": "numbers", "floating": "numbers"}.get(kind)
+    numbers = dict.fromkeys(("integer", "floating", "decimal"), "numbers")
+    return {"string": "text", **numbers}.get(kind)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coding import Column, as_objects
 from setagree.errors import FileError, counted, shorten
-from setagree.frames import is_inexact
+from setagree.numbers import inferred, number_of_json
 from setagree.sources.streams import Source
 
 _MOST_BYTES = 2**30
@@ -115,7 +115,7 @@ def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
 def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
     try:
         # One call for all is several times as fast as one for each.
-        rows = json.loads(f"[{','.join(lines.values())}]", object_pairs_hook=unique_keys)
+        rows = _loads(f"[{','.join(lines.values())}]")
     except (ValueError, RecursionError):
         rows = []
     if len(rows) == len(lines):
@@ -126,7 +126,7 @@ def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
 def _parsed(source: Source, text: str, line: int) -> Any:
     """Return what JSON text stands for; it begins in that line of the file."""
     try:
-        return json.loads(text, object_pairs_hook=unique_keys)
+        return _loads(text)
     except json.JSONDecodeError as error:
         cut = " (is the file cut off?)" if not text[error.pos :].strip() else ""
         place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
@@ -134,6 +134,10 @@ def _parsed(source: Source, text: str, line: int) -> Any:
     except (ValueError, RecursionError) as error:
         place = f", line {line:,}" if line > 1 else ""
         raise FileError(f"{source}{place}: {error}.") from error
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=unique_keys, parse_float=number_of_json)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -202,7 +206,6 @@ def _series(cells: npt.NDArray[np.object_]) -> Column:
     if written.isna().any():
         return written
     try:
-        found = written.infer_objects()
+        return inferred(cells)
     except UnicodeEncodeError:  # half a character, which JSON can write, is no text to Arrow
         return written
-    return written if is_inexact(found) else found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -158,7 +160,7 @@ def reading_key(value: Any) -> tuple[Any, ...]:
     """Return a sort key: numbers by size, sets by size then labels, the rest as text."""
     if isinstance(value, frozenset):
         return (1, len(value), display_labels(value))
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal | Fraction):
         return (0, value, "")
     return (2, 0, str(value))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from setagree.coding import Kind, as_number
+from setagree.coding import Kind
 from setagree.distances.base import (
     CallableDistance,
     ClosureDistance,
@@ -18,7 +19,8 @@ from setagree.distances.base import (
     ScaleDistance,
     WeightedJaccardDistance,
 )
-from setagree.errors import DistanceError, shorten
+from setagree.errors import DistanceError, SetagreeWarning, shorten, warn
+from setagree.numbers import Number, as_number, brief, needs_care, ranks, rounded
 from setagree.weights.base import Floats, Weights
 from setagree.weights.closed_form import (
     AbsoluteWeights,
@@ -51,6 +53,7 @@ class WeightBuilder:
         self.values = values
         self.kind = kind
         self.pairable = pairable
+        self._said = False
 
     @cached_property
     def geometry(self) -> SetGeometry:
@@ -113,31 +116,49 @@ class WeightBuilder:
 
     def _numbers(self, distance: ScaleDistance) -> Floats:
         if self.kind == "number":
-            # Of large whole numbers the differences are taken before they are rounded to doubles.
-            large = any(isinstance(v, int) and abs(v) > 2**53 for v in self.values)
-            shift = min(self.values) if large and distance.form != "points" else 0
-            numbers = np.array([float(value - shift) for value in self.values])
-            if distance.position == "value":
-                _check_precision(numbers, distance)
+            computed, care = distance.position == "value", needs_care(self.values)
+            if not care:
+                numbers = np.array([float(value) for value in self.values])
+            elif not computed:
+                return ranks(self.values)
+            else:
+                # Differences are taken, where they are all that counts, before they are rounded.
+                numbers = rounded(self.values, from_least=distance.form != "points")
+                self._doubt_equal(numbers, distance)
+            if computed:
+                _check_range(numbers, self.values, distance)
             return numbers
         first = next((v for v in self.values if as_number(v) is None), None)
         what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
         raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
 
-
-def _check_precision(numbers: Floats, distance: Distance) -> None:
-    """Refuse numbers whose differences double precision does not hold, or not squared."""
-    ordered = np.sort(numbers)
-    gaps = np.diff(ordered)
-    if (gaps == 0).any():
-        raise DistanceError(
-            f"{distance.name!r} cannot tell apart all values near {ordered[gaps.argmin()]:.17g} in "
-            "double precision; subtract a constant from them."
+    def _doubt_equal(self, numbers: Floats, distance: Distance) -> None:
+        """Say once that two numbers that differ are one where distances compute with floats."""
+        order = np.argsort(numbers, kind="stable")
+        same = np.flatnonzero(np.diff(numbers[order]) == 0)
+        if not same.size or self._said or not np.isfinite(numbers).all():
+            return
+        self._said = True
+        one, two = sorted(self.values[k] for k in order[same[0] : same[0] + 2])
+        warn(
+            f"{one} and {two} differ by less than double precision holds beside the other values, "
+            f"so that a distance that computes with them, such as {distance.name!r}, takes them as "
+            "equal; 'nominal' and 'ordinal' tell them apart.",
+            SetagreeWarning,
         )
-    if gaps.size and not (gaps.min() > _TINY and ordered[-1] - ordered[0] < _HUGE):
+
+
+def _check_range(numbers: Floats, values: Sequence[Number], distance: Distance) -> None:
+    """Refuse numbers whose squared differences double precision does not hold."""
+    ordered = np.sort(numbers)
+    with np.errstate(invalid="ignore"):  # inf less inf, which is refused below
+        gaps = np.diff(ordered)
+    least = gaps.min(initial=np.inf, where=gaps > 0)
+    if gaps.size and not (least > _TINY and ordered[-1] - ordered[0] < _HUGE):
+        low, high = (brief(end(values)) for end in (min, max))
         raise DistanceError(
             f"{distance.name!r} needs differences between {_TINY:g} and {_HUGE:g}; the values "
-            f"go from {ordered[0]:g} to {ordered[-1]:g}. Scale them."
+            f"go from {low} to {high}. Scale them."
         )
 
 

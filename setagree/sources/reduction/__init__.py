@@ -39,9 +39,10 @@ shuffled at all. Merging tallies is associative and commutative.
 What is exact
 -------------
 Types of columns that an engine compares or hands over otherwise than memory does (lists and
-objects as identifiers, intervals, whole numbers of 128 bits, times to the nanosecond as answers)
-are refused, not rounded. Of objects, Dask makes text unless it is told not to: a frame just made
-is taken as it was before, and of others those with objects that are no text are refused.
+objects as identifiers, intervals, whole numbers of 128 bits as identifiers or labels, times to the
+nanosecond as answers) are refused, not rounded. Of objects, Dask makes text unless it is told not
+to: a frame just made is taken as it was before, and of others those with objects that are no text
+are refused.
 
 The patterns are those of the table in memory, so that every number is the same up to the order of
 sums (1e-12). Two different patterns of equally many ratings share a fingerprint with a

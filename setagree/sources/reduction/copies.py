@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from setagree.errors import DataError, FileError, a_type, listing, missing_package
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TextKind: TypeAlias = Literal["delimited", "json lines"]
-_ENCODER = json.JSONEncoder()
+_ENCODER = json.JSONEncoder(default=float)
 _APART = ("text", "number")
 Cells: TypeAlias = "Mapping[str, Any]"
 
@@ -150,7 +151,7 @@ def is_nothing(cell: object) -> bool:
 def _kind(kind: type) -> str:
     if kind is str:
         return "text"
-    return "number" if kind in {int, float, bool} else "other"
+    return "number" if kind in {int, float, bool, Decimal} else "other"
 
 
 def _id(cell: Any, role: str) -> str:
@@ -160,4 +161,4 @@ def _id(cell: Any, role: str) -> str:
 
 
 def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - as identifiers are
-    return _ENCODER.encode(cell)
+    return str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell)

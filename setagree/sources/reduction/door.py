@@ -158,7 +158,7 @@ def reduce_table(task: Task) -> Reduction:
     if engine.name == "DuckDB":
         picked = set(columns.values())
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
-    rows = program.pick_rows(frame, engine, columns)
+    rows = program.pick_rows(frame, engine, columns, kind=reading.kind)
     return _reduce_rows([rows], rows, reading, task)
 
 
@@ -229,8 +229,9 @@ def _reduce_files(task: Task) -> Reduction:
         def rows(paths: list[str]) -> program.Rows:
             native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
             roles, name = {role: role for role in columns}, columns["answer"]
+            engine, kind = DuckDB(connection), reading.kind
             return program.pick_rows(
-                native, DuckDB(connection), roles, name=name, in_json=ready.in_json
+                native, engine, roles, name=name, in_json=ready.in_json, kind=kind
             )
 
         whole = rows(ready.paths)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from setagree.errors import DataError, missing_package
+from setagree.numbers import number_of_json
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -90,8 +91,8 @@ class DuckDB:
         return _replaced(native, column, "to_json", "VARCHAR")
 
     def from_json(self, text: str) -> object:
-        """Return the list."""
-        return json.loads(text)
+        """Return the list, or what else JSON lines hold."""
+        return json.loads(text, parse_float=number_of_json)
 
 
 def run_query(work: Callable[[], Result], connection: Any) -> Result:

@@ -33,6 +33,8 @@ _READ = re.compile(
     r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
     r"|list|large_list|fixed_size_list|struct|map|extension<arrow.(uuid|json)>"
 )
+_DIGITS = re.compile(r"decimal\d+\((\d+)")
+_MOST_DIGITS = 38
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Files:
                         f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
                         f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
                     )
-                if not _READ.match(known[column]):
+                if not _READ.match(known[column]) or _wide_decimal(known[column]):
                     raise FileError(
                         f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
                         f"otherwise; write text or numbers, or {_IN_MEMORY}."
@@ -270,6 +272,12 @@ def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
             return sum(source.path.stat().st_size for source in sources)
     except (OSError, ValueError):
         return 0
+
+
+def _wide_decimal(dtype: str) -> bool:
+    """Say whether a type has more digits than decimals of DuckDB, which makes floats of it."""
+    digits = _DIGITS.match(dtype)
+    return digits is not None and int(digits[1]) > _MOST_DIGITS
 
 
 def _stamp(source: Source) -> tuple[int, ...]:

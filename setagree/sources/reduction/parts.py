@@ -16,7 +16,7 @@ from setagree.annotations import Annotations
 from setagree.canonical import spelled_time
 from setagree.coding import MISSING, Codes, Column, as_objects
 from setagree.errors import shorten
-from setagree.frames import is_inexact
+from setagree.frames import is_inexact, without_dictionary
 from setagree.identifiers import code_ids
 from setagree.sources.reduction.answers import Held, Survey
 from setagree.sources.reduction.patterns import Repeats, anonymous, merge_all
@@ -133,6 +133,7 @@ def _find_repeats(study: Annotations) -> Repeats:
 
 def _distinct(column: Column) -> tuple[Codes, list[Any]]:
     """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
+    column = without_dictionary(column)
     try:
         codes, cells = pd.factorize(column)
     except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
@@ -151,7 +152,7 @@ def _held(cell: Any) -> Any:
 
 
 def _count_nameless(column: Column) -> int:
-    codes, names = pd.factorize(column)
+    codes, names = pd.factorize(without_dictionary(column))
     blank = [k for k, name in enumerate(names) if isinstance(name, str) and not name.strip()]
     return int(np.isin(codes, [MISSING, *blank]).sum())
 
@@ -165,7 +166,7 @@ def _sorted(cells: Mapping[Any, int]) -> list[Any]:
 
 def _as_text(column: Column, role: str) -> Column:
     """Return identifiers as text, in which every machine sees the same ones as equal."""
-    codes, names = code_ids(column, role)
+    codes, names = code_ids(without_dictionary(column), role)
     return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
 

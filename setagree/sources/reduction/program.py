@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setagree.assembly import AnswerKind
 from setagree.coding import MISSING
 from setagree.errors import DataError, shorten
-from setagree.frames import EXACT
+from setagree.numbers import EXACT
 from setagree.sources.reduction.answers import CodedCells, Reading, Survey, code_cells
 from setagree.sources.reduction.engines import Engine, fetch
 from setagree.sources.reduction.parts import id_of_text
@@ -40,12 +41,15 @@ class Rows:
         What the column of answers is called where it comes from.
     in_json : bool
         Whether answers are lists, written as JSON.
+    long : bool
+        Whether answers are whole numbers of 128 bits, written as text.
     """
 
     frame: nw.LazyFrame[Any]
     engine: Engine
     name: str
     in_json: bool
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,17 +81,21 @@ def pick_rows(
     *,
     name: str | None = None,
     in_json: bool = False,
+    kind: AnswerKind = "labels",
 ) -> Rows:
     """Return the three columns; ids without the space around them, lists as text.
 
     `columns` names the columns of the roles unit, rater and answer. `name` is what that of the
-    answers is called elsewhere. `in_json` says that the answers are JSON already.
+    answers is called elsewhere. `in_json` says that the answers are JSON already. Answers of the
+    `kind` "value" may be whole numbers of 128 bits, which travel as text.
     """
     import narwhals as nw
 
     known = frame.collect_schema()
+    long = kind == "value" and _is_long(known[columns["answer"]])
     for role, column in columns.items():
-        check_type(role, name if role == "answer" and name else column, known[column])
+        if role != "answer" or not long:
+            check_type(role, name if role == "answer" and name else column, known[column])
     picked = frame.select(**{r: _plain(nw.col(c), known[c]) for r, c in columns.items()})
     dtypes = picked.collect_schema()
     for role in ("unit", "rater"):
@@ -97,7 +105,7 @@ def pick_rows(
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
-    return Rows(picked, engine, name or columns["answer"], in_json or lists)
+    return Rows(picked, engine, name or columns["answer"], in_json or lists, long)
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:
@@ -112,8 +120,7 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     import narwhals as nw
 
     def plain(dtype: Any) -> bool:
-        short = dtype.is_integer() and "128" not in str(dtype)
-        return short or any(
+        return (dtype.is_integer() and not _is_long(dtype)) or any(
             dtype == one for one in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
         )
 
@@ -151,6 +158,7 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     n_bad = {role: int(found[f"no_{role}"].sum() or 0) for role in roles}
     inexact = tuple(role for role in floats if (found[f"most_{role}"].max() or 0) >= EXACT)
     cells = list(map(rows.engine.from_json, texts)) if rows.in_json else texts
+    cells = list(map(int, cells)) if rows.long else cells
     return Survey(cells, times, n_null, n_bad, inexact), known.select("answer")
 
 
@@ -218,14 +226,18 @@ def find_patterns(rows: CodedRows) -> Tally:
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
-    """Return categories as text, and no number as missing."""
+    """Return categories and whole numbers of 128 bits as text, and no number as missing."""
     import narwhals as nw
 
-    if dtype == nw.Categorical or dtype == nw.Enum:
+    if dtype == nw.Categorical or dtype == nw.Enum or _is_long(dtype):
         return column.cast(nw.String)
     if dtype.is_float():
         return nw.when(~column.is_nan()).then(column)
     return column
+
+
+def _is_long(dtype: Any) -> bool:
+    return dtype.is_integer() and "128" in str(dtype)
 
 
 def _stripped(text: nw.Expr) -> nw.Expr:
