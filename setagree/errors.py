@@ -130,7 +130,10 @@ def listing(items: Sequence[object], *, limit: int = 5) -> str:
 
 def shorten(value: object, *, limit: int = 80) -> str:
     """Return ``repr(value)`` cut to a length that fits in a sentence."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # of whole numbers with over 4,300 digits, which Python does not write
+        text = f"{a_type(value)} with very many digits"
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
