@@ -281,6 +281,12 @@ class TestHalves:
         Path("a.jsonl").write_text("\n".join(map(json.dumps, objects)), encoding="utf-8")
         assert SAID in refusal("score", "a.jsonl", "--memory-limit", "1GB")
 
+    def test_keys(self, folder):
+        """A key that spells it is no column."""
+        row = {"unit": "u", "rater": "x", "labels": "a", HALF: 1}
+        Path("a.json").write_text(json.dumps([row]), encoding="utf-8")
+        assert f"the column {HALF!r} {SAID}" in refusal("score", "a.json")
+
     @pytest.mark.parametrize("place", ["text", "email", "label"])
     def test_exports(self, folder, place):
         """So does the export of a tool."""
