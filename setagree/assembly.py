@@ -37,6 +37,7 @@ from setagree.frames import inexact_ids, is_inexact
 from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
+from setagree.names import tidied
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
 AnswerKind: TypeAlias = Literal["labels", "value"]
@@ -142,6 +143,7 @@ def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
     """Return the study of all raters but those named, who must be there."""
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
+    raters = [tidied(rater) for rater in raters]
     place = {rater: k for k, rater in enumerate(coded.raters.tolist())}
     unknown = [rater for rater in raters if rater not in place]
     if unknown:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
@@ -19,10 +21,12 @@ from setagree.errors import (
     FileError,
     OptionError,
     SetagreeError,
+    SetagreeWarning,
     counted,
 )
 from setagree.identifiers import code_ids
 from setagree.labels import Label
+from setagree.names import find_names
 from setagree.sources import (
     guess_columns,
     guess_people,
@@ -66,21 +70,17 @@ def _without_raters(
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:
     """Return the raters that are named, one a time or with commas between them."""
-    known = {str(rater): rater for rater in study.raters.tolist()}
-    named: list[Any] = []
-    for text in given or ():
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
-        named += [known.get(part, part) for part in parts if part]
-    return named
+    return find_names(given or (), [*study.raters.tolist(), *study.missing_by_rater])
 
 
 def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
     """Return the study of a long or wide table."""
     cells = cell_options(reading)
     long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
-    wide_only = {"raters": names(reading.raters), "kind": reading.kind}
+    wide_only = {"raters": reading.raters, "kind": reading.kind}
     _check_layout(reading, wide_only, long_only)
     frame = _frame(file, reading)
+    wide_only["raters"] = find_names(reading.raters or (), frame.columns)
     with _spelled(reading), warnings.catch_warnings():
         # It asks whether pandas made blank cells missing, which here none did.
         warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
@@ -129,9 +129,17 @@ def long_table(
     found = guess_columns([str(name) for name in frame if name != besides], **roles)
     frame = with_missing_ids(frame, [found.unit, found.rater])
     if reading.without is not None:
-        given = [*reading.without, *names(reading.without)]
-        frame = frame[~frame[found.rater].astype(str).str.strip().isin(given)]
+        frame = frame[_rated_by_others(frame[found.rater], reading.without)]
     return frame, {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
+
+
+def _rated_by_others(raters: pd.Series[Any], without: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Say which rows are not by the raters who do not count: those whom the study leaves out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
+        codes, known = code_ids(raters, "rater")
+    gone = find_names(without, known)
+    return ~np.isin(codes, [code for code, name in enumerate(known) if name in gone])
 
 
 _ROLES = ("unit", "rater", "labels", "value")

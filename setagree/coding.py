@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -44,6 +43,7 @@ from setagree.labels import (
     is_missing,
     read_cell,
 )
+from setagree.names import check_text, tidied
 from setagree.numbers import MOST_DIGITS, Number, as_number
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -322,7 +322,8 @@ def _refuse_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
 
 def _clean_scalar(cell: object, case: Case) -> object:
     if isinstance(cell, str):
-        text = unicodedata.normalize("NFC", cell.strip())
+        check_text(cell, "the answer")
+        text = tidied(cell)
         return text.lower() if case == "lower" else text
     if isinstance(cell, bool | np.bool_):
         return int(cell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pandas as pd
 from setagree.coding import as_objects
 from setagree.errors import DataError, a_type, counted, listing
 from setagree.labels import is_missing
+from setagree.names import check_text, tidied
 
 _UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 _SUM_NAMES = {"all", "total", "sum"}
@@ -27,6 +28,8 @@ def checked_counts(table: pd.DataFrame) -> Floats:
         )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")
+    for column in table.columns:
+        check_text(column, "the column of counts")
     nameless = [k for k, name in enumerate(as_objects(table.columns)) if is_missing(name)]
     if nameless:
         raise DataError(
@@ -38,10 +41,18 @@ def checked_counts(table: pd.DataFrame) -> Floats:
     return counts
 
 
+def unit_names(table: pd.DataFrame) -> pd.Index[Any]:
+    """Return the names of the rows, read as those of units are everywhere."""
+    for unit in table.index:
+        check_text(unit, "the unit")
+    return pd.Index(as_objects(map(tidied, table.index)), dtype=object, tupleize_cols=False)
+
+
 def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
     """Refuse repeated units, a column of units and sums, which would all be counted silently."""
-    if table.index.has_duplicates:
-        twice = listing(table.index[table.index.duplicated()].unique().tolist())
+    units = unit_names(table)
+    if units.has_duplicates:
+        twice = listing(units[units.duplicated()].unique().tolist())
         raise DataError(f"the table of counts has several rows for the units {twice}.")
     names = [str(name).strip().casefold() for name in table.columns]
     odd = [c for c, name in zip(table.columns, names, strict=True) if name in _UNIT_NAMES]

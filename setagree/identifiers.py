@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.coding import MISSING, Codes, Column, as_objects, merge, recode
 from setagree.doubts import doubt_merged_names
 from setagree.errors import DataError, counted, listing, shorten
+from setagree.names import check_text, is_whole, tidied
 
 _PROBED = 10_000
 
@@ -68,9 +69,10 @@ def _tidy_names(
             raise DataError(
                 f"a {role} is named by text or a number, not by {shorten({*odd})}."
             ) from None
-        tidy, plain = [n.strip() if isinstance(n, str) else n for n in listed], False
+        plain = False
     if not plain:
-        tidy = [unicodedata.normalize("NFC", n) if isinstance(n, str) else n for n in tidy]
+        _refuse_halves(codes, listed, role)
+        tidy = [tidied(name) for name in listed]
     if tidy == listed:
         return codes, names
     merged, distinct = merge(tidy)
@@ -78,6 +80,14 @@ def _tidy_names(
     spelled = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), listed, strict=True)]
     doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
     return recode(codes, merged), as_objects(distinct)
+
+
+def _refuse_halves(codes: Codes, names: Sequence[object], role: str) -> None:
+    """Refuse half characters, with the first row that has one."""
+    for code, name in enumerate(names):
+        if not is_whole(name):
+            first = _rows(np.flatnonzero(codes == code)[:1])
+            check_text(name, f"{first} (counted from 1 below the header): the {role}")
 
 
 def _rows(positions: npt.NDArray[np.intp]) -> str:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import io
-import itertools
-import json
 import re
-import tokenize
-import unicodedata
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
@@ -18,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import LabelError, OptionError, a_type, check_choice, did_you_mean, shorten
+from setagree.names import check_text, tidied
+from setagree.printed import printed_items
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
@@ -28,9 +23,10 @@ Missing: TypeAlias = Collection[str | float]
 EMPTY: LabelSet = frozenset()
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
-_LIST_LIKE = re.compile(r"""[\[{(]\s*['"]|\[\s*\d+(?:\s+\d+)+\s*\]$""")
+# Python writes no whole number of over 4,300 digits, and nobody means one.
+_MOST_NUMBER = 10**4300
+_SPACE = re.compile(r"\s*")
 _BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
-_ADJACENT_QUOTES = re.compile(r"""['"]\s*['"]""")
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,7 @@ class LabelSyntax:
             raise OptionError(
                 f"sep={self.sep!r} must be text of one character or more without '\"'."
             )
+        check_text(self.sep, "sep= is", OptionError)
         check_choice("blank", self.blank, ("missing", "empty", "error"))
         check_choice("case", self.case, ("keep", "lower"))
         if self.codebook is not None:
@@ -86,6 +83,7 @@ def _read_missing(missing: object) -> tuple[str | float, ...]:
         raise OptionError(f"missing={shorten(missing)} must be a list of answers.")
     listed = [one.strip() if isinstance(one, str) else one for one in missing]
     for one in listed:
+        check_text(one, "missing= has the answer", OptionError)
         if one == "" or not isinstance(one, str | int | float):
             raise OptionError(
                 f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "
@@ -197,7 +195,8 @@ def _quote(label: str, sep: str) -> str:
     followed = label + sep
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
     core = sep.strip()  # which is taken off the ends of a cell
-    at_ends = core not in {"", sep} and (label.startswith(core) or label.endswith(core))
+    # The separators beside a label may complete what it begins or ends with.
+    at_ends = core not in {"", sep} and (followed.startswith(core) or (sep + label).endswith(core))
     if followed.index(sep) < len(label) or '"' in label or opens_list or at_ends:
         doubled = label.replace('"', '""')
         return f'"{doubled}"'
@@ -210,7 +209,7 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
         cased = stripped.lower() if syntax.case == "lower" else stripped
         labels = frozenset(map(str.strip, cased.split(syntax.sep)))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
-    items = _written_collection(stripped)
+    items = printed_items(stripped)
     if items is None:
         if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
             raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
@@ -258,9 +257,8 @@ def _check_codebook(labels: LabelSet, allowed: Sequence[Label]) -> None:
 
 def _clean_label(label: object, case: Case) -> Label:
     if isinstance(label, str):
-        text = label.strip()
-        text = text.lower() if case == "lower" else text
-        return text if text.isascii() else unicodedata.normalize("NFC", text)
+        check_text(label, "label", LabelError)
+        return tidied(label.lower() if case == "lower" else label)
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
     if is_missing(label):
@@ -271,106 +269,56 @@ def _clean_label(label: object, case: Case) -> Label:
 def _trimmed(text: str, sep: str) -> str:
     """Take separators off the ends of a cell, also those whose own space was taken off."""
     text, head, tail = text.strip(), sep.lstrip(), sep.rstrip()
-    while head != sep and head and text.startswith(head):
-        text = text[len(head) :].lstrip()
-    while tail != sep and tail and text.endswith(tail):
-        text = text[: -len(tail)].rstrip()
-    return text
+    start, end = 0, len(text)
+    while head != sep and head and text.startswith(head, start):
+        start = _past_space(text, start + len(head))
+    while tail != sep and tail and text.endswith(tail, start, end):
+        end -= len(tail)
+        while end > start and text[end - 1].isspace():
+            end -= 1
+    return text[start:end]
 
 
 def _split(text: str, sep: str) -> list[str]:
     if '"' not in text:
         return text.split(sep)
     parts: list[str] = []
-    found, rest = sep, text
-    while found:
-        part, found, rest = _next_part(rest.lstrip(), sep, text)
+    start: int | None = 0
+    while start is not None:
+        part, start = _next_part(text, _past_space(text, start), sep)
         parts.append(part)
     return parts
 
 
-def _next_part(rest: str, sep: str, cell: str) -> tuple[str, str, str]:
-    """Take one label off the front: the label, the separator found, what follows."""
-    if not rest.startswith('"'):
-        part, found, rest = rest.partition(sep)
+def _next_part(cell: str, start: int, sep: str) -> tuple[str, int | None]:
+    """Read the label that begins at `start`: the label, and where the next begins (None: none)."""
+    match = _QUOTED.match(cell, start)
+    if match is None and cell.startswith('"', start):
+        raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
+    behind = start if match is None else match.end()
+    end = cell.find(sep, behind)
+    part = cell[behind:] if end < 0 else cell[behind:end]
+    following = None if end < 0 else end + len(sep)
+    if match is None:
         if part.count('"') % 2:
             raise LabelError(f'{shorten(cell)} has an unbalanced quote; write a quote as two: "".')
-        return part, found, rest
-    match = _QUOTED.match(rest)
-    if match is None:
-        raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
-    after, found, rest = rest[match.end() :].partition(sep)
-    if after.strip():
+        return part, following
+    if part.strip():
         raise LabelError(
             f"{shorten(cell)} has text after a closing quote; put {sep!r} between labels."
         )
-    return match.group(1).replace('""', '"'), found, rest
+    return match.group(1).replace('""', '"'), following
 
 
-def _written_collection(text: str) -> list[object] | None:
-    """Return the items of a cell that is a JSON list or a printed Python collection, or None.
-
-    A data frame whose cells are lists or sets is written to CSV as ``['a', 'b']`` or ``set()``.
-    """
-    if text[:1] not in {"[", "{", "(", "s", "f"}:
-        return None
-    called = _inside_call(text)
-    inside = text if called is None else called
-    if not inside:
-        return []
-    if called is None and text[0] in "sf":
-        return None
-    if text[0] == "(" and text[1:].lstrip()[:1] not in {"'", '"', ")"}:
-        return None  # "(1), (2)" are two labels; only quotes make it a printed tuple
-    items = _literal_items(inside) if inside[-1] in "]})" else None
-    if items is None and _LIST_LIKE.match(inside):
-        raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
-    return items
-
-
-def _inside_call(text: str) -> str | None:
-    """Return what stands inside a printed ``set(...)`` or ``frozenset(...)``; None elsewhere."""
-    name, _, rest = text.partition("(")
-    if name not in {"set", "frozenset"} or not rest.endswith(")"):
-        return None
-    return rest[:-1].strip()
-
-
-def _literal_items(text: str) -> list[object] | None:
-    for read in (json.loads, _python_literal):
-        try:
-            items = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        if isinstance(items, dict):
-            raise LabelError(f"{shorten(text)} is a dict, not labels.")
-        if isinstance(items, list | tuple | set):
-            if read is _python_literal:
-                _refuse_printed_array(text)
-            return list(items)
-    return None
-
-
-def _python_literal(text: str) -> object:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\\d" is an odd escape to Python, here it is a label
-        return ast.literal_eval(text)
-
-
-def _refuse_printed_array(text: str) -> None:
-    """Refuse strings side by side: of the printed array ['a' 'b'] Python makes the label "ab"."""
-    if not _ADJACENT_QUOTES.search(text):
-        return
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    kinds = [token.type for token in tokens if token.type != tokenize.NL]
-    if (tokenize.STRING, tokenize.STRING) in itertools.pairwise(kinds):
-        raise LabelError(f"{shorten(text)} is a printed array without commas; write it as a list.")
+def _past_space(text: str, start: int) -> int:
+    """Return where the text goes on behind the space that begins at `start`."""
+    return _SPACE.match(text, start).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
 def _as_text(item: object, cell: str) -> str:
     if isinstance(item, str):
         return item
-    if isinstance(item, int) and not isinstance(item, bool):
+    if isinstance(item, int) and not isinstance(item, bool) and abs(item) < _MOST_NUMBER:
         return str(item)
     raise LabelError(f"{shorten(cell)} holds {shorten(item)}; a label is text or a whole number.")
 

@@ -16,6 +16,7 @@ from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
 from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
 from setagree.frames import Frame, as_pandas, check_column, stacked, without_dictionary
 from setagree.labels import Label, is_missing, parse_labels
+from setagree.names import check_text
 from setagree.numbers import as_number, inferred
 
 _MOST_UNITS = 100_000_000
@@ -60,7 +61,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
     data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
-    ids = data.index.to_series() if unit is None else pick_column(data, unit)
+    ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
     _refuse_nameless("column of a rater", names)
     _refuse_nameless("row of a unit", as_objects(ids))
@@ -90,7 +91,7 @@ def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumn
         if not isinstance(row, tuple | list) or len(row) != 3:
             raise DataError(f"triple {position} is {shorten(row)}; write (rater, unit, labels).")
     raters, units, answers = (as_objects(row[k] for row in rows) for k in range(3))
-    return LongColumns(pd.Series(units), pd.Series(raters), pd.Series(answers, name="labels"))
+    return LongColumns(_series(units), _series(raters), _series(answers).rename("labels"))
 
 
 def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> LongColumns:
@@ -99,6 +100,7 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
     if isinstance(raters, str) or len(raters) != 2 or raters[0] == raters[1]:
         raise OptionError(f"raters={raters!r} must name two raters.")
+    _refuse_halves("rater", raters)
     _refuse_nameless("row of the contingency table", as_objects(table.index))
     _refuse_nameless("column of the contingency table", as_objects(table.columns))
     counts = _whole_counts(table)
@@ -134,6 +136,8 @@ def from_cube(
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
     unit_ids = as_objects(range(n_units) if units is None else units)
     rater_ids = as_objects(range(n_raters) if raters is None else raters)
+    _refuse_halves("unit", unit_ids)
+    _refuse_halves("rater", rater_ids)
     if (missing.shape, len(names), len(unit_ids), len(rater_ids)) != (
         (n_raters, n_units),
         n_labels,
@@ -263,12 +267,27 @@ def _answer_parts(column: Column) -> set[str]:
 
 
 def _refuse_nameless(what: str, names: Iterable[object]) -> None:
+    _refuse_halves(what, names)
     nameless = [k for k, name in enumerate(names) if is_missing(name)]
     if nameless:
         raise DataError(
             f"{counted(len(nameless), what)} without a name (first: number {nameless[0]}); name it "
             "or drop it."
         )
+
+
+def _refuse_halves(what: str, names: Iterable[object]) -> None:
+    """Refuse half characters in the names along an axis."""
+    for number, name in enumerate(names):
+        check_text(name, f"{what} (number {number}),")
+
+
+def _series(cells: npt.NDArray[np.object_]) -> Column:
+    """Return cells as a column; half a character is refused, with its place, where it is read."""
+    try:
+        return pd.Series(cells)
+    except UnicodeEncodeError:  # pandas makes text Arrow's, which cannot hold it
+        return pd.Series(cells, dtype=object)
 
 
 def _refuse_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:

@@ -14,7 +14,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import AnswerKind
 from setagree.canonical import Keys, row_keys, value_numbers
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
-from setagree.count_tables import checked_counts
+from setagree.count_tables import checked_counts, unit_names
 from setagree.doubts import doubt_similar
 from setagree.errors import DataError, check_choice, counted
 from setagree.given import Given, entries_of
@@ -156,7 +156,7 @@ class Tally:
         merged = np.zeros((len(counts), len(answers.values)))
         np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])
         rated = merged.sum(axis=1) > 0
-        return _from_dense(merged[rated], as_objects(table.index)[rated], answers)
+        return _from_dense(merged[rated], as_objects(unit_names(table))[rated], answers)
 
     @property
     def n_values(self) -> int:

@@ -313,11 +313,6 @@ class TestByUnit:
         assert frame["answers"].tolist() == ["a, b: ann, cem | {}: ben"]
         assert frame["unit"].tolist() == [1]
 
-    def test_text_that_is_no_text(self):
-        """Half a surrogate pair in a label is shown like any other."""
-        study = sa.Annotations.from_triples([("x", 1, {"half\ud800"}), ("y", 1, {"b"})])
-        assert "half\ud800" in sa.by_unit(study)["answers"].iloc[0]
-
     def test_tallies(self):
         """A tally gives the same numbers, with counts in the place of names."""
         table = pd.DataFrame({"a": [2, 2, 1], "a, b": [0, 1, 1]}, index=["u", "v", "w"])

@@ -8,8 +8,10 @@ import json
 import lzma
 import os
 import random
+import re
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from setagree.errors import (
     SetagreeError,
     SetagreeWarning,
 )
-from setagree.sources import binary, files, guess_wide_unit, records, streams
+from setagree.sources import binary, delimited, files, guess_wide_unit, records, streams
 from setagree.sources.files import read_table
 
 RECORDS = [
@@ -39,6 +41,22 @@ FRAME = pd.DataFrame(RECORDS)
 CSV = FRAME.to_csv(index=False)
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in RECORDS)
 LISTS = [["joy"], ["joy", "surprise"], [], ["anger"], ["fear", "a, b"], None]
+
+
+# It reads a file once, so that all is loaded and all threads run, and again in limited memory.
+LIMITED = r"""
+import re, resource, sys
+import setagree as sa
+from setagree.sources.files import read_table
+read = sa.read if "tool" in sys.argv[1] else sa.Annotations.from_long
+given = sys.argv[1] if "tool" in sys.argv[1] else read_table(sys.argv[1])
+read(given)
+with open("/proc/self/status") as status:
+    held = 1024 * int(re.search(r"VmSize:\s+(\d+)", status.read())[1])
+resource.setrlimit(resource.RLIMIT_AS, (held + 700_000_000, resource.RLIM_INFINITY))
+given = sys.argv[1] if "tool" in sys.argv[1] else read_table(sys.argv[1])
+print(read(given).n_ratings)
+"""
 
 
 @pytest.fixture
@@ -413,6 +431,28 @@ def with_result(content, stored, kind):
 class TestPacked:
     """Compressed files."""
 
+    def test_a_cell_far_away(self, tmp_path):
+        """A workbook with a stray cell in its last corner is read in seconds, the cell with it."""
+        openpyxl = pytest.importorskip("openpyxl", reason="it writes workbooks")
+        book = openpyxl.Workbook()
+        for row in (["unit", "rater", "labels"], ["u1", "ann", "a"]):
+            book.active.append(row)
+        book.active["XFD1048576"] = "x"
+        book.save(tmp_path / "far.xlsx")
+        start = time.process_time()
+        frame = read_table(tmp_path / "far.xlsx")
+        assert time.process_time() - start < 20  # in 5 where nothing else runs; 35 before
+        assert list(frame) == ["unit", "rater", "labels", "column 16384"]
+        assert frame.iloc[-1].tolist() == ["", "", "", "x"]
+
+    def test_a_workbook_of_blank_cells(self, tmp_path):
+        """Cells of nothing but space are no table."""
+        openpyxl = pytest.importorskip("openpyxl", reason="it writes workbooks")
+        book = openpyxl.Workbook()
+        book.active.append([" "])
+        book.save(tmp_path / "blank.xlsx")
+        assert "has no cells but blank ones" in refusal(tmp_path / "blank.xlsx")
+
     @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
     def test_damaged(self, write, pack):
         """A compressed file that was cut off is refused."""
@@ -536,6 +576,48 @@ class TestBounds:
         bomb = write(gzip.compress(content.getvalue()), "bomb.parquet.gz")
         with pytest.raises(FileError, match=r"bomb.parquet.gz' unpacks to more than [\d,]+ bytes"):
             read_table(bomb)
+
+    @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+    @pytest.mark.parametrize("name", ["bomb.csv.packed", "bomb.tsv"])
+    def test_packed_text(self, write, monkeypatch, pack, name):
+        """Packed CSV and TSV have a limit, too; a plain file is as large as it is."""
+        monkeypatch.setattr(delimited, "_MOST_UNPACKED", 100)
+        text = CSV + "u4,ana,joy\n" * 1000
+        assert len(read_table(write(text, "plain.csv"))) == len(FRAME) + 1000
+        sentence = refusal(write(pack(text.encode()), name))
+        assert re.search(rf"{name}' unpacks to more than [\d,]+ bytes, .* memory_limit=", sentence)
+
+    def test_packed_text_in_pieces(self, write, monkeypatch):
+        """What is read in pieces needs no limit."""
+        pytest.importorskip("duckdb", reason="engines need the files extra")
+        monkeypatch.setattr(delimited, "_MOST_UNPACKED", 100)
+        text = "unit,rater,labels\n" + "".join(f"u{k},{who},a\n" for k in range(99) for who in "xy")
+        packed = write(gzip.compress(text.encode()), "a.csv.gz")
+        with pytest.raises(FileError, match="unpacks to more than"):
+            sa.agreement(packed)
+        assert sa.reduce(packed, memory_limit="1GB").n_units == 99
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit addresses")
+    @pytest.mark.parametrize("name", ["a.parquet", "a.json", "a.jsonl", "tool.json", "a.csv.gz"])
+    def test_limited_memory(self, tmp_path, name):
+        """A small file needs little memory: it is read where 700 MB more can be had."""
+        pytest.importorskip("pyarrow", reason="it reads Parquet")
+        frame = pd.DataFrame({"unit": ["u", "u"], "rater": ["x", "y"], "labels": ["a", "b"]})
+        frame.to_parquet(tmp_path / "a.parquet")
+        frame.to_json(tmp_path / "a.json", orient="records")
+        frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+        frame.to_csv(tmp_path / "a.csv.gz", index=False)
+        choice = {"from_name": "q", "type": "choices", "value": {"choices": ["a"]}}
+        answers = [{"completed_by": who, "result": [choice]} for who in (1, 2)]
+        task = {"id": 1, "data": {"text": "t"}, "annotations": answers}
+        (tmp_path / "tool.json").write_text(json.dumps([task]))
+        done = subprocess.run(
+            [sys.executable, "-c", LIMITED, tmp_path / name],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
 
     def test_memory(self, write, monkeypatch):
         """A file that does not fit into memory ends in a sentence."""

@@ -3,6 +3,7 @@
 import copy
 import decimal
 import itertools
+import time
 import unicodedata
 
 import numpy as np
@@ -474,6 +475,44 @@ class TestSyntax:
         assert read_cell("B;a", LabelSyntax(sep=";", case="lower")) == {"a", "b"}
 
 
+class TestNested:
+    """Sets, lists and dicts inside one another, as templates leave them."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *(
+                "{{}}",
+                "{{1}}",
+                "{{'a':1}}",
+                "{[1]}",
+                "{{{}}}",
+                "{{1}: 2}",
+                "{[]: 1}",
+                "{{'a'}, 'b'}",
+            ),
+            *("[{1}]", "[[1]]", "{(1,)}", "[{}]", "[{'a': 1}]", "[[0xf]]"),
+            *(
+                "set([[1]])",
+                "frozenset({{1}})",
+                "[0x" + "f" * 5000 + "]",
+                "[[0x" + "f" * 5000 + "]]",
+            ),
+        ],
+    )
+    def test_refused(self, text):
+        """They are no labels, which a sentence with the cell says."""
+        with pytest.raises(LabelError, match="a label is text or a whole number") as caught:
+            parse_labels(text)
+        inside = text.removeprefix("frozenset(").removeprefix("set(")
+        assert inside[:5] in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["{{name}}", "{{ a.b }}", "{name}", "{{a}} b"])
+    def test_templates(self, text):
+        """What no language reads as a collection is a label as it stands."""
+        assert parse_labels(text) == {text}
+
+
 class TestFormat:
     """A label set as text."""
 
@@ -497,6 +536,68 @@ class TestFormat:
         """A label whose end and the separator could be split elsewhere stands in quotes."""
         assert parse_labels(format_labels({"a|", "b"}, sep="||"), sep="||") == {"a|", "b"}
         assert parse_labels(format_labels({"set", "x)"}, sep="("), sep="(") == {"set", "x)"}
+
+    @pytest.mark.parametrize(
+        ("labels", "sep", "text"),
+        [
+            ({"|a"}, " | ", '"|a"'),
+            ({"a|"}, " | ", '"a|"'),
+            ({"|"}, " | ", '"|"'),
+            ({"a|b"}, " | ", "a|b"),
+            ({"b", "|a"}, " | ", 'b | "|a"'),
+            ({"a|", "b"}, " | ", '"a|" | b'),
+            ({";a"}, " ;", '";a"'),
+            ({"a;"}, " ;", '"a;"'),
+            ({";"}, " ;", '";"'),
+            ({"a;b"}, " ;", "a;b"),
+            ({"a ;b"}, " ;", '"a ;b"'),
+            ({";a"}, "; ", '";a"'),
+            ({"a;"}, "; ", '"a;"'),
+            ({"a", ")", "-"}, " - - ", ') - - "-" - - a'),
+            ({"-", "a"}, " - - ", '"-" - - a'),
+            ({"ba"}, "aba", "ba"),
+            ({"a;"}, ",", "a;"),
+            ({"a"}, "  ", "a"),
+        ],
+    )
+    def test_spaced_separators(self, labels, sep, text):
+        """A label that begins, ends or is what stands between spaces is quoted; no other is.
+
+        The ends of a cell lose their space, so that the separator is seen there without it.
+        """
+        found = format_labels(labels, sep=sep)
+        assert parse_labels(found, sep=sep) == labels
+        assert found == text
+
+    @pytest.mark.parametrize(
+        "sep", [" | ", " ;", "; ", " - - ", "--", "aa", " ab ", "a ", " a", " , ", "  ", " ][ "]
+    )
+    def test_all_small_sets_with_spaced_separators(self, sep):
+        """All sets of one or two labels made of the separator and other signs come back."""
+        signs = [*dict.fromkeys([*sep.replace(" ", "x"), "a", "|", "x"])]
+        words = ["".join(w) for n in (1, 2, 3) for w in itertools.product(signs, repeat=n)]
+        words += [f"{a} {b}" for a in signs for b in signs]
+        for pair in itertools.combinations_with_replacement(words, 2):
+            text = format_labels(set(pair), sep=sep)
+            assert parse_labels(text, sep=sep) == frozenset(pair), (pair, text)
+
+    @pytest.mark.parametrize(
+        ("text", "sep", "labels"),
+        [
+            ("| a | b |", " | ", {"a", "b"}),
+            ("| | a | |", " | ", {"a"}),
+            (";a ;b ;", " ;", {"a", "b"}),
+            ("a; b;", "; ", {"a", "b"}),
+            ("||", " | ", {"||"}),
+            ("|  | a |  |", " | ", {"a"}),
+            ("|   ['a', 'b']", " | ", {"a", "b"}),
+            ("['a', 'b']   |", " | ", {"a", "b"}),
+            ("- - a - -", " - - ", {"a"}),
+        ],
+    )
+    def test_separators_at_the_ends(self, text, sep, labels):
+        """Separators at the ends of a cell count as such without the space around the cell."""
+        assert parse_labels(text, sep=sep) == labels
 
     def test_empty_set(self):
         """The empty set is blank as text, and {} where people read it."""
@@ -563,6 +664,59 @@ class TestProperties:
             assert str(error)  # noqa: PT017 - both ends are right, which one depends on the text
         else:
             assert labels is None or all(label == label.strip() != "" for label in labels)
+
+    @settings(deadline=None, max_examples=300)
+    @given(
+        st.lists(
+            st.sampled_from(
+                [
+                    *"{}[]()'\"\\,: 1a-#\0\n",
+                    "{{",
+                    "}}",
+                    "set(",
+                    "name",
+                    "1e999",
+                    "None",
+                    "b'",
+                    "...",
+                ]
+            ),
+            max_size=9,
+        ),
+        st.sampled_from(["", "{}", "[]", "()", ("set(", ")"), ("{{", "}}"), ("{[", "]}")]),
+    )
+    def test_reading_nestings_never_crashes(self, pieces, around):
+        """Brackets, quotes and numbers in any nesting are labels, blank, or a LabelError."""
+        first, last = around or ("", "")
+        try:
+            labels = parse_labels(f"{first}{''.join(pieces)}{last}")
+        except LabelError as error:
+            assert str(error)  # noqa: PT017 - both ends are right, which one depends on the text
+        else:
+            assert labels is None or isinstance(labels, frozenset)
+
+    @pytest.mark.parametrize("text", ["[" * 9999 + "]" * 9999, "{" * 999 + "}" * 999, "[-" * 999])
+    def test_deep_nestings(self, text):
+        """A cell of thousands of brackets is read, or refused in a sentence."""
+        try:
+            assert parse_labels(text)
+        except LabelError as error:
+            assert len(str(error)) < 300  # noqa: PT017 - as above
+
+    @pytest.mark.parametrize(
+        ("text", "sep"),
+        [
+            ('"a",' + "bbbbb," * 80_000, ","),
+            ('"a",' * 80_000, ","),
+            ('"a"' + " ," * 80_000, ","),
+            ("| " * 80_000 + "a" + " |" * 80_000, " | "),
+        ],
+    )
+    def test_long_cells_take_linear_time(self, text, sep):
+        """A cell of half a million characters is read at once; each label once moved the rest."""
+        start = time.process_time()
+        assert parse_labels(text, sep=sep) <= {"a", "bbbbb"}
+        assert time.process_time() - start < 2
 
     def test_exhaustively_small(self):
         """All sets of one or two labels of up to three of these signs come back."""

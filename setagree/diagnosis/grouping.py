@@ -11,10 +11,11 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.coding import as_objects
-from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing
+from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
 from setagree.identifiers import code_ids
 from setagree.labels import is_missing
 from setagree.layouts import pick_column
+from setagree.names import check_text, tidied
 from setagree.sources.columns import guess_columns
 
 
@@ -28,16 +29,20 @@ def group_of_units(
     DataError
         It says nothing of some units, or several things of one.
     """
-    if isinstance(by, pd.Series):
-        if by.index.has_duplicates:
-            twice = by.index[by.index.duplicated()].unique().tolist()
-            raise DataError(f"{what}: the units {listing(twice)} have several entries.")
-        by = dict(zip(as_objects(by.index), as_objects(by), strict=True))
-    if not isinstance(by, Mapping):
+    if not isinstance(by, Mapping | pd.Series):
         raise OptionError(
             f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
             "column, pass the table itself as data."
         )
+    named = [*by] if isinstance(by, Mapping) else as_objects(by.index).tolist()
+    entries = by.values() if isinstance(by, Mapping) else as_objects(by)
+    units = pd.Index(as_objects(map(tidied, named)), dtype=object, tupleize_cols=False)
+    if units.has_duplicates:
+        twice = units[units.duplicated()].unique().tolist()
+        raise DataError(f"{what}: the units {listing(twice)} have several entries.")
+    by = dict(zip(units, map(tidied, entries), strict=True))
+    for unit, group in by.items():
+        check_text(group, f"{what}: unit {shorten(unit)}: the group")
     found = as_objects([by.get(unit) for unit in study.units])
     without = [unit for unit, one in zip(study.units, found, strict=True) if is_missing(one)]
     if without:
@@ -69,13 +74,13 @@ def study_of_table(
     """
     found, cells = _columns(table, column, reading)
     units, names = code_ids(pick_column(table, found["unit"]), "unit")
-    groups, listed = pd.factorize(cells)
+    groups, listed = code_ids(cells, "group")
     first = np.zeros(len(names), dtype=np.int64)
     first[units[::-1]] = groups[::-1]
     if (first[units] == groups).all():
         study = Annotations.from_long(table, **found)
         place = dict(zip(names, first, strict=True))
-        return study, as_objects(listed)[[place[unit] for unit in study.units]]
+        return study, listed[[place[unit] for unit in study.units]]
     pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
     ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
     study = Annotations.from_long(table.assign(**{found["unit"]: ids[which]}), **found)

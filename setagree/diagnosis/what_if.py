@@ -25,6 +25,7 @@ from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, did_you_mean, shorten
 from setagree.labels import Label, LabelSet, display_labels, sorted_labels
+from setagree.names import tidied
 from setagree.results import Agreement
 from setagree.scoring import Bench
 from setagree.substudies import of_ratings, places_of, with_answers, with_used_values
@@ -197,7 +198,7 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise OptionError(f"merge={groups!r} must be a list of groups of labels: [[a, b]].")
-        listed = list(group)
+        listed = list(map(tidied, group))
         if not listed:
             raise OptionError(f"merge={groups!r} has a group without labels.")
         _check_labels(study, listed)
@@ -215,6 +216,7 @@ def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
 def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Change]:
     if isinstance(labels, str):
         raise OptionError(f"drop_labels={labels!r} must be a list of labels.")
+    labels = list(map(tidied, labels))
     _check_labels(study, labels)
     for label in labels:
         yield "drop label", _named(study, label), _replacing(frozenset([label]), frozenset())
@@ -238,7 +240,7 @@ def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[
     place = {rater: g for g, rater in enumerate(study.raters)}
     if isinstance(raters, str):
         raise OptionError(f"drop_raters={raters!r} must be a list of raters.")
-    for rater in raters:
+    for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)
             raise DataError(f"there is no rater {shorten(rater)} in the study.{hint}")

@@ -14,6 +14,7 @@ from setagree.coefficients.chance import Case
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
+from setagree.names import tidied
 from setagree.scoring import DEFAULT_DISTANCES, Bench
 from setagree.weights import Weights
 
@@ -62,7 +63,7 @@ def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
     DataError
         The study has no rater of that name.
     """
-    wanted = _plain(name)
+    wanted = tidied(_plain(name))
     for code, rater in enumerate(map(_plain, study.raters.tolist())):
         if type(rater) is type(wanted) and rater == wanted:
             return code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -50,10 +49,8 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 def _content(source: Source) -> bytes:
     """Return the bytes of a file, in memory: a compressed one does not seek from its end."""
-    with source.raw() as file:
-        most = max(_MOST_UNPACKED, file.seek(0, os.SEEK_END))
-    with source.open() as stream:
-        content = stream.read(most + 1)
+    most = max(_MOST_UNPACKED, source.n_stored())
+    content = source.content(most)
     if len(content) > most:
         raise FileError(
             f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
@@ -87,8 +84,12 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
             raise
         except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
             raise FileError(f"{source} is a damaged workbook: {error}.") from error
-    width = max(map(len, rows))
-    return with_header(source, pd.DataFrame([row + [""] * (width - len(row)) for row in rows]))
+    if not rows:
+        raise FileError(f"{source} has no cells but blank ones.")
+    # One cell far to the right makes thousands of columns, all blank but itself.
+    places = sorted({place for row in rows for place, text in enumerate(row) if text})
+    cells = [[row[place] if place < len(row) else "" for place in places] for row in rows]
+    return with_header(source, pd.DataFrame(cells, columns=places))
 
 
 def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[list[str]]:

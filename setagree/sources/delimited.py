@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import FileError, counted, listing
+from setagree.limits import MOST_BYTES
 from setagree.sources.streams import Source
 
 if TYPE_CHECKING:
@@ -28,12 +30,13 @@ _SAMPLE = 2**16
 _BLOCK = 2**20
 _LONGEST_LINE = 16 * 2**20
 _PIECE = 2**24
+_MOST_UNPACKED = MOST_BYTES
 
 
 def read_delimited(source: Source, sep: str | None) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
     source = replace(source, delimiter=sep or _delimiter(source))
-    survey = _survey(source)
+    survey = _survey(source, most=max(_MOST_UNPACKED, source.n_stored()))
     with _parsed(source) as reader:
         cells = reader.read()
     if survey.doubts(len(cells), _n_blank(cells)):
@@ -165,8 +168,10 @@ def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
 def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
     """Return the first row as it is written, and the names of the columns, all different."""
     written = [str(name).lstrip("\ufeff").strip() for name in cells.iloc[0]]
-    names = [name or f"column {place}" for place, name in enumerate(written, start=1)]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    # A workbook leaves out its blank columns.
+    named = zip(written, map(int, cells.columns), strict=True)
+    names = [name or f"column {place + 1}" for name, place in named]
+    if repeated := sorted(name for name, n in Counter(names).items() if n > 1):
         raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
     return written, names
 
@@ -258,11 +263,17 @@ class _Survey:
         )
 
 
-def _survey(source: Source) -> _Survey:
+def _survey(source: Source, *, most: int | None = None) -> _Survey:
+    """Read the text of a file once; a file that is read into memory unpacks to `most` bytes."""
     survey = _Survey(source)
     with source.open() as stream:
         while block := stream.read(_BLOCK):
             survey.feed(block)
+            if most is not None and survey.n_bytes > most:
+                raise FileError(
+                    f"{source} unpacks to more than {most:,} bytes, too many to read into memory; "
+                    "say memory_limit= to read it in pieces, or make it Parquet."
+                )
     survey.finish()
     return survey
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from setagree.coding import Column, as_objects
 from setagree.errors import FileError, counted, shorten
+from setagree.names import check_text
 from setagree.numbers import inferred, number_of_json
 from setagree.sources.streams import Source
 
@@ -88,8 +89,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
 
 
 def _text(source: Source) -> str:
-    with source.open() as stream:
-        content = stream.read(_MOST_BYTES + 1)
+    content = source.content(_MOST_BYTES)
     if len(content) > _MOST_BYTES:
         raise FileError(f"{source} is over {_MOST_BYTES:,} bytes of JSON; make it Parquet or CSV.")
     try:
@@ -164,7 +164,7 @@ def _of_rows(
         raise FileError(f"{source} has no rows.")
     _refuse_others(source, rows, noun, numbers)
     names = dict.fromkeys(name for row in rows for name in row)
-    return _frame({name: [row.get(name) for row in rows] for name in names})
+    return _frame(source, {name: [row.get(name) for row in rows] for name in names})
 
 
 def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
@@ -188,15 +188,19 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
     rows = list(cells[0])
-    return _frame({n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)})
+    return _frame(
+        source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
+    )
 
 
 def _many(value: object) -> bool:
     return isinstance(value, list | dict)
 
 
-def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def _frame(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Return columns whose whole numbers stay whole beside a missing one."""
+    for name in columns:
+        check_text(name, f"{source}: the column", FileError)
     return pd.DataFrame({name: _series(as_objects(cells)) for name, cells in columns.items()})
 
 

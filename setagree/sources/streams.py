@@ -34,6 +34,7 @@ from setagree.errors import (
 
 _STDIN = "-"
 _IN_MEMORY = 64 * 2**20
+_PIECE = 2**22
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -92,6 +93,23 @@ class Source:
                 return
             with unpacked:
                 yield unpacked
+
+    def content(self, most: int) -> bytes:
+        """Return the bytes of the table, or somewhat more than `most` of them where it has more.
+
+        They are asked for in pieces: a reader that is asked for all makes room for as many at once.
+        """
+        size, blocks = 0, []
+        with self.open() as stream:
+            while size <= most and (block := stream.read(_PIECE)):
+                blocks.append(block)
+                size += len(block)
+        return b"".join(blocks)
+
+    def n_stored(self) -> int:
+        """Return how many bytes are stored, compressed or not."""
+        with self.raw() as file:
+            return file.seek(0, os.SEEK_END)
 
     def _unpacked(self, file: BinaryIO) -> BinaryIO | None:
         """Return the decompressed stream of a file, or None where it is not compressed."""

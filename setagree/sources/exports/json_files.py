@@ -135,8 +135,8 @@ def read_text(path: Path, encoding: str) -> str:
         The file is absent, is no regular file, is cut off, or is not in that encoding.
     """
     source = Source(path)
-    with readable(source), source.open() as stream:
-        data = stream.read(_MOST_BYTES + 1)
+    with readable(source):
+        data = source.content(_MOST_BYTES)
     if len(data) > _MOST_BYTES:
         raise FileError(
             f"{source} has more than {_MOST_BYTES:,} bytes of JSON; export parts of it."

@@ -20,6 +20,7 @@ from setagree.errors import (
 from setagree.frames import as_pandas
 from setagree.labels import is_missing
 from setagree.layouts import pick_column
+from setagree.names import tidied
 from setagree.sources.exports.base import Request
 from setagree.sources.files import read_table
 
@@ -52,7 +53,7 @@ def read_roster(request: Request) -> dict[Pair, None] | None:
 
 def text_pairs(units: Sequence[object], raters: Sequence[object]) -> list[Pair]:
     """Return units and raters as the pairs that a roster has."""
-    return [(str(u).strip(), str(r).strip()) for u, r in zip(units, raters, strict=True)]
+    return [(tidied(str(u)), tidied(str(r))) for u, r in zip(units, raters, strict=True)]
 
 
 def check_roster(

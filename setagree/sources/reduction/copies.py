@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from setagree.errors import DataError, FileError, a_type, listing, missing_package
 from setagree.labels import is_missing
+from setagree.names import check_text
 from setagree.sources.delimited import delimited_pieces
 from setagree.sources.records import line_pieces
 from setagree.sources.reduction.parts import spelled
@@ -101,10 +102,11 @@ def _write(writer: Any, cells: Cells, copy: Copy) -> None:
 
     try:
         table = pa.table(cells, schema=_schema())
-    except UnicodeEncodeError as error:
-        raise FileError(
-            f"{copy.source} has text that no file can hold ({error.reason}: {error.object[:80]!a})."
-        ) from error
+    except UnicodeEncodeError:
+        for role in ("unit", "rater"):  # answers are copied as JSON, which spells it
+            for name in cells[role]:
+                check_text(name, f"{copy.source}: the {role}", FileError)
+        raise
     try:
         writer.write_table(table)
     except OSError as error:
