@@ -25,6 +25,9 @@ _LOWEST = -(2**29)
 _STEPS_A_CELL = 10
 """Elementary steps for each number that a label changes."""
 
+_STEPS_A_CALL = 50_000
+"""Elementary steps in the time that the smallest redrawing takes."""
+
 
 def mv_alpha(case: Case) -> Estimate:
     """Return 1 - Do / De with the chance model of Krippendorff & Craggs (2016).
@@ -146,6 +149,13 @@ def check_ways(n_labels: int, top: int) -> None:
         instead=f"Sets of up to {counted(passes, 'label')} pass; or use krippendorff_alpha, whose "
         "chance redraws whole sets.",
     )
+
+
+def redrawn_steps(values: tuple[Any, ...]) -> float:
+    """Return about how many steps `redrawn_disagreement` takes for such values."""
+    labels: set[Any] = set().union(*values)
+    sizes = [len(value) for value in values]
+    return _steps(len(labels), max(sizes, default=0)) + _STEPS_A_CELL * sum(sizes) + _STEPS_A_CALL
 
 
 def _steps(n_labels: int, top: int) -> float:
