@@ -93,7 +93,10 @@ class Coefficient:
 
 
 class Bench:
-    """One study on the bench: what its coefficients and distances share is made once."""
+    """One study on the bench: what its coefficients and distances share is made once.
+
+    `checked` says that its distances were checked on the study that this one was made from.
+    """
 
     def __init__(
         self,
@@ -101,7 +104,9 @@ class Bench:
         *,
         categories: Iterable[Any] | None = None,
         syntax: LabelSyntax | None = None,
+        checked: bool = False,
     ) -> None:
+        self._checked = checked
         if not isinstance(study, Annotations | Tally):
             raise DataError(
                 f"{a_type(study)} is no study; build one with Annotations.from_long, "
@@ -138,11 +143,11 @@ class Bench:
 
     @cached_property
     def _builder(self) -> WeightBuilder:
-        return _builder(self.tally)
+        return _builder(self.tally, checked=self._checked)
 
     @cached_property
     def _listed_builder(self) -> WeightBuilder:
-        return _builder(self.listed)
+        return _builder(self.listed, checked=self._checked)
 
     def distances(self, name: str, asked: Sequence[Distance] | None) -> Sequence[Distance]:
         """Return the distances to score a coefficient with: those asked for, or the default."""
@@ -287,9 +292,9 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     return one
 
 
-def _builder(tally: Tally) -> WeightBuilder:
+def _builder(tally: Tally, *, checked: bool) -> WeightBuilder:
     pairable = tally.value_totals(tally.multiplicity * tally.pairable)
-    return WeightBuilder(tally.values, tally.kind, pairable)
+    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {
