@@ -119,6 +119,8 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     ------
     DataError
         Raters are left out of a tally, which does not know them.
+    CostError
+        A unit has tens of thousands of raters and as many answers, or mv_alpha as many raters.
 
     Examples
     --------
