@@ -218,7 +218,7 @@ class TestByLabel:
 class TestConfusions:
     """`confusions`."""
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=80, deadline=None)
     @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]))
     def test_against_loops(self, rows, crowd):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
@@ -309,7 +309,7 @@ class TestConfusions:
                 patch.setattr(contained, "_LISTED_SIZE", size)
                 pd.testing.assert_frame_equal(sa.confusions(study), frame)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(st.lists(st.lists(st.sampled_from(sets_of("abcd")), max_size=12), min_size=1))
     def test_a_crowd_is_counted_as_few_are(self, units):
         """Of units with many answers the table is the same, with fractions of counts as well."""

@@ -147,7 +147,7 @@ class TestRaters:
         assert actual.index.name == "rater"
 
     @pytest.mark.parametrize("distance", ["masi", "hamming", "nominal"])
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=10, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
     def test_any_study(self, rows, distance):
         """The sums over a rater's own units give what scoring the rest gives."""
