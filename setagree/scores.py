@@ -339,6 +339,8 @@ def mv_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement
     ------
     DistanceError
         The distance depends on more than the three counts.
+    CostError
+        Sets of hundreds of labels, of thousands in all.
 
     References
     ----------

@@ -14,8 +14,9 @@ import numpy as np
 from setagree import coefficients
 from setagree.annotations import Annotations
 from setagree.coding import Kind
-from setagree.coefficients import leave_one_out, replicates
+from setagree.coefficients import leave_one_out, leave_rater_out, replicates
 from setagree.coefficients.chance import Case, Estimate, Floats, Undefined
+from setagree.coefficients.leave_rater_out import Absence, Left
 from setagree.coefficients.replicates import Replicates
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
 from setagree.distances.registry import DistanceLike
@@ -66,6 +67,8 @@ class Coefficient:
     without : callable, optional
         From a `Case` to the estimates without one unit of each row; None where no closed form is
         known.
+    without_raters : callable
+        From an `Absence` to the estimates without each rater.
     by_unit : bool
         Whether it asks who gave what; its rows then are units where the study is in memory, else
         patterns that keep raters. Rows of the others are patterns.
@@ -80,6 +83,7 @@ class Coefficient:
     compute: Callable[[Case], Estimate]
     replicates: Callable[[Case], Replicates]
     without: Callable[[Case], Floats] | None
+    without_raters: Callable[[Absence], Left]
     by_unit: bool = False
     raters: Literal["any", "known", "two"] = "any"
     lists_values: bool = False
@@ -92,7 +96,10 @@ class Coefficient:
 
 
 class Bench:
-    """One study on the bench: what its coefficients and distances share is made once."""
+    """One study on the bench: what its coefficients and distances share is made once.
+
+    `checked` says that its distances were checked on the study that this one was made from.
+    """
 
     def __init__(
         self,
@@ -100,7 +107,9 @@ class Bench:
         *,
         categories: Iterable[Any] | None = None,
         syntax: LabelSyntax | None = None,
+        checked: bool = False,
     ) -> None:
+        self._checked = checked
         if not isinstance(study, Annotations | Tally):
             raise DataError(
                 f"{a_type(study)} is no study; build one with Annotations.from_long, "
@@ -137,11 +146,11 @@ class Bench:
 
     @cached_property
     def _builder(self) -> WeightBuilder:
-        return _builder(self.tally)
+        return _builder(self.tally, checked=self._checked)
 
     @cached_property
     def _listed_builder(self) -> WeightBuilder:
-        return _builder(self.listed)
+        return _builder(self.listed, checked=self._checked)
 
     def distances(self, name: str, asked: Sequence[Distance] | None) -> Sequence[Distance]:
         """Return the distances to score a coefficient with: those asked for, or the default."""
@@ -292,22 +301,29 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     return number
 
 
-def _builder(tally: Tally) -> WeightBuilder:
+def _builder(tally: Tally, *, checked: bool) -> WeightBuilder:
     pairable = tally.value_totals(tally.multiplicity * tally.pairable)
-    return WeightBuilder(tally.values, tally.kind, pairable)
+    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {
     "krippendorff_alpha": Coefficient(
-        coefficients.krippendorff_alpha, replicates.alpha_replicates, leave_one_out.alpha_without
+        coefficients.krippendorff_alpha,
+        replicates.alpha_replicates,
+        leave_one_out.alpha_without,
+        leave_rater_out.alpha_without_raters,
     ),
     "fleiss_kappa": Coefficient(
-        coefficients.fleiss_kappa, replicates.fleiss_replicates, leave_one_out.fleiss_without
+        coefficients.fleiss_kappa,
+        replicates.fleiss_replicates,
+        leave_one_out.fleiss_without,
+        leave_rater_out.fleiss_without_raters,
     ),
     "conger_kappa": Coefficient(
         coefficients.conger_kappa,
         replicates.conger_replicates,
         leave_one_out.conger_without,
+        leave_rater_out.conger_without_raters,
         by_unit=True,
         raters="known",
     ),
@@ -315,6 +331,7 @@ COEFFICIENTS: dict[str, Coefficient] = {
         coefficients.conger_kappa,
         replicates.conger_replicates,
         leave_one_out.conger_without,
+        leave_rater_out.conger_without_raters,
         by_unit=True,
         raters="two",
     ),
@@ -322,23 +339,34 @@ COEFFICIENTS: dict[str, Coefficient] = {
         coefficients.fleiss_kappa,
         replicates.fleiss_replicates,
         leave_one_out.fleiss_without,
+        leave_rater_out.fleiss_without_raters,
         raters="two",
     ),
     "gwet_ac": Coefficient(
-        coefficients.gwet_ac, replicates.ac_replicates, leave_one_out.ac_without, lists_values=True
+        coefficients.gwet_ac,
+        replicates.ac_replicates,
+        leave_one_out.ac_without,
+        leave_rater_out.ac_without_raters,
+        lists_values=True,
     ),
     "brennan_prediger": Coefficient(
         coefficients.brennan_prediger,
         replicates.brennan_prediger_replicates,
         leave_one_out.brennan_prediger_without,
+        leave_rater_out.brennan_prediger_without_raters,
         lists_values=True,
     ),
     "percent_agreement": Coefficient(
         coefficients.percent_agreement,
         replicates.percent_replicates,
         leave_one_out.percent_without,
+        leave_rater_out.percent_without_raters,
     ),
     "mv_alpha": Coefficient(
-        coefficients.mv_alpha, replicates.mv_alpha_replicates, None, default_distance="dice"
+        coefficients.mv_alpha,
+        replicates.mv_alpha_replicates,
+        None,
+        leave_rater_out.mv_alpha_without_raters,
+        default_distance="dice",
     ),
 }

@@ -1,6 +1,8 @@
 """mv-alpha: the chance model that redraws labels, in polynomial time and by enumeration."""
 
 import math
+import re
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -13,12 +15,13 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 
 import setagree as sa
 from setagree.coefficients.multivalued import (
-    pair_coefficients,
+    check_ways,
+    label_ways,
     redrawn_disagreement,
     size_function,
 )
 from setagree.distances import get_distance
-from setagree.errors import DataError, DistanceError
+from setagree.errors import CostError, DataError, DistanceError
 from setagree.scoring import Bench
 
 SIZE_DISTANCES = [n for n, d in reference.SET_DISTANCES.items() if n != "nominal"]
@@ -70,50 +73,137 @@ def exact_coefficients(n, top):
     return W
 
 
+def exact_ways(n, top):
+    """Multiply out prod (1 + n x + n (n - 1) z) in whole numbers, x to 2 top and z to top."""
+    V = {(0, 0): 1}
+    for count in n:
+        out = dict(V)
+        for (m, i), c in V.items():
+            for key, factor in (((m + 1, i), count), ((m, i + 1), count * (count - 1))):
+                if key[0] <= 2 * top and key[1] <= top:
+                    out[key] = out.get(key, 0) + c * factor
+        V = out
+    return V
+
+
+def mean_distance(n, s, t, d):
+    """Return E_st in exact fractions, by V; 0 where no such sets can be drawn."""
+    V = exact_ways(n, max(s, t))
+    i = range(min(s, t) + 1)
+    ways = [math.comb(s + t - 2 * k, s - k) * V.get((s + t - 2 * k, k), 0) for k in i]
+    total = sum(w * d(k) for k, w in zip(i, ways, strict=True))
+    return total / Fraction(sum(ways) or 1)
+
+
 @pytest.mark.parametrize("n", [[3], [1, 1, 1], [5, 2, 7, 1, 40], [1000, 3, 999, 10_000, 1, 2, 77]])
 @pytest.mark.parametrize("top", [0, 1, 3, 4])
-def test_coefficients_in_proportion(n, top):
-    """All W(p, q, i) of one p + q + 2 i stand in the proportions of the exact polynomial."""
-    W = pair_coefficients(np.array(n, dtype=float), top)
-    exact = exact_coefficients(n, top)
-    by_degree = {}
-    for key, c in exact.items():
-        by_degree.setdefault(key[0] + key[1] + 2 * key[2], {})[key] = c
-    for terms in by_degree.values():
-        total = sum(terms.values())
-        mine = sum(W[key] for key in terms)
-        for key, c in terms.items():
-            if total:
-                share = W[key] / mine
-                assert share == pytest.approx(float(Fraction(c, total)), rel=1e-11, abs=1e-300)
+def test_two_variables_are_enough(n, top):
+    """W(p, q, i) = (p + q)! / (p! q!) V(p + q, i), in whole numbers."""
+    V = exact_ways(n, top)
+    for (p, q, i), c in exact_coefficients(n, top).items():
+        assert c == math.comb(p + q, p) * V.get((p + q, i), 0)
+
+
+@pytest.mark.parametrize("n", [[3], [1, 1, 1], [5, 2, 7, 1, 40], [1000, 3, 999, 10_000, 1, 2, 77]])
+@pytest.mark.parametrize("top", [0, 1, 3, 4, 9])
+def test_ways_are_exact(n, top):
+    """Every V(m, i) has thirteen digits of the exact polynomial, and what it lacks is 0."""
+    V, power = label_ways(np.array(n, dtype=float), top)
+    exact = exact_ways(n, top)
+    assert V.shape == (min(2 * top, len(n)) + 1, min(top, len(n)) + 1)
+    for m, i in np.ndindex(V.shape):
+        mine = Fraction(float(V[m, i])) * Fraction(2) ** int(power[m, i]) if V[m, i] else 0
+        assert float(abs(mine - exact.get((m, i), 0))) <= 1e-13 * exact.get((m, i), 0)
 
 
 def test_hundreds_of_labels_stay_finite():
-    """300 labels used thousands of times, sets to 10: finite, and right at size 1 against 1.
+    """300 labels used thousands of times, sets to 10: right at size 1 against 1.
 
     For singletons E = 1 - sum n_c (n_c - 1) / (N (N - 1)), the nominal chance of distinct draws.
     """
     n = np.random.default_rng(0).integers(1, 5_000, size=300).astype(float)
-    W = pair_coefficients(n, 10)
-    assert np.isfinite(W).all()
-    assert (W >= 0).all()
-    equal, unequal = W[0, 0, 1], W[1, 1, 0]
+    V, power = label_ways(n, 10)
+    assert np.isfinite(V).all()
+    assert (V >= 0).all()
+    equal, unequal = (math.ldexp(V[at], int(power[at])) for at in ((0, 1), (2, 0)))
     N = n.sum()
     share = float((n * (n - 1)).sum() / (N * N - (n * n).sum() + (n * (n - 1)).sum()))
-    assert equal / (equal + unequal) == pytest.approx(share, rel=1e-10)
+    assert equal / (equal + 2 * unequal) == pytest.approx(share, rel=1e-12)
 
 
-def test_large_sets_of_many_labels_agree_with_exact_arithmetic():
-    """60 labels, sets of 8: floating point keeps 9 digits of the exact mean overlap."""
-    n = [int(k) for k in np.random.default_rng(1).integers(1, 900, size=60)]
-    exact = exact_coefficients(n, 5)
-    W = pair_coefficients(np.array(n, dtype=float), 5)
-    for s, t in ((5, 5), (3, 5)):
-        i = range(min(s, t) + 1)
-        ways = [exact.get((s - k, t - k, k), 0) for k in i]
-        mean = float(Fraction(sum(k * w for k, w in zip(i, ways, strict=True)), sum(ways)))
-        mine = np.array([W[s - k, t - k, k] for k in i])
-        assert float(mine @ np.arange(len(mine)) / mine.sum()) == pytest.approx(mean, rel=1e-9)
+@pytest.mark.parametrize(
+    ("sizes", "totals"),
+    [
+        ([(0, 8), (4, 8), (10, 5), (2, 30), (20, 1)], [900, 3, 17, 1, 450]),
+        ([(0, 40), (20, 40), (50, 10), (59, 1)], [1, 2, 1, 30_000]),
+        ([(0, 60), (0, 1)], [2, 10**9]),
+    ],
+)
+def test_large_sets_agree_with_exact_arithmetic(sizes, totals):
+    """De of sets of 1 to 60 of 60 labels has twelve digits of the exact fraction.
+
+    In the last, ways to draw two sets span hundreds of orders of magnitude.
+    """
+    values = tuple(frozenset(range(start, start + size)) for start, size in sizes)
+    n = {}
+    for value, total in zip(values, totals, strict=True):
+        for label in value:
+            n[label] = n.get(label, 0) + total
+    N, expected = sum(totals), Fraction(0)
+    for A, one in zip(values, totals, strict=True):
+        for B, two in zip(values, totals, strict=True):
+            s, t = len(A), len(B)
+            dice = [1 - Fraction(2 * k, s + t) for k in range(min(s, t) + 1)]
+            share = Fraction(one * two, N**2)
+            expected += share * mean_distance(list(n.values()), s, t, dice.__getitem__)
+    function = size_function(get_distance("dice"))
+    actual = redrawn_disagreement(values, np.array(totals, dtype=float), function)
+    assert actual == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_equal_labels_are_drawn_at_random():
+    """Labels used alike: how many labels two s-sets share is in closed form, at any size.
+
+    With n_c = 2 for all L labels, sharing i of them weighs C(s, i) C(L - s, s - i) 2^(s - i): the
+    first set is any, each label of the second weighs 2, or 1 where the first has it. 400 labels,
+    sets of 200: the terms span 10^100, W itself 10^400.
+    """
+    L, s = 400, 200
+    weights = [math.comb(s, i) * math.comb(L - s, s - i) * 2 ** (s - i) for i in range(s + 1)]
+    mean = Fraction(sum(i * w for i, w in enumerate(weights)), sum(weights))
+    values = frozenset(range(s)), frozenset(range(s, L))
+    actual = redrawn_disagreement(values, np.array([2.0, 2.0]), lambda _a, _b, i: i)
+    assert actual == pytest.approx(float(mean), rel=1e-12)
+
+
+def test_memory_follows_the_sizes():
+    """600 ratings of sets of 1 to 300 of 300 labels are done, in less than 40 MB."""
+    rng = np.random.default_rng(3)
+    rows = [
+        [frozenset(rng.choice(300, rng.integers(1, 301), replace=False).tolist()) for _ in "abc"]
+        for _ in range(200)
+    ]
+    bench = Bench(annotations(rows))
+    case = bench.case(get_distance("dice"))
+    assert np.isfinite(case.disagreement).all()
+    tracemalloc.start()
+    estimate = bench.score("mv_alpha", get_distance("dice")).estimate
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert abs(estimate) < 0.1
+    assert peak < 40e6
+
+
+def test_what_would_take_minutes_is_refused():
+    """Sets of thousands of labels: the sentence names the steps, and a size that passes."""
+    values = (frozenset(range(5_000)), frozenset(range(2_500)))
+    with pytest.raises(CostError, match=r"up to 5,000 of 5,000 labels would take about") as caught:
+        redrawn_disagreement(values, np.ones(2), size_function(get_distance("dice")))
+    passes = int(re.search(r"Sets of up to (\d+) labels pass", str(caught.value))[1])
+    assert passes > 100
+    check_ways(5_000, passes)
+    with pytest.raises(CostError, match="use krippendorff_alpha"):
+        check_ways(5_000, passes + 1)
 
 
 @pytest.mark.parametrize("distance", ["nominal", *SIZE_DISTANCES])

@@ -12,8 +12,9 @@ from inference_support import noisy_rows, one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
 import setagree as sa
+from setagree import limits
 from setagree.errors import ConvergenceWarning, DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels import consensus, decisions, score_against_consensus
+from setagree.panels import consensus, decisions, label_errors, score_against_consensus
 from setagree.panels.consensus import METHODS
 from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.decisions import code_sets
@@ -161,6 +162,8 @@ class TestDawidSkene:
         """What still moves at the end is said, for labels and for values."""
         fits = functools.partial(dawid_skene, tolerance=0.0, max_iterations=1)
         monkeypatch.setattr(decisions, "dawid_skene", fits)
+        by_label = functools.partial(label_errors._fits, tolerance=0.0, max_iterations=1)
+        monkeypatch.setattr(label_errors, "_fits", by_label)
         rows = text("a ab b / ab b b / a a ab")
         with pytest.warns(ConvergenceWarning, match="rates of 2 labels still moved"):
             consensus(annotations(rows), method="dawid_skene")
@@ -170,6 +173,72 @@ class TestDawidSkene:
             )
         with pytest.warns(ConvergenceWarning, match="still moved"):
             consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
+
+    @pytest.mark.parametrize("cells", [label_errors._CELLS_AT_ONCE, 1])
+    @settings(max_examples=4, deadline=None)
+    @given(seed=st.integers(0, 10**6))
+    def test_labels_together_as_one_by_one(self, cells, seed):
+        """Many labels at once, units without a label taken together by who rated them: the same."""
+        rng = np.random.default_rng(seed)
+        labels = list("abcdef")
+        rows = [
+            [
+                None if rng.random() < 0.3 else frozenset(rng.choice(labels, rng.integers(0, 3)))
+                for _ in range(5)
+            ]
+            for _ in range(25)
+        ]
+        study = annotations(rows)
+        ballot = decisions.Ballot(study)
+        units, given_labels, _ = ballot.votes
+        order = np.argsort(given_labels, kind="stable")
+        named = given_labels[order], units[order]
+        panel, panels = label_errors.panels_of(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(label_errors, "_CELLS_AT_ONCE", cells)
+            fits = list(label_errors.label_fits(study, ballot.flags, named, panel, panels))
+        assert len(fits) == len(study.labels)
+        for l, fit in enumerate(fits):
+            answers = ballot.flags.toarray()[study.value_codes, l].astype(int)
+            shape = (study.n_units, study.n_raters, 2)
+            alone = dawid_skene(Responses(study.unit_codes, study.rater_codes, answers, shape))
+            p = fit.panels[panel]
+            p[named[1][named[0] == l]] = fit.named
+            assert p.tolist() == pytest.approx(alone.posterior[:, 1].tolist(), rel=1e-9, abs=1e-12)
+            right = np.stack([alone.error_rates[:, j, j] for j in (0, 1)])
+            np.testing.assert_allclose(fit.rates, right, rtol=1e-9, atol=1e-12)
+            assert fit.converged == alone.converged
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ConvergenceWarning")
+    def test_a_thousand_labels(self, monkeypatch):
+        """Of 1,000 labels in 500 units the ratings are read a few times, not once for each."""
+        rng = np.random.default_rng(0)
+        truth = [frozenset(rng.choice(1_000, 3).tolist()) for _ in range(500)]
+        study = sa.Annotations.from_triples(
+            [
+                (g, u, {f"l{one:03}" for one in [*truth[u], rng.integers(1_000)]})
+                for u in range(500)
+                for g in range(3)
+            ]
+        )
+        asked = []
+        question = label_errors.Question
+        monkeypatch.setattr(
+            label_errors, "Question", lambda *of: asked.append(len(of[0])) or question(*of)
+        )
+        agreed = consensus(study, method="dawid_skene")
+        assert sum(asked) == len(study.labels)
+        assert len(asked) < 10
+        pairs = zip(agreed.answers, truth, strict=True)
+        right = [answer == {f"l{one:03}" for one in true} for answer, true in pairs]
+        # Of a label that few units have, one who invents it may be believed.
+        assert np.mean(right) > 0.8
+
+    def test_labels_beyond_all_measure(self, monkeypatch):
+        """Where labels times ratings are too many, the steps and what passes are named."""
+        monkeypatch.setattr(limits, "MOST_STEPS", 100)
+        with pytest.raises(sa.SetagreeError, match=r"steps; .* Use method='label_majority'"):
+            consensus(annotations(text("a ab b / ab b b / a a ab")), method="dawid_skene")
 
     def test_too_many_values(self):
         """Error rates between any two of many values are refused."""

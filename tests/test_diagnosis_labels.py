@@ -2,15 +2,18 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_studies import sets_of
 
 import setagree as sa
-from setagree.diagnosis import contained
+from setagree import limits
+from setagree.diagnosis import contained, crowded
 
 ROWS = (
     "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / ab abc abci / "
@@ -52,6 +55,9 @@ def answers_by_unit(study):
     """Return the lists of label sets of the units."""
     table = study.to_long()
     return [list(part) for _, part in table.groupby("unit", sort=False)["labels"]]
+
+
+ONE_UNIT = pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 
 
 class TestByLabel:
@@ -212,11 +218,20 @@ class TestByLabel:
 class TestConfusions:
     """`confusions`."""
 
-    @settings(max_examples=60, deadline=None)
-    @given(STUDIES)
-    def test_against_loops(self, rows):
-        """Pairs and expected pairs are those of loops over all pairs of ratings."""
+    @settings(max_examples=80, deadline=None)
+    @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]))
+    def test_against_loops(self, rows, crowd):
+        """Pairs and expected pairs are those of loops over all pairs of ratings.
+
+        A unit with many answers is one with two or three of them here.
+        """
         study = study_of(rows)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(crowded, "CROWD", crowd)
+            self.check_against_loops(study)
+
+    def check_against_loops(self, study):
+        """Count confusions by loops over pairs."""
         found = {
             (row.kind, row.label, row.other): (row.pairs, row.expected)
             for row in sa.confusions(study).itertuples()
@@ -284,13 +299,92 @@ class TestConfusions:
     @settings(max_examples=30, deadline=None)
     @given(STUDIES)
     def test_large_and_small_sets_alike(self, rows):
-        """The two ways to look up subsets give the same."""
+        """The three ways to look up subsets give the same."""
         study = study_of(rows)
         frame = sa.confusions(study)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(contained, "_LISTED_SIZE", 1)
             patch.setattr(contained, "_PAIRS_AT_ONCE", 2)
-            pd.testing.assert_frame_equal(sa.confusions(study), frame)
+            patch.setattr(contained, "_SUMS_AT_MOST", -1)
+            for size in (0, 1, 12):
+                patch.setattr(contained, "_LISTED_SIZE", size)
+                pd.testing.assert_frame_equal(sa.confusions(study), frame)
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.lists(st.lists(st.sampled_from(sets_of("abcd")), max_size=12), min_size=1))
+    def test_a_crowd_is_counted_as_few_are(self, units):
+        """Of units with many answers the table is the same, with fractions of counts as well."""
+        rows = [dict.fromkeys(map(sa.format_labels, answers), 1.75) for answers in units]
+        table = pd.DataFrame([*rows, {"a": 1, "": 2}]).fillna(0.0)
+        tally = sa.Tally.from_counts(table)
+        few = sa.confusions(tally)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(crowded, "CROWD", 1)
+            patch.setattr(crowded, "_CELLS_AT_ONCE", 3)
+            patch.setattr(crowded, "_KEYS_AT_ONCE", 2)
+            crowd = sa.confusions(tally)
+        index = ["kind", "label", "other"]
+        one, two = (frame.set_index(index).sort_index() for frame in (few, crowd))
+        pd.testing.assert_frame_equal(one, two, rtol=1e-12)
+
+    @ONE_UNIT
+    def test_thousands_of_answers_to_one_unit(self):
+        """2,000 distinct sets of one unit: a and b are confused n(a, not b) n(b, not a) times.
+
+        Their pairs alone, two million of them, would take more than the memory that is used.
+        """
+        rng = np.random.default_rng(0)
+        flags = np.unique(rng.random((2_200, 18)) < 0.4, axis=0)[:2_000]
+        names = [f"l{k:02}" for k in range(18)]
+        study = sa.Annotations.from_indicators(flags[:, None, :], labels=names)
+        tracemalloc.start()
+        frame = sa.confusions(study).set_index(["kind", "label", "other"])["pairs"]
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 25e6
+        a, b = flags[:, 3], flags[:, 11]
+        assert frame["instead", "l03", "l11"] == (a & ~b).sum() * (b & ~a).sum()
+        codes = flags @ 2 ** np.arange(18)
+        within = codes[:, None] & ~codes == 0
+        lost = (within & (flags[None, :, 3] & ~flags[:, None, 3])).sum()
+        assert frame["left out"].loc["l03"].item() == lost
+
+    @ONE_UNIT
+    def test_hundreds_of_labels_in_one_unit(self):
+        """800 labels, nearly all given by all: only what differs is in the table."""
+        names = np.array([f"l{k:03}" for k in range(800)], dtype=object)
+        answers = [{*names, f"own {k % 2}"} - {names[k]} for k in range(300)]
+        study = sa.Annotations.from_triples([(g, 1, one) for g, one in enumerate(answers)])
+        frame = sa.confusions(study).set_index(["kind", "label", "other"])["pairs"]
+        assert len(frame.loc["instead"]) == 300 * 299 / 2 + 300 + 1
+        assert frame["instead", "own 0", "own 1"] == 150 * 150
+        assert frame["instead", "l000", "l001"] == 1
+        # One rater has own 1 without l007, 150 have l007 without own 1.
+        assert frame["instead", "l007", "own 1"] == 150
+        assert "left out" not in frame
+
+    @ONE_UNIT
+    def test_too_many_large_answers(self, monkeypatch):
+        """What was left out is nan where it cannot be counted, with the reason; the rest stands."""
+        flags = np.unique(np.random.default_rng(0).random((300, 30)) < 0.5, axis=0)
+        study = sa.Annotations.from_indicators(flags[:, None, :])
+        whole = sa.confusions(study)
+        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        with pytest.warns(sa.SetagreeWarning, match=r"unknown \(nan\) for 30 labels.* in 1 unit"):
+            frame = sa.confusions(study)
+        gone = frame["kind"] == "left out"
+        assert frame.loc[gone, "pairs"].isna().all()
+        assert gone.sum() == 30
+        instead = whole[whole["kind"] == "instead"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(frame[~gone].reset_index(drop=True), instead)
+
+    @ONE_UNIT
+    def test_a_table_beyond_memory_is_refused(self, monkeypatch):
+        """Where more pairs of labels are confused than memory holds, it is said."""
+        study = sa.Annotations.from_triples([(k, 1, [f"l{k}"]) for k in range(300)])
+        assert len(sa.confusions(study)) == 300 * 299 / 2
+        monkeypatch.setattr(limits, "MOST_BYTES", 5_000_000)
+        with pytest.raises(sa.SetagreeError, match=r"The table of confusions would take about"):
+            sa.confusions(study)
 
     def test_categories(self):
         """Categories stand for one another and are never left out."""

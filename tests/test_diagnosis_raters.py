@@ -13,7 +13,9 @@ from statsmodels.stats.oneway import anova_generic
 from test_diagnosis_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
 
 import setagree as sa
+from setagree import limits
 from setagree.diagnosis import pairs_within
+from setagree.weights import overlap
 
 
 def triples(study):
@@ -156,6 +158,14 @@ def _mean_gap(mine, others, d):
 def _bias(mine, others, x):
     gaps = [x(a) - np.mean([x(b) for b in rest]) for a, rest in zip(mine, others, strict=True)]
     return np.mean(gaps) if gaps else np.nan
+
+
+def test_too_many_raters_are_refused(monkeypatch):
+    """Where a pass for each rater is too much, the steps and what passes are named."""
+    study = sa.simulate(20, 5, rng=1)
+    monkeypatch.setattr(limits, "MOST_STEPS", 1_000)
+    with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 2,000 steps.*jackknife"):
+        sa.by_rater(study)
 
 
 class TestByPair:
@@ -548,6 +558,19 @@ class TestOverTime:
 
 class TestWhatIf:
     """`what_if`."""
+
+    def test_large_sets_are_checked_once(self, monkeypatch):
+        """45 ratings of large sets over 200 labels: the distance is checked once, not 200 times."""
+        flags = np.random.default_rng(0).random((3, 15, 200)) < 0.5
+        study = sa.Annotations.from_indicators(flags)
+        checks = []
+        check = overlap.check_overlap_function
+        monkeypatch.setattr(
+            overlap, "check_overlap_function", lambda *of: checks.append(1) or check(*of)
+        )
+        frame = sa.what_if(study)
+        assert (frame["change"] == "drop label").sum() == 200
+        assert len(checks) == 1
 
     def study(self):
         """Return a study of 40 units with words for labels."""

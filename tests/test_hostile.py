@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.coefficients.multivalued import pair_coefficients
+from setagree.coefficients.multivalued import label_ways
 
 PAIRS = [(1, 2), (2, 2), (3, 3), (4, 5), (5, 5), (1, 1), (2, 4)]
 TRIPLES = [(g, i, x) for i, pair in enumerate(PAIRS) for g, x in zip("xy", pair, strict=True)]
@@ -63,9 +63,11 @@ def test_large_whole_numbers(distance):
 def test_large_sets_beside_frequent_labels():
     """Terms of a high degree survive beside a few labels that are used very often."""
     counts = np.array([1e4] * 5 + [1.0] * 100 + [2.0] * 100)
-    W, i = pair_coefficients(counts, 100), np.arange(101)
-    assert np.isfinite(W).all()
-    assert W[100 - i, 100 - i, i].sum() > 0
+    V, _ = label_ways(counts, 100)
+    assert np.isfinite(V).all()
+    for i in range(101):
+        # 105 labels are used twice or more: as many as are to be shared.
+        assert V[200 - 2 * i, i] > 0
 
 
 def test_categories_are_read_like_the_labels():

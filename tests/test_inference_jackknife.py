@@ -20,12 +20,15 @@ from inference_support import (
     rated_rows,
     score,
 )
-from small_studies import annotations, row_lists, text
+from small_studies import annotations, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError
+from setagree import limits, substudies
+from setagree.errors import CostError, DataError, OptionError
 from setagree.inference import Jackknife
-from setagree.scoring import COEFFICIENTS
+from setagree.scoring import COEFFICIENTS, Bench, score_part
+
+jackknife_module = importlib.import_module("setagree.inference.jackknife")
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
 
@@ -38,6 +41,13 @@ def without_each(rows):
 def without_rater(rows, g):
     """Return the rows without a rater, and without the units that nobody else rated."""
     return rated_rows([row[:g] + row[g + 1 :] for row in rows])
+
+
+def without_rater_of(whole, rater):
+    """Return the coefficient without a rater over the values and the distance of the whole."""
+    study = whole.study
+    part = substudies.without_rater(study, study.raters.tolist().index(rater))
+    return score_part(whole, part).estimate if part.n_ratings else np.nan
 
 
 class TestUnits:
@@ -135,6 +145,57 @@ class TestRaters:
         assert actual.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
         assert actual.index.tolist() == [f"r{g}" for g in range(len(rows[0]))]
         assert actual.index.name == "rater"
+
+    @pytest.mark.parametrize("distance", ["masi", "hamming", "nominal"])
+    @settings(max_examples=10, deadline=None)
+    @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
+    def test_any_study(self, rows, distance):
+        """The sums over a rater's own units give what scoring the rest gives."""
+        for name in COEFFICIENTS:
+            if name in {"cohen_kappa", "scott_pi"}:
+                continue
+            whole = Bench(annotations(rows)).score(name, sa.distances.get_distance(distance))
+            actual = sa.jackknife(whole, over="raters").values
+            parts = [without_rater_of(whole, rater) for rater in actual.index]
+            assert actual.tolist() == pytest.approx(parts, abs=1e-11, nan_ok=True), name
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_the_rater_of_an_outlier(self, name):
+        """One number of 1e9 among 1 to 4: without its rater the others keep their digits."""
+        rows = [[1, 2, 2, 1], [3, 3, 4, 3], [2, 2, 1e9, 2], [4, 3, 4, 4], [1, 1, 2, 2]]
+        whole = score(rows, name, "interval")
+        actual = sa.jackknife(whole, over="raters").values
+        parts = [without_rater_of(whole, rater) for rater in actual.index]
+        assert actual.tolist() == pytest.approx(parts, abs=1e-11)
+        assert abs(parts[2]) > 0.1
+
+    @pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - {"cohen_kappa", "scott_pi"}))
+    def test_thousands_of_raters(self, name):
+        """1,000 raters: the ratings of all are read a few times, not once for each rater."""
+        rng = np.random.default_rng(0)
+        answers = [frozenset("a"), frozenset("ab"), frozenset("c"), frozenset()]
+        study = sa.Annotations.from_triples(
+            [(g, (g * 7 + k) % 300, answers[rng.integers(4)]) for g in range(1_000) for k in (0, 1)]
+        )
+        whole = Bench(study).score(name, sa.distances.get_distance("dice"))
+        read = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jackknife_module, "score_part", lambda *_: read.append(1))
+            found = sa.jackknife(whole, over="raters").values
+        assert not read
+        for rater in (0, 234, 999):
+            assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
+
+    def test_raters_beyond_all_measure(self):
+        """Where each rater costs too much, the steps and what passes are named."""
+        study = annotations(text("a ab b / ab b a"))
+        alpha = sa.mv_alpha(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(limits, "MOST_STEPS", 100)
+            with pytest.raises(CostError, match=r"mv_alpha without each rater would take about"):
+                sa.jackknife(alpha, over="raters")
+            with pytest.raises(CostError, match=r"Leaving out each rater would take about"):
+                sa.jackknife(sa.fleiss_kappa(study), over="raters")
 
     def test_published_figures(self):
         """T1 without rater 1, 2 and 3: .30082147, .39107211, .43624161.

@@ -50,12 +50,22 @@ def spread_within_groups(
     counts = np.bincount(entry, times, len(distinct))
     owners, own_values = np.divmod(distinct, weights.n_values)
     shares = counts / np.bincount(groups, times, n_groups)[owners]
-    own = np.bincount(owners, minlength=n_groups)[owners]
+    return group_spread(owners, own_values, shares, weights)[entry]
+
+
+def group_spread(
+    owners: npt.NDArray[Any], values: npt.NDArray[Any], x: Floats, weights: Weights
+) -> Floats:
+    """Return (D x_g)(v) for each entry x of a value v in a group g.
+
+    The values of a group stand side by side, each once; the groups ascend.
+    """
+    own = np.bincount(owners)[owners] if len(owners) else owners
     few = (own <= FEW_VALUES) & (_LOOKUP * own < weights.n_values)
-    out = np.zeros(len(distinct))
-    out[few] = sums_to_others(owners[few], own_values[few], shares[few], weights)
-    out[~few] = _by_products(owners[~few], own_values[~few], shares[~few], weights)
-    return out[entry]
+    out = np.zeros(len(owners))
+    out[few] = sums_to_others(owners[few], values[few], x[few], weights)
+    out[~few] = _by_products(owners[~few], values[~few], x[~few], weights)
+    return out
 
 
 def _by_products(

@@ -18,6 +18,7 @@ from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.differences import ROUNDING, deviations, linearised_difference
 from setagree.distances.registry import DistanceLike
+from setagree.limits import check_cost
 from setagree.progress import track
 from setagree.results import Agreement
 from setagree.scoring import score_part
@@ -45,6 +46,9 @@ COLUMNS = (
     "coefficient",
     "distance",
 )
+
+_STEPS_A_RATING = 4
+"""Elementary steps that a rating takes for each rater who is left out."""
 
 _CELLS_AT_ONCE = 5_000_000
 
@@ -81,12 +85,15 @@ def by_rater(
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
-        labels is missing where the values are numbers. Every rater costs a pass over the ratings.
+        labels is missing where the values are numbers. Every rater costs a pass over the ratings;
+        `jackknife` over raters, which has no change_standard_error, takes one pass for all.
 
     Raises
     ------
     DataError
         Who gave what is unknown.
+    CostError
+        Raters times ratings are thousands of millions.
 
     Examples
     --------
@@ -100,6 +107,12 @@ def by_rater(
     """
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
+    check_cost(
+        "by_rater",
+        n_steps=_STEPS_A_RATING * float(study.n_raters) * study.n_ratings,
+        instead=f"jackknife({coefficient}(study), over='raters') gives the coefficient without "
+        "each rater in one pass; or take part of the raters: without_raters.",
+    )
     ratings = sorted_ratings(study)
     far = _far(ratings, whole.weights)
     frame = pd.DataFrame(

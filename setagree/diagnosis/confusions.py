@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats
 from setagree.diagnosis.contained import gone_by_chance
+from setagree.diagnosis.crowded import BYTES_A_PAIR, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.labels import Label, LabelSet
@@ -51,13 +52,16 @@ def confusions(
     ------
     DataError
         The values are numbers.
+    CostError
+        Tens of millions of pairs of labels are confused.
 
     Notes
     -----
     With ``c`` the pairable ratings, N of them, T pairs within units and ``c(a, not b)`` the ratings
     that hold a and not b, the mean is ``2 T c(a, not b) c(b, not a) / (N (N - 1))``; for "left out"
     the sum over all A and subsets B of A takes the place of the product. It is nan where
-    large sets are so many that comparing them would take minutes.
+    large sets are so many that comparing them would take minutes; so are the pairs of a label that
+    may have been left out in a unit with that many large answers, and a warning says so.
 
     Examples
     --------
@@ -74,13 +78,12 @@ def confusions(
     tally = Bench(study).tally
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
-    frames = [
-        _instead(tally, membership, k, l, m),
-        _left_out(tally, membership, k, l, m),
-    ]
+    sums, left_out = _instead_in(membership, k, l, m), _left_out_in(membership, k, l, m)
+    differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
+    frames = [_instead(tally, membership, sums), _left_out(tally, membership, left_out)]
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     frame["lift"] = frame["pairs"] / frame["expected"]
-    frame["share"] = frame["pairs"] / float(m.sum()) if len(m) else np.nan
+    frame["share"] = frame["pairs"] / differing if differing else np.nan
     related = _relation(parents)
     frame["relation"] = [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]
     frame = frame.sort_values("pairs", ascending=False, kind="stable")
@@ -88,22 +91,20 @@ def confusions(
 
 
 def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """Return the distinct pairs k < l of values that meet in units, and how many rater pairs."""
-    K = tally.n_values
-    keys: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    weights: list[npt.NDArray[Any]] = [np.zeros(0)]
-    left, shift = np.arange(len(tally.indices)), 0
+    """Return the distinct pairs k < l of values that meet in units, and how many rater pairs.
+
+    Units with a crowd of answers are left to `add_crowds`.
+    """
+    K, sums, shift = tally.n_values, KeySums(), 0
+    left = np.flatnonzero(~crowded(tally)[tally.rows])
     while left.size:
         shift += 1
         left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
         right = left + shift
         k, l = tally.indices[left].astype(np.int64), tally.indices[right].astype(np.int64)
         m = tally.multiplicity[tally.rows[left]] * tally.counts[left] * tally.counts[right]
-        met, which = np.unique(np.minimum(k, l) * K + np.maximum(k, l), return_inverse=True)
-        keys.append(met)
-        weights.append(np.bincount(which, m, len(met)))
-    met, which = np.unique(np.concatenate(keys), return_inverse=True)
-    total = np.bincount(which, np.concatenate(weights), len(met)).astype(np.float64)
+        sums.add(np.minimum(k, l) * K + np.maximum(k, l), m)
+    met, total = sums.totals()
     return met // K, met % K, total
 
 
@@ -116,29 +117,27 @@ def _only(
     return position[alone], label[alone]
 
 
-def _instead(
-    tally: Tally,
-    membership: Membership,
-    k: npt.NDArray[Any],
-    l: npt.NDArray[Any],
-    m: Floats,
-) -> pd.DataFrame:
-    L = membership.n_labels
-    found: dict[int, float] = {}
+def _instead_in(
+    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
+) -> KeySums:
+    """Return how many rater pairs of these pairs of values confuse labels a < b."""
+    sums = KeySums(BYTES_A_PAIR)
     for start in range(0, len(k), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
         a, b, times = _crossed(membership, k[part], l[part], m[part])
-        keys, which = np.unique(np.minimum(a, b) * L + np.maximum(a, b), return_inverse=True)
-        sums = np.bincount(which, times, len(keys))
-        for key, total in zip(keys.tolist(), sums.tolist(), strict=True):
-            found[key] = found.get(key, 0.0) + total
-    a, b = np.divmod(np.fromiter(found, dtype=np.int64, count=len(found)), max(L, 1))
+        sums.add(np.minimum(a, b) * membership.n_labels + np.maximum(a, b), times)
+    return sums
+
+
+def _instead(tally: Tally, membership: Membership, sums: KeySums) -> pd.DataFrame:
+    keys, pairs = sums.totals()
+    a, b = np.divmod(keys, max(membership.n_labels, 1))
     return pd.DataFrame(
         {
             "label": membership.labels[a],
             "other": membership.labels[b],
             "kind": "instead",
-            "pairs": np.fromiter(found.values(), dtype=np.float64, count=len(found)),
+            "pairs": pairs,
             "expected": _instead_by_chance(tally, membership, a, b),
         }
     )
@@ -169,19 +168,20 @@ def _instead_by_chance(
     return np.asarray(apart * _pairs_by_chance(tally, c))
 
 
-def _left_out(
-    tally: Tally,
-    membership: Membership,
-    k: npt.NDArray[Any],
-    l: npt.NDArray[Any],
-    m: Floats,
-) -> pd.DataFrame:
+def _left_out_in(
+    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
+) -> Floats:
+    """Return how many rater pairs of these pairs of values leave out each label."""
     pairs = np.zeros(membership.n_labels)
     for own, other in ((k, l), (l, k)):
         position, label = _only(membership, own, other)
         lacking = np.bincount(_only(membership, other, own)[0], minlength=len(k)) > 0
         kept = ~lacking[position]
         pairs += np.bincount(label[kept], m[position[kept]], membership.n_labels)
+    return pairs
+
+
+def _left_out(tally: Tally, membership: Membership, pairs: Floats) -> pd.DataFrame:
     c = tally.value_totals(tally.multiplicity * tally.pairable)
     expected = gone_by_chance(membership, c) * _pairs_by_chance(tally, c)
     found = np.flatnonzero(pairs)

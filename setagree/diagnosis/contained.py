@@ -16,6 +16,9 @@ _LISTED_SIZE = 12
 _LOOKUPS_AT_MOST = 50_000_000
 """Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
 
+_SUMS_AT_MOST = 50_000_000
+"""Additions beyond which the sums over all subsets of the labels are not made."""
+
 _PAIRS_AT_ONCE = 4_000_000
 
 
@@ -23,15 +26,19 @@ def gone_by_chance(membership: Membership, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
     Every subset of a small value is looked up among the values, 2^|A| lookups; a large value is
-    compared with all values. All are nan where that would be too many.
+    compared with all values. Of few labels, the sums over all subsets are made instead where that
+    is less work. All are nan where that would be too much.
     """
     used = np.flatnonzero(c > 0)
     sizes = membership.sizes[used]
-    out = np.zeros(membership.n_labels)
-    small, large = used[sizes <= _LISTED_SIZE], used[sizes > _LISTED_SIZE]
+    listed = sizes <= min(_LISTED_SIZE, np.log2(max(len(used), 1)))
+    small, large = used[listed], used[~listed]
     lookups = float((2.0 ** membership.sizes[small]).sum()) + float(len(large)) * len(used)
+    if membership.n_labels * 2.0 ** min(membership.n_labels, 64) <= min(lookups, _SUMS_AT_MOST):
+        return _by_subset_sums(membership, used, c)
     if lookups > _LOOKUPS_AT_MOST:
         return np.full(membership.n_labels, np.nan)
+    out = np.zeros(membership.n_labels)
     names = np.random.default_rng(0).integers(2**63, size=membership.n_labels, dtype=np.uint64)
     book = _Book(membership, used, c, names)
     for size in np.unique(membership.sizes[small]):
@@ -40,6 +47,18 @@ def gone_by_chance(membership: Membership, c: Floats) -> Floats:
         lost = _lost(labels, names, book) * c[values][:, None]
         out += np.bincount(labels.ravel(), lost.ravel(), membership.n_labels)
     return out + _lost_from_large(membership, large, used, c)
+
+
+def _by_subset_sums(membership: Membership, used: npt.NDArray[Any], c: Floats) -> Floats:
+    """Return the same from f(S), the total of all values within S, for every set S of labels."""
+    owner, label = membership.spread(used)
+    codes = np.bincount(owner, 2.0**label, len(used)).astype(np.int64)
+    f = np.bincount(codes, c[used], 2**membership.n_labels)
+    for bit in range(membership.n_labels):
+        halves = f.reshape(-1, 2, 2**bit)
+        halves[:, 1] += halves[:, 0]
+    weight = c[used][owner] * f[codes[owner] - 2**label]
+    return np.bincount(label, weight, membership.n_labels).astype(np.float64)
 
 
 def _lost_from_large(

@@ -30,7 +30,7 @@ from setagree.results import Agreement
 from setagree.scoring import Bench
 from setagree.substudies import of_ratings, places_of, with_answers, with_used_values
 
-_MERGED = " + "
+_MERGED, _TO_PARENTS = " + ", "to parents"
 _PAIRS_TRIED = 10
 
 
@@ -158,7 +158,9 @@ def _row(
     """Return the row of a changed study, its units at those places among the whole's."""
     if not part.n_ratings:
         raise DataError(f"{change} {what}: nothing would be left.")
-    changed = Bench(part).score(whole.coefficient, distance_of(whole))
+    # Parents can make sets larger than any that the distance was checked for.
+    bench = Bench(part, checked=change != _TO_PARENTS)
+    changed = bench.score(whole.coefficient, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     row = linearised_difference(changed, whole, design="same_units", level=level, places=both)
     return {
@@ -233,7 +235,7 @@ def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iter
 
     unknown = {display_labels([one]) for one in study.labels if one not in direct}
     what = f"{len(study.labels) - len(unknown)} of {len(study.labels)} labels have an entry"
-    yield "to parents", what, lifted
+    yield _TO_PARENTS, what, lifted
 
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[tuple[str, Any]]:

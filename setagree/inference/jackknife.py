@@ -10,15 +10,14 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
+from setagree.coefficients.leave_rater_out import Absence
 from setagree.differences import rows_of_units
 from setagree.errors import DataError, check_choice
-from setagree.progress import track
 from setagree.results import Agreement, check_agreement
 from setagree.scoring import COEFFICIENTS, score_part
 from setagree.substudies import without_rater
 
 _ROWS_AT_ONCE = 2_000_000
-_LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,8 +100,9 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     """Return the coefficient without each unit, or without each rater.
 
     Over units this is a closed form: leaving out a unit with counts c changes n' D n by
-    -2 c' D n + c' D c. Over raters the study without the rater is scored. Either way the distance
-    stays that of the full study: its d_max, its mid-ranks, its list of values.
+    -2 c' D n + c' D c. Over raters it is one as well, from the units of each rater alone; only
+    mv_alpha has labels redrawn anew without each. Either way the distance stays that of the full
+    study: its d_max, its mid-ranks, its list of values.
 
     Parameters
     ----------
@@ -119,6 +119,8 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     ------
     DataError
         Raters are left out of a tally, which does not know them.
+    CostError
+        A unit has tens of thousands of raters and as many answers, or mv_alpha as many raters.
 
     Examples
     --------
@@ -161,11 +163,10 @@ def _without_raters(agreement: Agreement) -> pd.Series[float]:
             "to leave out raters it must be known who gave what to which unit; a tally does not: "
             "build the study in memory with Annotations.from_long."
         )
-    values = np.full(study.n_raters, np.nan)
-    long = study.n_raters * study.n_ratings > _LONG_WORK
-    raters = track(range(study.n_raters), total=study.n_raters, what="raters", long=long)
-    for g in raters:
-        part = without_rater(study, g)
-        if part.n_ratings:
-            values[g] = score_part(agreement, part).estimate
+    absence = Absence(agreement.case, study)
+    values, anew = COEFFICIENTS[agreement.coefficient].without_raters(absence)
+    if agreement.reason is not None:
+        values[:] = np.nan
+    for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
+        values[g] = score_part(agreement, without_rater(study, g)).estimate
     return pd.Series(values, index=pd.Index(study.raters, name="rater"))

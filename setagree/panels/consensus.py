@@ -227,7 +227,8 @@ def consensus(
     ``"dawid_skene"``: each label apart (scalars: all values at once) by the EM algorithm, which
     learns how often each rater misses and invents it. Assumes that raters err independently of each
     other, each at the same rate on all units; it needs raters with many units. Confidence: the
-    probability of the answer, labels taken as independent. Costs labels x ratings x iterations.
+    probability of the answer, labels taken as independent. Costs labels x ratings x iterations at
+    most; units that did not get a label cost one unit for each panel of raters.
 
     ``"unanimous"``: the answer where all raters gave the same, else none.
 
@@ -261,6 +262,8 @@ def consensus(
         An option is unknown or does not fit the method.
     DataError
         The method does not fit the values, or a rater is unknown.
+    CostError
+        Labels times ratings are too many for ``"dawid_skene"``.
 
     Warns
     -----

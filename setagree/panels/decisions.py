@@ -12,7 +12,8 @@ import numpy.typing as npt
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.errors import OptionError
-from setagree.panels.dawid_skene import Fit, Responses, dawid_skene
+from setagree.panels.dawid_skene import Responses, dawid_skene
+from setagree.panels.label_errors import label_fits, panels_of
 from setagree.panels.members import Codes, Flags
 from setagree.progress import track
 from setagree.weights.base import Weights, reading_key
@@ -94,17 +95,24 @@ class Ballot:
         return SetGeometry(self.study.values)
 
     @cached_property
+    def flags(self) -> Any:
+        """Which labels each value holds, sparse, (K, L)."""
+        from scipy import sparse
+
+        sets = self.geometry
+        return sparse.csr_array(
+            (np.ones(len(sets.indices)), sets.indices, sets.indptr),
+            shape=(sets.n_values, len(sets.labels)),
+        )
+
+    @cached_property
     def votes(self) -> tuple[Codes, Codes, Floats]:
         """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
         from scipy import sparse
 
         units, values, counts = self.cells
-        sets, n_units = self.geometry, self.study.n_units
-        flags = sparse.csr_array(
-            (np.ones(len(sets.indices)), sets.indices, sets.indptr),
-            shape=(sets.n_values, len(sets.labels)),
-        )
-        table = sparse.csr_array((counts, (units, values)), shape=(n_units, sets.n_values)) @ flags
+        n_units, K = self.study.n_units, self.study.n_values
+        table = sparse.csr_array((counts, (units, values)), shape=(n_units, K)) @ self.flags
         table.sort_indices()
         return np.repeat(np.arange(n_units), np.diff(table.indptr)), table.indices, table.data
 
@@ -131,25 +139,24 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     Labels that nobody gave to the unit are never taken, whatever their probability. The confidence
     is the probability of all decisions at once, the labels taken as independent.
     """
-    study = ballot.study
-    units, labels, _ = ballot.votes
-    order, starts = _by_label(labels, len(ballot.geometry.labels))
+    study, (units, labels, _) = ballot.study, ballot.votes
+    n_labels = len(ballot.geometry.labels)
+    order, starts = _by_label(labels, n_labels)
+    panel, panels = panels_of(study)
     taken, tied = np.zeros(len(units), dtype=bool), np.zeros(study.n_units, dtype=bool)
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
-    n_labels = len(ballot.geometry.labels)
+    fits = label_fits(study, ballot.flags, (labels[order], units[order]), panel, panels)
     long = n_labels * study.n_ratings > _LONG_WORK
-    for l in track(range(n_labels), total=n_labels, what="labels", long=long):
-        named = order[starts[l] : starts[l + 1]]
-        fit = _label_fit(ballot, l)
-        p = fit.posterior[:, 1]
-        close = np.abs(p[units[named]] - threshold) <= _ROUNDING
-        taken[named] = (p[units[named]] > threshold) & ~close | close & (ties == "larger")
+    for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
+        named, p = order[starts[l] : starts[l + 1]], fit.named
+        close = np.abs(p - threshold) <= _ROUNDING
+        taken[named] = (p > threshold) & ~close | close & (ties == "larger")
         tied[units[named][close]] = True
-        yes = np.zeros(study.n_units, dtype=bool)
-        yes[units[named]] = taken[named]
         with np.errstate(divide="ignore"):
-            logs += np.log(np.where(yes, p, 1 - p))
-        rates.append(_rate_rows(fit, l))
+            each = np.log(1 - fit.panels)[panel]
+            each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
+        logs += each
+        rates.append(_rate_rows(fit.rates, l))
         unconverged += not fit.converged
     decision = _of_labels(ballot, taken, np.exp(logs), tied, ties)
     table = np.concatenate(rates) if rates else np.zeros((0, 4))
@@ -225,21 +232,10 @@ def code_sets(
     return codes, tuple(sets)
 
 
-def _label_fit(ballot: Ballot, label: int) -> Fit:
-    study, sets = ballot.study, ballot.geometry
-    holds = np.zeros(sets.n_values, dtype=np.int64)
-    owner = np.repeat(np.arange(sets.n_values), sets.sizes)
-    holds[owner[sets.indices == label]] = 1
-    answers = holds[study.value_codes]
-    shape = (study.n_units, study.n_raters, 2)
-    return dawid_skene(Responses(study.unit_codes, study.rater_codes, answers, shape))
-
-
-def _rate_rows(fit: Fit, label: int) -> Floats:
+def _rate_rows(rates: Floats, label: int) -> Floats:
     """Return rater, label, sensitivity and specificity."""
-    raters = np.arange(len(fit.error_rates))
-    rates = fit.error_rates
-    return np.stack([raters, np.full(len(raters), label), rates[:, 1, 1], rates[:, 0, 0]], axis=1)
+    raters = np.arange(rates.shape[1])
+    return np.stack([raters, np.full(len(raters), label), rates[1], rates[0]], axis=1)
 
 
 def _with_rates(decision: Decision, rates: Floats | None, unconverged: int) -> Decision:

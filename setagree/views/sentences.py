@@ -185,7 +185,8 @@ def confusion_finding(f: Findings) -> Sentence:
     if confusions is None:
         return ()
     instead = _first_instead(confusions[confusions["kind"] == "instead"])
-    gone = _first_left_out(confusions[confusions["kind"] == "left out"])
+    known = confusions["pairs"].notna()
+    gone = _first_left_out(confusions[known & (confusions["kind"] == "left out")])
     return (*instead, " ", *gone) if instead and gone else instead or gone
 
 

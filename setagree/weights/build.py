@@ -47,9 +47,14 @@ class WeightBuilder:
         What they are.
     pairable : ndarray of shape (K,)
         How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
+    checked : bool
+        Whether the distances were checked on the study that this one was made from.
     """
 
-    def __init__(self, values: tuple[Any, ...], kind: Kind, pairable: Floats) -> None:
+    def __init__(
+        self, values: tuple[Any, ...], kind: Kind, pairable: Floats, *, checked: bool = False
+    ) -> None:
+        self.checked = checked
         self.values = values
         self.kind = kind
         self.pairable = pairable
@@ -85,12 +90,12 @@ class WeightBuilder:
             )
         match distance:
             case OverlapDistance():
-                return OverlapWeights(self.values, self.geometry, distance)
+                return OverlapWeights(self.values, self.geometry, distance, checked=self.checked)
             case WeightedJaccardDistance():
                 return WeightedJaccardWeights(self.values, self.geometry, distance)
             case ClosureDistance():
                 closed = SetGeometry([distance.close(value) for value in self.values])
-                return OverlapWeights(self.values, closed, distance.inner)
+                return OverlapWeights(self.values, closed, distance.inner, checked=self.checked)
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
 
     def _scale(self, distance: ScaleDistance) -> Weights:

@@ -19,6 +19,9 @@ _ENTRY_COST = 8.0e-8
 _PAIR_COST = 8.0e-9
 _LEVEL_COST = 2.0e-4
 _MAX_ENTRIES = 50_000_000
+_SMALL_TABLE, _LOOKUPS_A_PAIR = 20_000, 8
+"""Entries that are made at once in any case, and for each pair of values."""
+
 _TABLE_LIMIT = 2_000_000
 _TRIED = 40
 
@@ -34,16 +37,24 @@ class OverlapWeights(BlockWeights):
         The sets that are compared; the values themselves, or their closures.
     distance : OverlapDistance
         The function of the three counts; checked over all that can occur.
+    checked : bool
+        Whether it was checked already, of a study that these values were made from.
     """
 
     def __init__(
-        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: OverlapDistance
+        self,
+        values: tuple[LabelSet, ...],
+        geometry: SetGeometry,
+        distance: OverlapDistance,
+        *,
+        checked: bool = False,
     ) -> None:
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
         self.sizes, self.size_codes = size_classes(geometry.sizes)
-        check_overlap_function(distance, self.sizes)
+        if not checked:
+            check_overlap_function(distance, self.sizes)
 
     @cached_property
     def max_distance(self) -> float:
@@ -82,9 +93,12 @@ class OverlapWeights(BlockWeights):
 
     @cached_property
     def _table(self) -> Floats | None:
-        """The distances by size codes and overlap, or None where they would be too many."""
+        """The distances by size codes and overlap, or None where they would be too many.
+
+        So they are where the pairs of values themselves are fewer.
+        """
         n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        if n * n * top > _TABLE_LIMIT:
+        if n * n * top > min(_TABLE_LIMIT, _SMALL_TABLE + _LOOKUPS_A_PAIR * self.n_values**2):
             return None
         a, b, i = np.meshgrid(self.sizes, self.sizes, np.arange(top), indexing="ij")
         possible = i <= np.minimum(a, b)
