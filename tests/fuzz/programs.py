@@ -1,0 +1,80 @@
+"""A case is a program: what is run here is, letter by letter, what is printed where it fails."""
+
+from __future__ import annotations
+
+import math
+import traceback
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+HEAD = """\
+import contextlib, csv, io, json, math, os, subprocess, sys, tempfile, unicodedata, warnings
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from numpy import inf, nan
+from pandas import NA, NaT, Timestamp
+
+import setagree as sa
+
+warnings.simplefilter("error")
+warnings.simplefilter("ignore", sa.SetagreeWarning)
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One case: the family and the part of it that it belongs to, and its text."""
+
+    family: str
+    part: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """The whole program, to be pasted into a file and run."""
+        return f"{HEAD}\n{self.body}"
+
+    def run(self) -> str | None:
+        """Return how the program failed, or None where it ended well."""
+        with warnings.catch_warnings():
+            try:
+                exec(compile(self.text, f"<{self.part}>", "exec"), {"__name__": "__main__"})  # noqa: S102
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
+                return _told(error)
+        return None
+
+
+def _told(error: BaseException) -> str:
+    """Return the error, and the place in the product where it came up."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "setagree" in f.filename]
+    places = [f"{f.filename.rpartition('setagree/')[2]}:{f.lineno} {f.name}" for f in frames[-3:]]
+    return f"{type(error).__name__}: {str(error)[:600]}" + "".join(f"\n    at {p}" for p in places)
+
+
+def literal(value: object) -> str:
+    """Return Python text that gives the value again."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{literal(item)}, " for item in value) + ")"
+    if isinstance(value, set | frozenset):
+        inside = "[" + ", ".join(sorted(map(literal, value))) + "]"
+        return f"{type(value).__name__}({inside})"
+    if isinstance(value, np.ndarray):
+        return f"np.array({literal(value.tolist())}, dtype={str(value.dtype)!r})"
+    if value is pd.NA:
+        return "NA"
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    return repr(value)
