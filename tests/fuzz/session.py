@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 
+from .arguments import argument_programs
 from .programs import Program
 from .tables import table_programs
 
 FAMILIES: dict[str, Callable[[Random], list[Program]]] = {
     "tables": table_programs,
+    "arguments": argument_programs,
 }
 
 
