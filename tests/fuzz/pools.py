@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from .waiting import WAITING
+
 STUDIES = {
     "one unit": 'sa.Annotations.from_triples([("a", 1, "x"), ("b", 1, "x, y")])',
     "one rater": 'sa.Annotations.from_triples([("a", 1, "x"), ("a", 2, "y"), ("a", 3, "x")])',
@@ -31,6 +33,8 @@ STUDIES = {
     'for k in range(18)], kind="value")',
     "odd names": 'sa.Annotations.from_triples([(g, u, u) for g in ("<b>", 1, "é|\\n", "a,b") '
     'for u in ("=x", "%s {x}", "\\x1b[31m", "[y](z)", "\\U0001f600")])',
+    "half an emoji": 'sa.Annotations.from_triples([(g, u, "x\\ud83d") for g in "ab" '
+    'for u in ("u", "\\ude00")])',
     "plain": "sa.simulate(12, 4, 4, missing=0.2, rng=3)",
     "larger": "sa.simulate(40, 5, 5, missing=0.1, rng=4)",
 }
@@ -173,4 +177,4 @@ def study(rng: Random) -> str:
     """Return the text of a study, rarely of what is none."""
     if rng.random() < 0.03:
         return rng.choice(HOSTILE)
-    return rng.choice([*STUDIES.values()])
+    return rng.choice([text for name, text in STUDIES.items() if name not in WAITING])

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from types import FrameType
 
 import numpy as np
 import pandas as pd
@@ -43,7 +49,7 @@ class Program:
 
     def run(self) -> str | None:
         """Return how the program failed, or None where it ended well."""
-        with warnings.catch_warnings():
+        with TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings(), _patience():
             try:
                 exec(compile(self.text, f"<{self.part}>", "exec"), {"__name__": "__main__"})  # noqa: S102
             except KeyboardInterrupt:
@@ -51,6 +57,29 @@ class Program:
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
                 return _told(error)
         return None
+
+
+class TooSlow(Exception):  # noqa: N818 - what it is called where it is printed
+    """A program took longer than any of its size may."""
+
+
+@contextmanager
+def _patience(seconds: float = 60.0) -> Iterator[None]:
+    """Raise `TooSlow` after a while, where a signal can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise TooSlow(f"it took more than {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _told(error: BaseException) -> str:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from .arguments import argument_programs
+from .commands import command_programs
 from .programs import Program
 from .tables import table_programs
 
 FAMILIES: dict[str, Callable[[Random], list[Program]]] = {
     "tables": table_programs,
     "arguments": argument_programs,
+    "commands": command_programs,
 }
 
 
