@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coding import Column, as_objects
 from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
-from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
+from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
 from setagree.frames import Frame, as_pandas, check_column, stacked
 from setagree.labels import Label, is_missing, parse_labels
 
@@ -58,6 +58,8 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     """Stack a table with one row a unit and one column a rater."""
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
+    if raters is not None:
+        check_list("raters", raters, "columns")
     data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
     ids = data.index.to_series() if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
@@ -96,8 +98,8 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     """Write a table of counts (rows: first rater, columns: second) as one unit a count."""
     if not isinstance(table, pd.DataFrame):
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
-    if isinstance(raters, str) or len(raters) != 2 or raters[0] == raters[1]:
-        raise OptionError(f"raters={raters!r} must name two raters.")
+    if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
+        raise OptionError(f"raters={shorten(raters)} must name two raters.")
     _refuse_nameless("row of the contingency table", as_objects(table.index))
     _refuse_nameless("column of the contingency table", as_objects(table.columns))
     counts = _whole_counts(table)
@@ -264,8 +266,9 @@ def _answer_parts(column: Column) -> set[str]:
 def _refuse_nameless(what: str, names: Iterable[object]) -> None:
     nameless = [k for k, name in enumerate(names) if is_missing(name)]
     if nameless:
+        several = what.replace(" of", "s of", 1)
         raise DataError(
-            f"{counted(len(nameless), what)} without a name (first: number {nameless[0]}); name it "
+            f"{counted(len(nameless), what, several)} without a name (first: number {nameless[0]}); name it "
             "or drop it."
         )
 

@@ -12,7 +12,9 @@ from setagree import assembly, cli_inference, cli_output, cli_sources
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 
-@pytest.mark.parametrize(("family", "cases"), [("tables", 90), ("arguments", 120), ("commands", 25)])
+@pytest.mark.parametrize(
+    ("family", "cases"), [("tables", 90), ("arguments", 120), ("commands", 25)]
+)
 def test_short_run(family, cases):
     """Random cases of a fixed seed end as they must."""
     session = Session(1, [family])
@@ -80,7 +82,9 @@ def test_a_raw_warning_is_seen(monkeypatch):
         return np.zeros(1) / np.zeros(1)
 
     monkeypatch.setattr(sa, "krippendorff_alpha", careless)
-    assert any("RuntimeWarning" in each for each in found("arguments", 2, name="sa.krippendorff_alpha"))
+    assert any(
+        "RuntimeWarning" in each for each in found("arguments", 2, name="sa.krippendorff_alpha")
+    )
 
 
 def test_a_traceback_is_seen(monkeypatch):

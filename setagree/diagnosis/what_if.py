@@ -23,7 +23,7 @@ from setagree.diagnosis.confusions import confusions
 from setagree.differences import linearised_difference
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, DistanceError, OptionError, did_you_mean, shorten
+from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.labels import Label, LabelSet, display_labels, sorted_labels
 from setagree.results import Agreement
 from setagree.scoring import Bench
@@ -194,6 +194,7 @@ Change = tuple[str, str, Callable[[Any], Value]]
 
 
 def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[Change]:
+    check_list("merge", groups, "groups of labels")
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise OptionError(f"merge={groups!r} must be a list of groups of labels: [[a, b]].")

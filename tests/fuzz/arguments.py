@@ -59,7 +59,11 @@ MADE = {
     "agreements": ["sa.{c}(study, distance={d}), sa.{c2}(study)", "sa.{c}(study), sa.{c}(other)"],
     "pilot": ["sa.{c}(study, distance={d})", "study"],
     "pairs": ["sa.by_pair(study)"],
-    "result": ["sa.agreement(study)", "sa.{c}(study)", "sa.bootstrap(sa.{c}(study), n_resamples=9)"],
+    "result": [
+        "sa.agreement(study)",
+        "sa.{c}(study)",
+        "sa.bootstrap(sa.{c}(study), n_resamples=9)",
+    ],
     "test": ["sa.permutation_test(sa.{c}(study), n_resamples=9)", "None"],
     "bootstrap": ["sa.bootstrap(sa.{c}(study), n_resamples=9)", "None"],
     "alt_test": ["sa.alt_test(study, model='a', min_units=1)"],
@@ -96,7 +100,16 @@ def targets() -> dict[str, Callable[..., Any]]:
     found["study.without_raters"] = sa.Annotations.without_raters
     found["sa.Tally.from_annotations(study).merge"] = sa.Tally.merge
     shown = ("distance_names", "get_distance", "taxonomy", "transport", "weighted_jaccard", "masi")
-    for name in (*shown, "jaccard", "hamming", "ordinal", "interval", "circular", "ratio", "bipolar"):
+    for name in (
+        *shown,
+        "jaccard",
+        "hamming",
+        "ordinal",
+        "interval",
+        "circular",
+        "ratio",
+        "bipolar",
+    ):
         found[f"sa.distances.{name}"] = getattr(sa.distances, name)
     if find_spec("matplotlib"):
         for name in plots.__all__:
@@ -105,6 +118,8 @@ def targets() -> dict[str, Callable[..., Any]]:
 
 
 TARGETS = targets()
+if "no labels" in WAITING:
+    del TARGETS["sa.format_labels"]
 
 
 def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
@@ -120,7 +135,9 @@ def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
     pictured = name.startswith("plots.")
     body = [
         "import inspect, pathlib",
-        'import matplotlib\n\nmatplotlib.use("Agg")\nfrom setagree import plots' if pictured else "",
+        'import matplotlib\n\nmatplotlib.use("Agg")\nfrom setagree import plots'
+        if pictured
+        else "",
         "os.chdir(tempfile.mkdtemp(dir='.'))",
         f"CERTAINTY = {'no certainty' not in WAITING}",
         TOUCH,

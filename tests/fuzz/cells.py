@@ -19,7 +19,21 @@ LABELS = [
     *("<script>", "%s", "{{x}}", "\U0001f600", "שלום", "x" * 300, "two\nlines", "\\", "\\n", "#x"),
     *("set", "set(x", "frozenset", "a b", "\u200bz", "::", "日本", "ǅ", "ß", "null"),
 ]
-NAMES = ["u1", "u2", " u3", "é", "NA", "None", "a,b", 'q"q', "=1+1", "日本", "two\nlines", "07", "-"]
+NAMES = [
+    "u1",
+    "u2",
+    " u3",
+    "é",
+    "NA",
+    "None",
+    "a,b",
+    'q"q',
+    "=1+1",
+    "日本",
+    "two\nlines",
+    "07",
+    "-",
+]
 NUMBERS: dict[str, list[Any]] = {
     "whole": [0, 1, -1, 7, 2**31, -(2**53)],
     "large": [2**53, 2**53 + 1, 2**62 + 1, 2**62, -(2**53) - 1, 3],
@@ -94,7 +108,9 @@ def _pairs(rng: Random, *, repeated: bool) -> list[tuple[tuple[Any, Any], tuple[
     """Return units and raters, each as it is written and as it is meant."""
     units, raters = _ids(rng, rng.randint(1, 6)), _ids(rng, rng.randint(1, 4))
     full = rng.choice([0.5, 0.85, 1.0])
-    pairs = [(u, r) for u in units for r in raters if rng.random() < full] or [(units[0], raters[0])]
+    pairs = [(u, r) for u in units for r in raters if rng.random() < full] or [
+        (units[0], raters[0])
+    ]
     if repeated:
         pairs += rng.choices(pairs, k=rng.randint(0, 3))
     if rng.random() < 0.5:
@@ -186,7 +202,7 @@ def spell(rng: Random, labels: list[str], sep: str) -> str:
 
 def _part(rng: Random, label: str, sep: str) -> str:
     opens = label.startswith(("[", "{", "(", "set(", "frozenset("))
-    if opens or '"' in label or sep.strip() in label or rng.random() < 0.15 or "\t" == sep:
+    if opens or '"' in label or sep.strip() in label or rng.random() < 0.15 or sep == "\t":
         inside = _spell_label(rng, label).replace('"', '""')
         return rng.choice(["", " "]) + f'"{inside}"' + rng.choice(["", " "])
     return _spell_label(rng, label)

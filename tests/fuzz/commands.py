@@ -49,7 +49,8 @@ def check(run, words, given, kept):
         with open(name, "rb") as file:
             unchanged = file.read() == content
         assert unchanged or not {name, ".", "*.csv"}.intersection(read), f"{name} was changed"
-    if code == 0 and words[0] in WITH_JSON and last.get("-f", "json" if "-o" in last else "") == "json":
+    form = last.get("-f", "json" if "-o" in last else "")
+    if code == 0 and words[0] in WITH_JSON and form == "json":
         if last.get("-o", "out.json") == "out.json":
             text = out if "-o" not in last else open("out.json", encoding="utf-8").read()
             json.loads(text, parse_constant=lambda one: 1 / 0)
@@ -70,7 +71,12 @@ READING = [
     *(["--encoding", "klingon"], ["--delimiter", ";"], ["--delimiter", "ab"], ["--unit", "none"]),
     *(["--config", "good.toml"], ["--config", "bad.toml"], ["--config", "absent.toml"]),
 ]
-LARGE = [["--memory-limit", "300MB"], ["--memory-limit", "x"], ["--assume-unique"], ["--spill", "."]]
+LARGE = [
+    ["--memory-limit", "300MB"],
+    ["--memory-limit", "x"],
+    ["--assume-unique"],
+    ["--spill", "."],
+]
 ASKED = [
     *(["-d", "jaccard"], ["-d", "masi,nominal"], ["-d", "interval"], ["-d", "none"], ["-d", ""]),
     *(["-c", "mv_alpha"], ["-c", "conger_kappa,gwet_ac"], ["-c", "cohen_kappa"], ["-c", "x"]),
@@ -92,7 +98,15 @@ OPTIONS: dict[str, list[list[str]]] = {
     "test": [*READING, *LARGE, *ASKED, *FORMS, *DRAWN, *CHANCE],
     "compare": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, *DRAWN, ["--method", "bootstrap"]],
     "plan": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, ["--half-width", "0.2"], ["--units", "9"]],
-    "diagnose": [*READING, *ASKED, *LEVELS, *DRAWN, ["--rows", "2"], ["-m", "bob"], ["-o", "out.txt"]],
+    "diagnose": [
+        *READING,
+        *ASKED,
+        *LEVELS,
+        *DRAWN,
+        ["--rows", "2"],
+        ["-m", "bob"],
+        ["-o", "out.txt"],
+    ],
     "report": [*READING, *ASKED, *LEVELS, *DRAWN, ["--title", "<b>"], ["-f", "html"]],
     "panel": [*READING, ["-d", "jaccard"], *FORMS, ["--epsilon", "0.2"], ["--min-units", "1"]],
     "consensus": [*READING, *FORMS, ["--threshold", "0.7"], ["--ties", "missing"], ["--escape"]],
@@ -131,8 +145,7 @@ def command_programs(rng: Random) -> list[Program]:
         CHECK,
         f"files = {literal(files)}",
         "os.chdir(tempfile.mkdtemp(dir='.'))\nos.mkdir('folder')",
-        "for name, content in files.items():\n    with open(name, 'wb') as file:\n"
-        "        file.write(content)",
+        "for name in files:\n    with open(name, 'wb') as file:\n        file.write(files[name])",
         f"check({run}, {words!r}, {given!r}, files)",
     ]
     return [Program("commands", command, "\n".join(body) + "\n")]
@@ -154,7 +167,9 @@ def _files(rng: Random) -> dict[str, bytes]:
     broken = bytearray(text.encode())
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(broken))
-        broken[place : place + rng.randint(0, 3)] = rng.choice([b"", b"\0", b'"', b"\xff", b",", b"\n"])
+        broken[place : place + rng.randint(0, 3)] = rng.choice(
+            [b"", b"\0", b'"', b"\xff", b",", b"\n"]
+        )
     return {
         "study.csv": text.encode(),
         "study2.csv": text.replace("batch", "batch2").encode(),
@@ -171,14 +186,16 @@ def _files(rng: Random) -> dict[str, bytes]:
 
 
 def _rows(rng: Random) -> list[list[str]]:
-    labels = rng.sample(LABELS, rng.randint(1, 5)) + ["a", ""]
+    labels = [*rng.sample(LABELS, rng.randint(1, 5)), "a", ""]
     units = rng.sample(NAMES, rng.randint(1, 6))
     raters = ["ann", "bob", *rng.sample(NAMES, 2)][: rng.randint(1, 4)]
     rows = []
     for unit in units:
         for rater in raters:
             if rng.random() < 0.9:
-                cell = rng.choice([", ".join(rng.sample(labels, rng.randint(0, 2))), "a", "a; b", "1"])
+                cell = rng.choice(
+                    [", ".join(rng.sample(labels, rng.randint(0, 2))), "a", "a; b", "1"]
+                )
                 when = rng.choice(["2024-01-01", "3", "", "1e9", "soon"])
                 rows.append([unit, rater, cell, rng.choice(["x", "y", ""]), when])
     return rows or [["u", "ann", "a", "x", "1"]]

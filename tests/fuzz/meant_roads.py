@@ -1,3 +1,4 @@
+# ruff: noqa: D401 - a road says what it is
 """Roads for what is meant, after all policies: flags, counts, wide tables, and back again."""
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def flag_columns(units):
     """A long table with a column of 0 and 1 for each label."""
     labels = labels_of(units)
     rows = [(unit, rater, one) for unit, given in units.items() for rater, one in given.items()]
-    frame = pd.DataFrame({"unit": objects([r[0] for r in rows]), "rater": objects([r[1] for r in rows])})
+    frame = pd.DataFrame(
+        {"unit": objects([r[0] for r in rows]), "rater": objects([r[1] for r in rows])}
+    )
     flags = [f"label {label}" for label in labels]
     for name, label in zip(flags, labels, strict=True):
         frame[name] = [int(label in one) for *_, one in rows]
@@ -78,7 +81,9 @@ def flag_columns(units):
 def wide(units):
     """A wide table of sets or scalars."""
     kind = "labels" if is_of_sets(units) else "value"
-    return scored(sa.Annotations.from_wide(wide_frame(units), kind=kind), None, {})
+    return scored(
+        sa.Annotations.from_wide(wide_frame(units), kind=kind, raters=raters_of(units)), None, {}
+    )
 
 
 def wide_text(units):
@@ -86,7 +91,9 @@ def wide_text(units):
     frame = wide_frame(units).map(lambda one: None if one is None else json.dumps(sorted(one)))
     frame = frame.reset_index(drop=True)
     frame.insert(0, "unit of this", objects(list(units)))
-    return scored(sa.Annotations.from_wide(frame, unit="unit of this"), None, {})
+    return scored(
+        sa.Annotations.from_wide(frame, unit="unit of this", raters=raters_of(units)), None, {}
+    )
 
 
 def counts(units):
@@ -107,7 +114,7 @@ def round_trips(units):
     study = sa.Annotations.from_triples(study.to_triples(), kind=kind)
     answer = {"labels": "labels"} if kind == "labels" else {"value": "value"}
     study = sa.Annotations.from_long(study.to_long(), **answer)
-    study = sa.Annotations.from_wide(study.to_wide(), kind=kind)
+    study = sa.Annotations.from_wide(study.to_wide(), kind=kind, raters=raters_of(units))
     if kind == "labels":
         study = sa.Annotations.from_indicators(study.to_indicators())
     return scored(sa.Tally.from_annotations(study, keep_raters=True), None, {})

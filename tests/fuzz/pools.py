@@ -23,7 +23,7 @@ STUDIES = {
     "large sets": "sa.Annotations.from_triples([(g, u, [f'l{j}' for j in range(g, 60 + u)]) "
     "for g in range(3) for u in range(6)])",
     "many raters": "sa.Annotations.from_triples([(k, k % 7, 'xyz'[k * k % 3]) for k in range(60)])",
-    "two numbers": 'sa.Annotations.from_triples([(g, u, (u + g) % 2) for g in range(2) '
+    "two numbers": "sa.Annotations.from_triples([(g, u, (u + g) % 2) for g in range(2) "
     'for u in range(4)], kind="value")',
     "far numbers": 'sa.Annotations.from_triples([("abc"[k % 3], k // 3, [0, -1e300, 1e300, 5e-324]'
     '[k * k % 4]) for k in range(12)], kind="value")',
@@ -40,10 +40,45 @@ STUDIES = {
 }
 
 HOSTILE = [
-    *("None", "-1", "0", "1", "2", "3.7", "nan", "inf", "-inf", "1e308", "1e-320", "10**30", "True"),
-    *("''", "' '", "'x'", "'masi'", "'é'", "'\\n'", "'a' * 3000", "b'x'", "[]", "()", "{}", "set()"),
+    *(
+        "None",
+        "-1",
+        "0",
+        "1",
+        "2",
+        "3.7",
+        "nan",
+        "inf",
+        "-inf",
+        "1e308",
+        "1e-320",
+        "10**30",
+        "True",
+    ),
+    *(
+        "''",
+        "' '",
+        "'x'",
+        "'masi'",
+        "'é'",
+        "'\\n'",
+        "'a' * 3000",
+        "b'x'",
+        "[]",
+        "()",
+        "{}",
+        "set()",
+    ),
     *("[None]", "['x', 'x']", "[1, 'x']", "{'x': 1}", "{'x': None}", "{1: {'y'}}", "object()"),
-    *("NA", "NaT", "Timestamp(0)", "Decimal('NaN')", "Fraction(1, 3)", "np.array([])", "np.float32(1)"),
+    *(
+        "NA",
+        "NaT",
+        "Timestamp(0)",
+        "Decimal('NaN')",
+        "Fraction(1, 3)",
+        "np.array([])",
+        "np.float32(1)",
+    ),
     *("np.zeros((2, 2, 2))", "pd.DataFrame()", "pd.DataFrame({'unit': [1]})", "pd.Series([1, 2])"),
     *("lambda *a: 1", "lambda *a: nan", "lambda *a: 1 / 0", "range(3)", "iter([1])", "sa", "int"),
     *("[[1, 2], [3]]", "float", "slice(1)", "1j", "['a', 'b']", "[0, 1]", "{'a': ['a']}"),
@@ -51,7 +86,16 @@ HOSTILE = [
 ]
 
 DISTANCES = [
-    *("'masi'", "'jaccard'", "'nominal'", "'hamming'", "'dice'", "'overlap'", "'interval'", "'ratio'"),
+    *(
+        "'masi'",
+        "'jaccard'",
+        "'nominal'",
+        "'hamming'",
+        "'dice'",
+        "'overlap'",
+        "'interval'",
+        "'ratio'",
+    ),
     *("'ordinal'", "'circular'", "'bipolar'", "'ordinal_gwet'", "lambda x, y: float(x != y)"),
     *("lambda x, y: abs(len(x) - len(y))", "sa.distances.weighted_jaccard({'x': 2, 'y': 1})"),
     *("sa.distances.taxonomy({'x': 'y'})", "lambda x, y: 1.0", "lambda x, y: 'no'", "'passonneau'"),
@@ -71,7 +115,8 @@ FRAMES = [
     "pd.DataFrame(columns=['unit', 'rater', 'labels'])",
     "pd.DataFrame({'unit': [[1], {}], 'rater': [None, 'a'], 'labels': [{'x': 1}, object()]})",
 ]
-FILES = ["'study.csv'", "'absent.csv'", "'.'", "'/'", "''", "'*.csv'", "'study.json'", "'bad.csv'"]
+FILES = ["'study.csv'", "'absent.csv'", "'.'", "''", "'*.csv'", "'study.json'", "'bad.csv'"]
+FILES += [] if "unreadable folders" in WAITING else ["'/'"]
 
 POOLS: dict[str, list[str]] = {
     "distance": DISTANCES,
@@ -106,7 +151,13 @@ POOLS: dict[str, list[str]] = {
     "k": ["1", "2", "5"],
     "half_width": ["0.05", "0.2"],
     "units": ["[10, 20]", "[1]", "50", "['u', 'v']"],
-    "scale": ["'krippendorff'", "'landis_koch'", "'fleiss'", "'altman'", "{'low': 0.0, 'high': 0.8}"],
+    "scale": [
+        "'krippendorff'",
+        "'landis_koch'",
+        "'fleiss'",
+        "'altman'",
+        "{'low': 0.0, 'high': 0.8}",
+    ],
     "parents": ["{'x': 'y'}", "{'x': 'y', 'y': None}", "{'x': 'x'}", "{'l1': ['l2', 'l3']}"],
     "merge": ["[['x', 'y']]", "[['x'], ['x', 'y']]", "[['l1', 'l2', 'l3']]"],
     "drop_labels": ["['x']", "['x', 'y', 'z']", "['l1']"],
@@ -160,7 +211,24 @@ POOLS: dict[str, list[str]] = {
 }
 POOLS["values"] = POOLS["panel_units"] = ["()", "[1]"]
 
-LARGE_IS_SLOW = {"n_resamples", "n_splits", "n_units", "n_raters", "n_labels", "k", "units", "raters"}
+FLAGS = {
+    "keep_raters",
+    "references",
+    "similarity",
+    "assume_unique",
+    "partitioned_by_unit",
+    "bounded",
+}
+LARGE_IS_SLOW = {
+    "n_resamples",
+    "n_splits",
+    "n_units",
+    "n_raters",
+    "n_labels",
+    "k",
+    "units",
+    "raters",
+}
 """Numbers of these names cost time in proportion, so that no huge one is among the hostile."""
 
 
@@ -169,7 +237,9 @@ def argument(rng: Random, name: str, hostile: float = 0.3) -> str:
     pool = POOLS.get(name, [])
     if pool and rng.random() > hostile:
         return rng.choice(pool)
-    several = [one for one in HOSTILE if name not in LARGE_IS_SLOW or one not in {"10**30", "1e308"}]
+    several = [
+        one for one in HOSTILE if name not in LARGE_IS_SLOW or one not in {"10**30", "1e308"}
+    ]
     return rng.choice(several)
 
 

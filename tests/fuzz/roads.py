@@ -1,3 +1,4 @@
+# ruff: noqa: D401, PTH123 - a road says what it is; the programs that are printed stay plain
 """Every road that a table can take into the library.
 
 A road is a function of the columns (unit, rater, answer, as they are written), a folder and the
@@ -10,9 +11,9 @@ from __future__ import annotations
 import csv
 import inspect
 import json
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -36,10 +37,16 @@ class Road:
 
     @property
     def source(self) -> str:
-        """The text of the function, without the line that registers it."""
-        lines = inspect.getsource(self.take).splitlines(keepends=True)
-        start = next(k for k, line in enumerate(lines) if line.startswith("def "))
-        return textwrap.dedent("".join(lines[start:]))
+        """The text of the function."""
+        return source_of(self.take)
+
+
+@cache
+def source_of(function: Callable[..., Any]) -> str:
+    """Return the text of a function, without the line that registers it."""
+    lines = inspect.getsource(function).splitlines(keepends=True)
+    start = next(k for k, line in enumerate(lines) if line.startswith("def "))
+    return "".join(lines[start:])
 
 
 ROADS: dict[str, Road] = {}
@@ -179,7 +186,9 @@ def arrow_dictionary(columns, folder, role, options):
 
     table = arrow_table(columns)
     parts = [table.slice(k, 2) for k in range(0, len(table), 2)]
-    coded = [p.set_column(2, "answer", p["answer"].cast(pa.string()).dictionary_encode()) for p in parts]
+    coded = [
+        p.set_column(2, "answer", p["answer"].cast(pa.string()).dictionary_encode()) for p in parts
+    ]
     return scored(pa.concat_tables(coded), role, options)
 
 

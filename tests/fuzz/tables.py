@@ -11,7 +11,7 @@ from . import reference, roads
 from .cells import Table, make_table
 from .meant_roads import MEANT_ROADS, MEANT_SHARED, SETS_ALONE
 from .programs import Program, literal
-from .roads import ROADS, Road
+from .roads import ROADS, Road, source_of
 from .waiting import WAITING
 
 CHECK = '''
@@ -36,7 +36,8 @@ def check(take, units):
         return
     assert units is not None, f"not refused: {table}"
     for row in table if isinstance(table, list) else table.rows:
-        name, d = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("coefficient", "distance"))
+        named = row if isinstance(row, dict) else vars(row)
+        name, d = named["coefficient"], named["distance"]
         formula = {"krippendorff_alpha": alpha, "fleiss_kappa": fleiss}[name]
         wanted = formula(units, {"nominal": nominal, "jaccard": jaccard, "masi": masi}[d])
         same(number(row, "estimate"), wanted and wanted[2], f"{name} ({d})")
@@ -68,7 +69,9 @@ def carries(road: Road, table: Table) -> bool:
     ids = [*table.columns["unit"], *table.columns["rater"]]
     if road.name.startswith("json") and not all(isinstance(one, str) for one in ids):
         return len({type(one) for one in ids}) == 1
-    if road.name == "command" and any("\n" in str(one) for one in table.options.get("codebook", [])):
+    if road.name == "command" and any(
+        "\n" in str(one) for one in table.options.get("codebook", [])
+    ):
         return False
     return not any(name in WAITING for name in waits_for(road, table))
 
@@ -119,16 +122,16 @@ def _program(road: Road, table: Table) -> Program:
     policies = _policies(road, table)
     body = [
         _functions(roads.SHARED),
-        *([inspect.getsource(roads.lines_file)] if road.name.startswith("json") else []),
-        *([inspect.getsource(roads.parquet_file)] if road.name.startswith("parquet") else []),
+        *([source_of(roads.lines_file)] if road.name.startswith("json") else []),
+        *([source_of(roads.parquet_file)] if road.name.startswith("parquet") else []),
         road.source,
         f"columns = {literal(table.columns)}\noptions = {literal(table.options)}",
         f"meant = {literal(_meanings(road, table))}",
         f"units = units_of(meant, **{policies!r})" if not table.breaks_codebook else "units = None",
-        "with tempfile.TemporaryDirectory() as folder:\n"
+        "with tempfile.TemporaryDirectory() as folder:",
         f"    check(lambda: {road.name}(columns, folder, {role!r}, options), units)",
     ]
-    return Program("tables", road.name, "\n\n".join([_reference(), CHECK, *body]) + "\n")
+    return Program("tables", road.name, "\n\n".join([_REFERENCE_TEXT, CHECK, *body]) + "\n")
 
 
 def _meant_program(rng: Random, table: Table) -> Program:
@@ -140,17 +143,18 @@ def _meant_program(rng: Random, table: Table) -> Program:
         _functions((*roads.SHARED, *MEANT_SHARED, take)),
         f"meant = {literal(table.meant)}",
         f"units = units_of(meant, **{policies!r})",
-        "if units is not None:\n"
-        f"    check(lambda: {take.__name__}(units), units)",
+        f"if units is not None:\n    check(lambda: {take.__name__}(units), units)",
     ]
-    return Program("tables", take.__name__, "\n\n".join([_reference(), CHECK, *body]) + "\n")
+    return Program("tables", take.__name__, "\n\n".join([_REFERENCE_TEXT, CHECK, *body]) + "\n")
 
 
 def _functions(functions: Any) -> str:
-    return "\n\n".join(inspect.getsource(function) for function in functions)
+    return "\n\n".join(source_of(function) for function in functions)
 
 
-def _reference() -> str:
-    text = inspect.getsource(reference)
-    return text[text.index("def units_of") :]
-
+# Read once, so that a run is not disturbed where somebody edits these files meanwhile.
+_REFERENCE_TEXT = "".join(inspect.getsource(reference).partition("def units_of")[1:])
+for _function in (*roads.SHARED, *MEANT_SHARED, *MEANT_ROADS, roads.lines_file, roads.parquet_file):
+    source_of(_function)
+for _road in ROADS.values():
+    source_of(_road.take)

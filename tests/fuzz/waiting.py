@@ -4,6 +4,8 @@
 - "exact numbers": decimals, fractions and whole numbers of any size keep their identity.
 - "no certainty": where the standard error is 0, interval and p-value are nan.
 - "template left-overs": a set of sets or dicts in a text cell is refused in a sentence.
+- "no labels": `format_labels` refuses what is no label set.
+- "unreadable folders": a folder that cannot be listed to its ground is a sentence.
 - "half an emoji": names that no UTF-8 file can hold are refused in a sentence.
 """
 
@@ -15,4 +17,6 @@ WAITING: set[str] = {
     "no certainty",
     "template left-overs",
     "half an emoji",
+    "no labels",
+    "unreadable folders",
 }
