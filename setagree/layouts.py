@@ -130,6 +130,8 @@ def from_cube(
 ) -> LongColumns:
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
     flags = _flags(cube)
+    for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
+        check_list(axis, () if given is None else given, "names")
     n_raters, n_units, n_labels = flags.shape
     names = _label_names(range(n_labels) if labels is None else labels)
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
@@ -266,10 +268,9 @@ def _answer_parts(column: Column) -> set[str]:
 def _refuse_nameless(what: str, names: Iterable[object]) -> None:
     nameless = [k for k, name in enumerate(names) if is_missing(name)]
     if nameless:
-        several = what.replace(" of", "s of", 1)
+        several = counted(len(nameless), what, what.replace(" of", "s of", 1))
         raise DataError(
-            f"{counted(len(nameless), what, several)} without a name (first: number {nameless[0]}); name it "
-            "or drop it."
+            f"{several} without a name (first: number {nameless[0]}); name it or drop it."
         )
 
 

@@ -8,6 +8,7 @@ import setagree as sa
 
 STUDY = sa.simulate(6, 3, 3, rng=1)
 WIDE = pd.DataFrame({"ann": ["x", "y"], "bob": ["x", "x"]})
+NUMBERS = sa.Annotations.from_triples([("a", 1, 1), ("b", 1, 2), ("a", 2, 2)], kind="value")
 COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
 
 
@@ -29,6 +30,8 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.distances.weighted_jaccard([1]), "label_weights=[1] must be a dict"),
         (lambda: sa.Annotations.from_wide(WIDE, raters=0.5), "raters=0.5 must be a list"),
         (lambda: sa.Annotations.from_contingency(COUNTS, raters=np.eye(2)), "must name two raters"),
+        (lambda: sa.what_if(NUMBERS, merge=WIDE), "only label sets can be changed"),
+        (lambda: sa.Annotations.from_indicators([[[1]]], labels=0.5), "labels=0.5 must be a list"),
         (lambda: STUDY.without_raters(7), "raters=7 must be a list of raters"),
         (lambda: sa.simulate(5, labels=2.0), "labels=2.0 must be a list of names"),
         (lambda: sa.read(3), "path=3 is an int; name a file by its path"),

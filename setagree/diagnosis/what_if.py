@@ -104,7 +104,8 @@ def what_if(
     2       merge  anger + fear     0.314      -0.006    0.634
     """
     study = known_raters(study, "what_if")
-    if study.kind != "labels" and (merge or drop_labels or parents):
+    changes = [one for one in (merge, drop_labels, parents) if one is not None]
+    if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")
     whole = score_whole(study, coefficient, distance, level)
     unasked = merge is None and drop_labels is None and drop_raters is None and parents is None

@@ -52,8 +52,10 @@ def check(run, words, given, kept):
     form = last.get("-f", "json" if "-o" in last else "")
     if code == 0 and words[0] in WITH_JSON and form == "json":
         if last.get("-o", "out.json") == "out.json":
-            text = out if "-o" not in last else open("out.json", encoding="utf-8").read()
-            json.loads(text, parse_constant=lambda one: 1 / 0)
+            if "-o" in last:
+                with open("out.json", encoding="utf-8") as file:
+                    out = file.read()
+            json.loads(out, parse_constant=lambda one: 1 / 0)
 
 
 WITH_JSON = {"score", "test", "compare", "plan", "panel", "consensus", "convert"}
@@ -139,6 +141,8 @@ def command_programs(rng: Random) -> list[Program]:
     for option in rng.sample(OPTIONS[command], min(len(OPTIONS[command]), rng.randint(0, 4))):
         words += option
     words += ALWAYS.get(command, [])
+    if FORMS[0] in OPTIONS[command] and rng.random() < 0.3:
+        words += FORMS[0]
     run = "run_apart" if rng.random() < 0.02 else "run_here"
     given = files[rng.choice([*files])] if "-" in words else b""
     body = [
