@@ -67,8 +67,8 @@ def carries(road: Road, table: Table) -> bool:
     if road.one_type and not _typed(table):
         return False
     ids = [*table.columns["unit"], *table.columns["rater"]]
-    if road.name.startswith("json") and not all(isinstance(one, str) for one in ids):
-        return len({type(one) for one in ids}) == 1
+    if road.name.startswith("json") and len({type(one) for one in ids}) > 1:
+        return False
     if road.name == "command" and any(
         "\n" in str(one) for one in table.options.get("codebook", [])
     ):
