@@ -15,7 +15,7 @@ from setagree.assembly import Duplicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.draws import check_level
-from setagree.errors import OptionError, listing
+from setagree.errors import OptionError, check_list, listing
 from setagree.frames import Frame, column_names, open_frame
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.results import AgreementTable
@@ -132,10 +132,12 @@ def agreement(
         "duplicates": duplicates,
     }
     check_level(level)
-    names = [coefficients] if isinstance(coefficients, str) else list(dict.fromkeys(coefficients))
+    check_list("coefficients", coefficients, "names")
+    names = [coefficients] if isinstance(coefficients, str) else list(coefficients)
     asked = _distances(distances)
     for name in names:
         get_coefficient(name)
+    names = list(dict.fromkeys(names))
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
     study, n_missing = _study(Task(data, columns, reading, plan, encoding), names)
     syntax = LabelSyntax(sep=sep, blank="empty", case=case)

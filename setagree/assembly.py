@@ -27,6 +27,7 @@ from setagree.errors import (
     OptionError,
     SwappedColumnsWarning,
     check_choice,
+    check_list,
     counted,
     did_you_mean,
     listing,
@@ -143,6 +144,7 @@ def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
     """Return the study of all raters but those named, who must be there."""
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
+    check_list("raters", raters, "raters")
     raters = [tidied(rater) for rater in raters]
     place = {rater: k for k, rater in enumerate(coded.raters.tolist())}
     unknown = [rater for rater in raters if rater not in place]

@@ -6,7 +6,8 @@ import difflib
 import inspect
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 
 import numpy as np
 
@@ -150,8 +151,28 @@ def a_type(value: object) -> str:
 
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise `OptionError` unless ``value`` is one of ``options``."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         known = ", ".join(repr(option) for option in options)
         raise OptionError(
-            f"{name}={value!r} is unknown; use {known}.{did_you_mean(value, options)}"
+            f"{name}={shorten(value)} is unknown; use {known}.{did_you_mean(value, options)}"
         )
+
+
+def check_list(name: str, value: object, items: str) -> None:
+    """Raise `OptionError` unless the value is a list of something, or what goes for one."""
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        raise OptionError(f"{name}={shorten(value)} must be a list of {items}.") from None
+
+
+def check_mapping(name: str, value: object, what: str) -> None:
+    """Raise `OptionError` unless the value is a dict, or what goes for one."""
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{name}={shorten(value)} must be a dict: {what}.")
+
+
+def check_path(path: object) -> None:
+    """Raise `OptionError` unless the value is the path of a file."""
+    if not isinstance(path, str | PathLike):
+        raise OptionError(f"path={shorten(path)} is {a_type(path)}; name a file by its path.")

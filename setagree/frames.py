@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coding import MISSING, Codes, Column, as_objects
-from setagree.errors import DataError, a_type, did_you_mean, listing, missing_package
+from setagree.errors import DataError, a_type, did_you_mean, listing, missing_package, shorten
 from setagree.numbers import EXACT
 
 if TYPE_CHECKING:
@@ -194,10 +194,12 @@ def check_column(columns: Sequence[Any], name: object) -> None:
     --------
     >>> check_column(["doc", "who"], "doc")
     """
-    found = columns.count(name)
+    found = columns.count(name) if isinstance(name, Hashable) else 0
     if found == 0:
         known = f"the columns are {listing(columns)}" if columns else "the table has no columns"
-        raise DataError(f"there is no column {name!r}; {known}.{did_you_mean(name, columns)}")
+        raise DataError(
+            f"there is no column {shorten(name)}; {known}.{did_you_mean(name, columns)}"
+        )
     if found > 1:
         raise DataError(f"{found} columns are called {name!r}; rename all but one.")
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coding import Column, as_objects
 from setagree.doubts import doubt_agreed, doubt_columns, doubt_totals
-from setagree.errors import DataError, OptionError, a_type, counted, listing, shorten
+from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
 from setagree.frames import Frame, as_pandas, check_column, stacked, without_dictionary
 from setagree.labels import Label, is_missing, parse_labels
 from setagree.names import check_text
@@ -60,6 +60,8 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     """Stack a table with one row a unit and one column a rater."""
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
+    if raters is not None:
+        check_list("raters", raters, "columns")
     data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
     ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
@@ -98,8 +100,8 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     """Write a table of counts (rows: first rater, columns: second) as one unit a count."""
     if not isinstance(table, pd.DataFrame):
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
-    if isinstance(raters, str) or len(raters) != 2 or raters[0] == raters[1]:
-        raise OptionError(f"raters={raters!r} must name two raters.")
+    if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
+        raise OptionError(f"raters={shorten(raters)} must name two raters.")
     _refuse_halves("rater", raters)
     _refuse_nameless("row of the contingency table", as_objects(table.index))
     _refuse_nameless("column of the contingency table", as_objects(table.columns))
@@ -131,6 +133,8 @@ def from_cube(
 ) -> LongColumns:
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
     flags = _flags(cube)
+    for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
+        check_list(axis, () if given is None else given, "names")
     n_raters, n_units, n_labels = flags.shape
     names = _label_names(range(n_labels) if labels is None else labels)
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
@@ -270,9 +274,9 @@ def _refuse_nameless(what: str, names: Iterable[object]) -> None:
     _refuse_halves(what, names)
     nameless = [k for k, name in enumerate(names) if is_missing(name)]
     if nameless:
+        several = counted(len(nameless), what, what.replace(" of", "s of", 1))
         raise DataError(
-            f"{counted(len(nameless), what)} without a name (first: number {nameless[0]}); name it "
-            "or drop it."
+            f"{several} without a name (first: number {nameless[0]}); name it or drop it."
         )
 
 

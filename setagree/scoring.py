@@ -207,9 +207,9 @@ def get_coefficient(name: str) -> Coefficient:
     OptionError
         The name is unknown.
     """
-    if name not in COEFFICIENTS:
+    if not isinstance(name, str) or name not in COEFFICIENTS:
         hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
-        raise OptionError(f"coefficient {name!r} is unknown.{hint}")
+        raise OptionError(f"coefficient {shorten(name)} is unknown.{hint}")
     return COEFFICIENTS[name]
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from setagree.annotations import Annotations
 from setagree.coding import as_objects
 from setagree.draws import as_generator
-from setagree.errors import OptionError, counted
+from setagree.errors import OptionError, check_list, counted
 from setagree.labels import LabelSet, parse_labels
 
 
@@ -92,6 +92,7 @@ def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:
     """Return the names of the labels, checked to be as many and all different as labels."""
     if labels is None:
         return [f"l{k + 1}" for k in range(n_labels)]
+    check_list("labels", labels, "names")
     if isinstance(labels, str) or len(labels) != n_labels:
         raise OptionError(f"labels={labels!r} must be a list of n_labels={n_labels} names.")
     if parse_labels(list(labels)) != frozenset(labels) or len(set(labels)) < n_labels:

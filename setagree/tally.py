@@ -16,7 +16,7 @@ from setagree.canonical import Keys, row_keys, value_numbers
 from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_sets, code_scalars
 from setagree.count_tables import checked_counts, unit_names
 from setagree.doubts import doubt_similar
-from setagree.errors import DataError, check_choice, counted
+from setagree.errors import DataError, a_type, check_choice, counted
 from setagree.given import Given, entries_of
 from setagree.labels import Case, LabelSyntax
 from setagree.numbers import inferred
@@ -84,6 +84,8 @@ class Tally:
     @classmethod
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
+        if not hasattr(study, "rater_codes"):
+            raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
         from scipy import sparse
 
@@ -245,6 +247,8 @@ class Tally:
         >>> one.merge(two)
         <Tally: 3 units in 2 patterns of 2 values>
         """
+        if not hasattr(other, "multiplicity"):
+            raise DataError(f"{a_type(other)} is no Tally, which another one merges with.")
         if (self.kind == "labels") != (other.kind == "labels"):
             raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
         codes = {value: code for code, value in enumerate(self.values)}

@@ -23,7 +23,7 @@ from setagree.diagnosis.confusions import confusions
 from setagree.differences import linearised_difference
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, DistanceError, OptionError, did_you_mean, shorten
+from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.labels import Label, LabelSet, display_labels, sorted_labels
 from setagree.names import tidied
 from setagree.results import Agreement
@@ -105,7 +105,8 @@ def what_if(
     2       merge  anger + fear     0.314      -0.006    0.634
     """
     study = known_raters(study, "what_if")
-    if study.kind != "labels" and (merge or drop_labels or parents):
+    changes = [one for one in (merge, drop_labels, parents) if one is not None]
+    if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")
     whole = score_whole(study, coefficient, distance, level)
     unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
@@ -197,6 +198,7 @@ Change = tuple[str, str, Callable[[Any], Value]]
 
 
 def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[Change]:
+    check_list("merge", groups, "groups of labels")
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise OptionError(f"merge={groups!r} must be a list of groups of labels: [[a, b]].")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DistanceError, listing, shorten
+from setagree.errors import DistanceError, LabelError, listing, shorten
 from setagree.labels import Label, LabelSet, LabelSyntax, parse_labels, read_cell, sorted_labels
 from setagree.numbers import as_number
 
@@ -186,8 +186,8 @@ class ScaleDistance(Distance):
             )
         try:
             points = (np.array([float(x)]), np.array([float(y)]))
-        except OverflowError as error:
-            raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
+        except (TypeError, ValueError, OverflowError):
+            raise DistanceError(f"{self.name!r} compares numbers: {shorten((x, y))}.") from None
         return float(self.function(*points, np.nan, np.nan)[0])
 
 
@@ -364,11 +364,12 @@ def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
 
 def as_label_set(answer: object) -> LabelSet:
     """Return a set, list or label text as a frozenset, for distances called by hand."""
-    if isinstance(answer, frozenset):
-        return answer
     if isinstance(answer, str):
         return parse_labels(answer, blank="empty") or frozenset()
-    return frozenset(cast(Any, answer) if _is_collection(answer) else [cast(Any, answer)])
+    try:
+        return frozenset(cast(Any, answer) if _is_collection(answer) else [cast(Any, answer)])
+    except TypeError:
+        raise LabelError(f"{shorten(answer)} is no label set.") from None
 
 
 def _is_collection(answer: object) -> bool:

@@ -17,7 +17,7 @@ from setagree.distances.base import (
     as_label_set,
 )
 from setagree.distances.sets import jaccard
-from setagree.errors import DistanceError, shorten
+from setagree.errors import DistanceError, check_mapping, shorten
 from setagree.labels import Label, LabelSet, is_missing, sorted_labels
 
 
@@ -42,6 +42,7 @@ def weighted_jaccard(
     >>> d({"rare"}, {"rare", "common"}), d({"common"}, {"rare", "common"}), d(set(), set())
     (0.25, 0.75, 0.0)
     """
+    check_mapping("label_weights", label_weights, "the weight of each label")
     for label, weight in label_weights.items():
         if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
             raise DistanceError(
@@ -148,6 +149,7 @@ def _assignment(cost: Floats) -> float:
 
 def direct_parents(parents: Mapping[Label, Any]) -> dict[Label, LabelSet]:
     """Return the set of parents of each label that has an entry; empty for a root."""
+    check_mapping("parents", parents, "the parent, or the parents, of each label")
     return {label: _as_labels(above) for label, above in parents.items()}
 
 

@@ -11,7 +11,15 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
-from setagree.errors import DataError, FileError, OptionError, SetagreeError, check_choice
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    SetagreeError,
+    check_choice,
+    check_path,
+    shorten,
+)
 from setagree.labels import Blank, Case, Label, Missing
 from setagree.sources.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.sources.exports.detection import (
@@ -154,6 +162,8 @@ def find_format(
     OptionError
         A file of one row a label is named, whose rows are united, and repeats are to be dropped.
     """
+    if not isinstance(name, str):
+        raise OptionError(f"format={shorten(name)} must be the name of a format.")
     if name == "auto":
         one_answer = duplicates == "error"
         formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
@@ -235,6 +245,7 @@ def _refuse_several(path: Path) -> None:
 
 
 def _expanded(path: str | os.PathLike[str]) -> Path:
+    check_path(path)
     return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
 
 

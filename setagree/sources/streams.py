@@ -30,6 +30,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     missing_package,
+    shorten,
 )
 
 _STDIN = "-"
@@ -169,10 +170,10 @@ def check_encoding(encoding: str) -> None:
     """Raise `OptionError` unless Python knows the encoding."""
     try:
         "a".encode(encoding)
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, TypeError):
         known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
-        hint = did_you_mean(encoding.replace("_", "-"), known)
-        raise OptionError(f"encoding={encoding!r} is no text encoding.{hint}") from None
+        hint = did_you_mean(str(encoding).replace("_", "-"), known)
+        raise OptionError(f"encoding={shorten(encoding)} is no text encoding.{hint}") from None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.draws import check_level
-from setagree.errors import DataError, OptionError, a_type, check_choice, counted
+from setagree.errors import DataError, OptionError, a_type, check_choice, check_list, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.labels import Blank, Case
@@ -68,6 +68,8 @@ class HowRead:
         for name, choices in known.items():
             if (given := getattr(self, name)) is not None:
                 check_choice(name, given, list(choices))
+        if self.missing is not None:
+            check_list("missing", self.missing, "texts")
         if isinstance(self.missing, str):
             raise OptionError(f"missing={self.missing!r} is one text; pass a list of them.")
 
@@ -227,7 +229,7 @@ def _policies(one: Agreement, how: HowRead) -> str:
     parts = [f"missing ratings{cells} were left out and never counted as an answer"]
     if how.blank is not None:
         parts.append(_BLANKS[how.blank])
-    if how.missing:
+    if how.missing is not None and len(how.missing):
         parts.append(_markers(how.missing))
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one.tally))

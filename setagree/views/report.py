@@ -13,7 +13,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances.registry import DistanceLike
 from setagree.draws import Rng
-from setagree.errors import FileError, MissingDependencyError, check_choice
+from setagree.errors import FileError, MissingDependencyError, check_choice, check_path
 from setagree.labels import Blank, Case
 from setagree.views.contents import counts_line
 from setagree.views.findings import Findings, Groups, gather
@@ -109,6 +109,7 @@ def report(
     ...     print(path.read_text(encoding="utf-8").splitlines()[0])
     # study
     """
+    check_path(path)
     target = Path(path)
     form = _format(format, target)
     check_target(target)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.draws import check_level
 from setagree.labels import display_labels, is_missing
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -100,6 +101,7 @@ def percent(x: float) -> str:
 
 def level_text(level: float) -> str:
     """Return a level as ``95 %`` or ``99.9 %``, never rounded."""
+    check_level(level)
     return f"{100 * level:.10g} %"
 
 

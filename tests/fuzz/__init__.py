@@ -1,0 +1,1 @@
+"""Random hostile tables, arguments and commands, and what they must end in."""
