@@ -322,3 +322,13 @@ class TestCommand:
         assert result.exit_code == 2
         assert "Unit 'u2', rater 'ann': the cell is null" in result.stderr
         assert "3 nulls" in result.stderr
+
+
+def test_exports_of_lists():
+    """An export with null in the place of a list says that blank="empty" leaves it missing."""
+    rows = [{"unit": "u", "rater": r, "labels": c} for r, c in (("a", ["x"]), ("b", None))]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.warns(BlankLabelsWarning, match=r"^1 null .* stayed missing") as caught:
+        assert sa.read("rows.jsonl", blank="empty").n_ratings == 1
+    assert len(caught) == 1
+    assert sa.read("rows.jsonl").n_ratings == 1
