@@ -76,7 +76,8 @@ def agreement(
     level : float
         The confidence level of the intervals that are shown.
     sep, blank, case, codebook, missing, duplicates
-        How a table is read; see `Annotations.from_long`.
+        How a table is read; see `Annotations.from_long`. Nulls among label text may be blanks, of
+        which pandas makes them: they are what `blank` says, unless there is blank text, too.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.

@@ -121,7 +121,10 @@ class Annotations:
         sep, case, codebook
             How label cells are read; see `parse_labels`.
         blank : {"missing", "empty", "error"}, optional
-            What blank text means. Default: missing, with one warning that counts.
+            What blank text means. Default: missing, with one warning that counts. In a column of
+            text with nulls (None, NaN) and no blank text, nulls mean it too, as pandas makes nulls
+            of blanks (``keep_default_na=False`` keeps them); else null is missing. One warning
+            gives both counts.
         missing : collection of text or numbers, optional
             Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
             around a cell does not count; a list of that one label is such an answer, too.
@@ -156,7 +159,8 @@ class Annotations:
         long = layouts.from_long(data, unit, rater, answer)
         kind: AnswerKind = "labels" if value is None else "value"
         syntax = label_syntax(sep, blank, case, codebook, missing)
-        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
+        is_long = not isinstance(answer, list)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None, is_long=is_long)
 
     @classmethod
     def from_wide(
@@ -188,7 +192,7 @@ class Annotations:
         kind : {"labels", "value"}
             Whether cells are label sets or scalars.
         sep, blank, case, codebook, missing, duplicates
-            As in `from_long`.
+            As in `from_long`; but null is always missing.
 
         Raises
         ------
@@ -322,8 +326,10 @@ class Annotations:
         duplicates: Duplicates,
         *,
         quiet: bool,
+        is_long: bool = False,
     ) -> Annotations:
-        coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, quiet=quiet)
+        how = {"quiet": quiet, "is_long": is_long}
+        coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
         return cls(**{name: getattr(coded, name) for name in Coded.__dataclass_fields__})
 
     def without_raters(self, raters: Sequence[object]) -> Annotations:

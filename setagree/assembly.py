@@ -21,7 +21,7 @@ from setagree.coding import (
     code_label_sets,
     code_scalars,
 )
-from setagree.doubts import doubt_alike, doubt_blanks, doubt_repeats
+from setagree.doubts import doubt_alike, doubt_repeats
 from setagree.errors import (
     DataError,
     OptionError,
@@ -39,6 +39,7 @@ from setagree.identifiers import code_ids
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing
 from setagree.layouts import LongColumns
 from setagree.names import tidied
+from setagree.nulls import read_nulls
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
 AnswerKind: TypeAlias = Literal["labels", "value"]
@@ -90,10 +91,12 @@ def assemble(
     syntax: LabelSyntax,
     duplicates: Duplicates,
     quiet: bool,
+    is_long: bool = False,
 ) -> Coded:
     """Code the columns, drop what is missing, settle repeats.
 
-    `quiet` says that blank cells were taken as missing on request, not by default.
+    `quiet` says that what a blank cell means was asked for, not taken by default; `is_long` that
+    the answers are one column of a long table, in which nulls may be blanks.
     """
     check_choice("kind", kind, ("labels", "value"))
     check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
@@ -104,9 +107,7 @@ def assemble(
     rater_codes, raters = _coded_ids(long.rater, "rater")
     doubt_alike("Units", units)
     doubt_alike("Raters", raters)
-    answers = _code_answers(long, kind, syntax)
-    if kind == "labels" and not quiet:  # a scalar has no empty answer: blank can only be missing
-        doubt_blanks(answers.n_blank)
+    answers = _code_answers(long, kind, syntax, is_asked=quiet, is_long=is_long)
     coded = Coded(
         answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
     )
@@ -165,15 +166,21 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     return code_ids(column, role)
 
 
-def _code_answers(long: LongColumns, kind: AnswerKind, syntax: LabelSyntax) -> Answers:
+def _code_answers(
+    long: LongColumns, kind: AnswerKind, syntax: LabelSyntax, *, is_asked: bool, is_long: bool
+) -> Answers:
     def place(row: int) -> str:
         unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
         return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
     if kind == "labels":
-        return code_label_sets(long.answer, syntax, place=place)
-    return code_scalars(
-        long.answer, syntax.blank, case=syntax.case, markers=syntax.markers, place=place
+        coded = code_label_sets(long.answer, syntax, place=place)
+    else:
+        coded = code_scalars(
+            long.answer, syntax.blank, case=syntax.case, markers=syntax.markers, place=place
+        )
+    return read_nulls(
+        coded, long.answer, syntax.blank, is_asked=is_asked, is_long=is_long, place=place
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -11,7 +10,7 @@ import setagree as sa
 from setagree.cli_options import Asked, Large, Reading
 from setagree.cli_output import say
 from setagree.cli_reading import Note, cell_options, export_seen, names, read_study
-from setagree.errors import BlankLabelsWarning, OptionError
+from setagree.errors import OptionError
 from setagree.sources import guess_columns
 
 
@@ -31,14 +30,11 @@ def scored(
         _check_reading(file, reading, large)
     else:
         note(f"{file!r} is over 1 GiB and is reduced in DuckDB.")
-    with warnings.catch_warnings():
-        # It asks whether somebody made blank cells missing, which here nobody did.
-        warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
-        columns = _columns(file, reading, note)
-        cells = cell_options(reading)
-        return sa.agreement(
-            file, **columns, **cells, encoding=reading.encoding, **wished, **vars(large)
-        )
+    columns = _columns(file, reading, note)
+    cells = cell_options(reading)
+    return sa.agreement(
+        file, **columns, **cells, encoding=reading.encoding, **wished, **vars(large)
+    )
 
 
 def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:

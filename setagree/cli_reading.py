@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,6 @@ import setagree as sa
 from setagree.cli_options import Reading
 from setagree.cli_output import say
 from setagree.errors import (
-    BlankLabelsWarning,
     FileError,
     OptionError,
     SetagreeError,
@@ -81,9 +79,7 @@ def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
     _check_layout(reading, wide_only, long_only)
     frame = _frame(file, reading)
     wide_only["raters"] = find_names(reading.raters or (), frame.columns)
-    with _spelled(reading), warnings.catch_warnings():
-        # It asks whether pandas made blank cells missing, which here none did.
-        warnings.filterwarnings("ignore", ".* and none blank, ", BlankLabelsWarning)
+    with _spelled(reading):
         if reading.people_in_rows:
             return _people(frame, reading, cells, note)
         if reading.wide:

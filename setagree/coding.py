@@ -20,7 +20,6 @@ from setagree.doubts import (
     doubt_brackets,
     doubt_markers,
     doubt_mixed_scale,
-    doubt_nulls,
     doubt_numeric_labels,
     doubt_separator,
     doubt_similar,
@@ -68,13 +67,16 @@ class Answers:
     kind : {"labels", "number", "category"}
         What the answers are.
     n_blank : int
-        Cells that were blank text and taken as missing.
+        Cells that were blank text.
+    is_text : bool
+        Whether the answers are label sets and every cell is text; markers and nulls do not count.
     """
 
     codes: Codes
     values: tuple[Value, ...]
     kind: Kind
     n_blank: int
+    is_text: bool = False
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
@@ -99,23 +101,21 @@ def code_label_sets(
     `place` words where a row is, for error sentences. `times` says how many cells of the study each
     row stands for, where it is not one.
     """
-    written, distinct = _distinct_cells(column)
-    codes, cells = _without_markers(written, distinct, syntax.markers)
+    codes, cells = _without_markers(*_distinct_cells(column), syntax.markers)
     _refuse_flags(cells)
     _refuse_numbers(column)
     sets, failures = _parse_all(cells, partial(read_cell, syntax=syntax))
     if failures:
         raise LabelError(_worded(failures, codes, place, times))
     merged, values = merge(sets)
-    is_cell = np.array([isinstance(c, str) or not is_missing(c) for c in cells], dtype=bool)
-    n_blank = _count_blanks(codes, merged, is_cell, times)
+    n_blank = _count_blanks(codes, cells, sets, syntax.sep, times)
     doubt_separator(cells, syntax.sep)
     doubt_brackets(cells, syntax.sep)
     doubt_markers(codes, cells, times=times)
     doubt_numeric_labels(values)
-    doubt_nulls(how_many(written == MISSING, times), values, syntax.blank)
     doubt_similar("Labels", used_labels(values))
-    return Answers(recode(codes, merged), values, "labels", n_blank)
+    is_text = all(isinstance(cell, str) for cell in cells)
+    return Answers(recode(codes, merged), values, "labels", n_blank, is_text)
 
 
 def code_scalars(
@@ -268,10 +268,17 @@ def recode(codes: Codes, merged: Codes) -> Codes:
 
 
 def _count_blanks(
-    codes: Codes, merged: Codes, is_cell: npt.NDArray[np.bool_], times: Codes | None
+    codes: Codes,
+    cells: Sequence[object],
+    sets: Sequence[LabelSet | None],
+    sep: str,
+    times: Codes | None,
 ) -> int:
-    blank = np.append((merged == MISSING) & is_cell, False)
-    return how_many(blank[codes], times) if blank.any() else 0
+    """Return how many cells are blank, whatever a blank was taken as."""
+    may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
+    syntax = LabelSyntax(sep=sep)
+    is_blank = [b and read_cell(c, syntax) is None for b, c in zip(may_be, cells, strict=True)]
+    return how_many(np.array([*is_blank, False])[codes], times) if any(is_blank) else 0
 
 
 def _refuse_numbers(column: Column) -> None:

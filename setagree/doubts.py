@@ -22,7 +22,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.labels import LabelSet, sorted_labels
+from setagree.labels import Blank, LabelSet, sorted_labels
 from setagree.numbers import usual_spelling
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -60,15 +60,48 @@ def doubt_blanks(n_blank: int) -> None:
         )
 
 
-def doubt_nulls(n_null: int, values: Sequence[LabelSet], policy: str) -> None:
-    """Say that a blank policy met no blank text, but missing cells, which it does not concern."""
-    if policy != "missing" and n_null and frozenset() not in values:
-        warn(
-            f"{counted(n_null, 'cell')} missing (NaN or None) and none blank, so that "
-            f"blank={policy!r} changes nothing. If pandas made blanks NaN, read the file with "
-            "keep_default_na=False, or pass its path.",
-            BlankLabelsWarning,
-        )
+def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None) -> None:
+    """Say what nulls in a long column of label text were taken as, and how many blanks there are.
+
+    `asked` is what blank= says, None by default.
+    """
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
+        f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
+        "such as NA or None: read with keep_default_na=False, or pass the path. Where a null is no "
+        "annotation, drop its row, and nothing is said.",
+        BlankLabelsWarning,
+    )
+
+
+def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
+    """Word what nulls, and blank texts beside them, were taken as."""
+    says = "" if asked is None else f" (blank={asked!r})"
+    if not n_blank:
+        what = "the empty set" if taken == "empty" else "missing"
+        hint = "" if asked else "; say blank='empty' if they mean 'no label applies'"
+        return f"the nulls are taken as {what}{says}{hint}"
+    if asked == "empty":
+        return f"the nulls are taken as missing, the blank texts as the empty set{says}"
+    hint = "" if asked else "; say blank='empty' if blank text means 'no label applies'"
+    return f"both are taken as missing{says}{hint}"
+
+
+def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
+    """Say that nulls stayed missing where blank= says something else, but only of blank text."""
+    if asked == "missing" or not n_null:
+        return
+    why = (
+        "outside a long column of label text a null is no annotation. If pandas made nulls of "
+        "blank cells, read the file with keep_default_na=False"
+        if has_sets
+        else "a single value has no empty answer"
+    )
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as blank={asked!r} is about "
+        f"blank text: {why}.",
+        BlankLabelsWarning,
+    )
 
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:

@@ -55,7 +55,7 @@ class UndefinedAgreementWarning(SetagreeWarning):
 
 
 class BlankLabelsWarning(SetagreeWarning):
-    """Blank cells were taken as missing by default."""
+    """Blank or null cells were taken as missing, or as the empty set, by a rule that is said."""
 
 
 class SimilarLabelsWarning(SetagreeWarning):

@@ -38,7 +38,8 @@ class LabelSyntax:
     sep : str
         What stands between two labels in a text cell; any text but ``"``.
     blank : {"missing", "empty", "error"}
-        What a blank text cell means: no annotation, the empty set, or a mistake.
+        What blank text (in long tables also nulls beside text alone) means: no annotation, the
+        empty set, or a mistake.
     case : {"keep", "lower"}
         Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
     codebook : collection of labels, optional
@@ -109,8 +110,8 @@ def parse_labels(
     Parameters
     ----------
     cell : object
-        Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a missing
-        value (None, NaN, ``pandas.NA``, ``pandas.NaT``).
+        Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a null (None,
+        NaN, ``pandas.NA``, ``pandas.NaT``), which a cell by itself has as missing.
     sep : str
         What stands between two labels.
     blank : {"missing", "empty", "error"}
@@ -166,10 +167,8 @@ def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
 
     Examples
     --------
-    >>> format_labels({"joy", "sad, a bit"})
-    'joy, "sad, a bit"'
-    >>> format_labels(frozenset())
-    ''
+    >>> format_labels({"joy", "sad, a bit"}), format_labels(frozenset())
+    ('joy, "sad, a bit"', '')
     """
     glue = f"{sep} " if sep in {",", ";"} else sep
     return glue.join(_quote(str(label), sep) for label in sorted_labels(labels))

@@ -23,7 +23,7 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.labels import Label
+from setagree.labels import Label, is_missing
 from setagree.weights import WeightBuilder
 
 UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
@@ -88,7 +88,8 @@ class PanelScorer:
             cube = np.asarray(flags)[None]
             return Annotations.from_indicators(cube, labels=self.labels, units=units)
         kind: AnswerKind = "labels" if self.study.kind == "labels" else "value"
-        rows = zip(("model" for _ in units), units, predictions, strict=True)
+        said = zip(units, predictions, strict=True)
+        rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
         return Annotations.from_triples(
             rows, kind=kind, blank="empty" if kind == "labels" else None
         )

@@ -1,6 +1,7 @@
 """The coded data: every way in, every way out, and back."""
 
 import copy
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 import setagree as sa
 from setagree import Annotations
 from setagree.errors import BlankLabelsWarning, DataError, LabelError, OptionError
+
+# What nulls are taken as, and the warning that says so, is the subject of test_nulls.
+pytestmark = pytest.mark.filterwarnings("ignore:.* nulls? .*:setagree.errors.BlankLabelsWarning")
 
 EMPTY = frozenset()
 
@@ -79,10 +83,21 @@ class TestLong:
 
     def test_blank_by_default(self):
         """By default blank is missing, which one warning counts; on request it is silent."""
+        without_null = WALKTHROUGH.dropna(subset=["tags"])
         with pytest.warns(BlankLabelsWarning, match="^1 blank cell taken as missing"):
-            study = self.read()
-        assert triples(study) == triples(self.read(blank="missing"))
-        assert study.n_missing == 2
+            study = self.read(without_null)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert triples(study) == triples(self.read(without_null, blank="missing"))
+        assert study.n_missing == 1
+
+    def test_nulls_beside_blanks(self):
+        """Nulls are missing where blank text is told from them; the one warning counts both."""
+        for blank in (None, "missing", "empty"):
+            with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text") as caught:
+                study = self.read(blank=blank)
+            assert len(caught) == 1
+            assert study.n_missing == (1 if blank == "empty" else 2)
 
     def test_usual_names(self):
         """Without names the columns are unit, rater and labels."""

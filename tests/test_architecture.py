@@ -32,7 +32,7 @@ FLOORS = [
     {"labels", "draws", "numbers"},
     {"doubts"},
     {"coding"},
-    {"frames", "tables", "count_tables", "identifiers", "canonical"},
+    {"frames", "nulls", "tables", "count_tables", "identifiers", "canonical"},
     {"layouts"},
     {"assembly"},
     {"annotations", "distances", "given"},

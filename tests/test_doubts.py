@@ -63,16 +63,15 @@ def test_none_is_a_label_without_a_warning():
 
 @pytest.mark.parametrize("blank", ["empty", "error"])
 def test_blank_policy_that_meets_no_blank(blank):
-    """blank= concerns text; where pandas made NaN of blanks, the warning says so."""
-    with pytest.warns(BlankLabelsWarning, match="2 cells missing .* changes nothing"):
-        seen = study(["a", None, "b", np.nan], blank=blank)
+    """Lists are not label text: a null among them stays missing, which the warning says."""
+    with pytest.warns(BlankLabelsWarning, match=rf"^2 nulls .* stayed missing, as blank='{blank}'"):
+        seen = study([["a"], None, ["b"], np.nan], blank=blank)
     assert seen.n_missing == 2
 
 
 def test_blank_policy_beside_missing_cells():
-    """Where blank text is there too, missing cells are as they should be."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    """Where blank text is there too, nulls are missing; the warning gives both counts."""
+    with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text .* as missing, the"):
         assert study(["a", None, "b", ""], blank="empty").n_ratings == 3
 
 

@@ -22,6 +22,9 @@ pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")
 
+# What nulls are taken as, and the warning that says so, is the subject of test_nulls.
+pytestmark = pytest.mark.filterwarnings("ignore:.* nulls? .*:setagree.errors.BlankLabelsWarning")
+
 LONG = {
     "doc": ["u1", "u1", "u1", "u2", "u2", "u3", "u3", "é", "é", "u5"],
     "who": ["ana", "ben", "eva", "ana", "eva", "eva", "ben", "ana", "ben", "ben"],

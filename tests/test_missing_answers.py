@@ -9,6 +9,7 @@ import pytest
 
 import setagree as sa
 from setagree.errors import (
+    BlankLabelsWarning,
     DataError,
     MissingMarkerWarning,
     OptionError,
@@ -184,7 +185,9 @@ class TestWithoutRaters:
         """Units, raters, values, codes and counts are those of the rows of the others."""
         rows = [*ROWS, ("u4", "cy", "c"), ("u1", "cy", None), ("u2", "cy", "NA")]
         options = {"blank": "empty", "missing": MARKERS}
-        study = sa.Annotations.from_long(table(rows), **options).without_raters(["cy"])
+        with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text"):
+            study = sa.Annotations.from_long(table(rows), **options)
+        study = study.without_raters(["cy"])
         expected = sa.Annotations.from_long(table(ROWS), **options)
         assert answers(study) == answers(expected)
         for name in ("units", "raters", "unit_codes", "rater_codes", "value_codes"):

@@ -260,7 +260,7 @@ class TestEngines:
             schema = pa.schema([(name, pa.string()) for name in part])
             pq.write_table(pa.table(part, schema=schema), tmp_path / f"{k}.parquet")
         path = str(tmp_path / "*.parquet")
-        tally = sa.reduce(path, partitioned_by_unit=True, keep_raters=True)
+        tally = quiet(sa.reduce, path, partitioned_by_unit=True, keep_raters=True)
         assert (tally.n_units, tally.n_raters, tally.n_ratings) == (1, 2, 2)
         assert tally.given.raters.tolist() == ["a", "b"]
 

@@ -531,8 +531,7 @@ class TestTables:
         """Units, raters, ratings, missing, empty sets and labels are counted."""
         study = sa.Annotations.from_triples(
             [("ann", 1, "a"), ("ben", 1, set()), ("ann", 2, "a, b"), ("ben", 2, None),
-             ("ann", 3, ""), ("ben", 3, "a")],
-            blank="empty",
+             ("ann", 3, set()), ("ben", 3, "a")],
         )  # fmt: skip
         counts = {what: n for what, n, _ in contents(study, sa.krippendorff_alpha(study))}
         assert counts == {

@@ -95,7 +95,8 @@ def test_missing_cell(missing):
     Units (a, a), (a, b), (b, .): Do = 1/2; pairable values 3 a, 1 b: De = 1/2, so alpha = 0.
     """
     rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b")]
-    alpha = alpha_of(*rows, (3, "y", missing))
+    alpha, words = the_warning(BlankLabelsWarning, alpha_of, *rows, (3, "y", missing))
+    assert words.startswith("1 null (None or NaN) and 0 blank texts among the labels: ")
     assert alpha.estimate == alpha_of(*rows).estimate == 0
     assert (alpha.n_values, alpha.n_ratings, alpha.n_pairable_units) == (2, 5, 2)
 

@@ -73,7 +73,8 @@ def read(
         Which question, where the export holds answers to several.
     blank : {"missing", "empty", "error"}, optional
         What a blank answer means. Default: what the format says; where it cannot tell "no label
-        applies" from "no answer", that is an error. An empty list is always the empty set.
+        applies" from "no answer", that is an error. An empty list is always the empty set, null in
+        the place of a list no annotation.
     roster : path or DataFrame, optional
         Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
     sep : str, optional

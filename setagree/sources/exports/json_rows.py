@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from setagree.doubts import doubt_nulls_left
 from setagree.errors import DataError, FileError, listing
 from setagree.labels import Label
 from setagree.sources.columns import Columns, guess_columns
@@ -35,6 +36,13 @@ def read_sequence(path: Path, request: Request) -> Answers:
     for row in rows:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
         add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
+    return _doubted(answers, request)
+
+
+def _doubted(answers: Answers, request: Request) -> Answers:
+    """Say that nulls in the place of lists stayed missing where blank= says something else."""
+    if request.blank is not None:
+        doubt_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
     return answers
 
 
@@ -114,7 +122,7 @@ def read_nested(path: Path, request: Request) -> Answers:
     for row, who, given in pairs:
         label_set = None if given.value is None else _named(given, names)
         add(answers, row.at(unit).name(), who.name(), label_set, given.place)
-    return answers
+    return _doubted(answers, request)
 
 
 def _pairs(group: Node, rater: str, labels: str) -> Iterator[tuple[Node, Node]]:

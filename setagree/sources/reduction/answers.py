@@ -12,10 +12,10 @@ import pandas as pd
 
 from setagree.assembly import AnswerKind
 from setagree.coding import MISSING, Answers, as_objects, code_label_sets, code_scalars
-from setagree.doubts import doubt_blanks
 from setagree.errors import DataError, counted
 from setagree.frames import inexact_ids
 from setagree.labels import LabelSyntax
+from setagree.nulls import read_nulls
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class Reading:
     syntax : LabelSyntax
         How label cells are read.
     quiet : bool
-        Whether blank cells are taken as missing on request, not by default.
+        Whether what a blank cell means was asked for, not taken by default.
     """
 
     kind: AnswerKind
@@ -110,11 +110,14 @@ class CodedCells:
         How many annotations have each value.
     n_missing : int
         Rows without an annotation.
+    null_code : int
+        The code of rows without a cell; -1 where they are no annotation.
     """
 
     answers: Answers
     totals: Ints
     n_missing: int
+    null_code: int = MISSING
 
     def numbers(self, *, keep_raters: bool = False) -> Ints:
         """Return two random 40-bit numbers for each value, shape (n_values, 2).
@@ -132,7 +135,7 @@ def code_cells(
 ) -> CodedCells:
     """Read each distinct cell once, by the rules of tables in memory.
 
-    `place` words where the cell of a position first stands.
+    `place` words where the cell of a position first stands; after the last, where there is none.
     """
     survey.check()
     cells = [cell.cell if isinstance(cell, Held) else cell for cell in survey.cells]
@@ -142,8 +145,6 @@ def code_cells(
         column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)
         column.name, times = name, np.append(times, survey.n_null)
     answers = _code(column, reading, place, times)
-    if reading.kind == "labels" and not reading.quiet:
-        doubt_blanks(answers.n_blank)
     rated = answers.codes != MISSING
     if not rated.any():
         raise DataError(
@@ -151,7 +152,8 @@ def code_cells(
         )
     totals = np.zeros(len(answers.values), dtype=np.int64)
     np.add.at(totals, answers.codes[rated], times[rated])
-    return CodedCells(answers, totals, int(times[~rated].sum()))
+    null_code = int(answers.codes[-1]) if survey.n_null else MISSING
+    return CodedCells(answers, totals, int(times[~rated].sum()), null_code)
 
 
 def _code(
@@ -159,12 +161,15 @@ def _code(
 ) -> Answers:
     syntax = reading.syntax
     if reading.kind == "labels":
-        return code_label_sets(column, syntax, place=place, times=times)
-    return code_scalars(
-        column,
-        syntax.blank,
-        case=syntax.case,
-        markers=syntax.markers,
-        place=place,
-        times=times,
-    )
+        coded = code_label_sets(column, syntax, place=place, times=times)
+    else:
+        coded = code_scalars(
+            column,
+            syntax.blank,
+            case=syntax.case,
+            markers=syntax.markers,
+            place=place,
+            times=times,
+        )
+    how = {"is_asked": reading.quiet, "is_long": True}
+    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)

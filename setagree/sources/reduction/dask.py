@@ -55,12 +55,12 @@ def reduce_dask(
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
 
     def place(position: int) -> str:
-        cell = survey.cells[position]
+        cell = survey.cells[position] if position < len(survey.cells) else None
         return str(_compute(_tree([delayed(find_cell)(p, cell) for p in parts], max)))
 
     coded = code_cells(survey, reading, name=columns["answer"], place=place)
     codes = delayed(dict(zip(survey.cells, coded.answers.codes.tolist(), strict=False)))
-    rows: Sequence[Delayed] = [delayed(code_part)(p, codes) for p in parts]
+    rows: Sequence[Delayed] = [delayed(code_part)(p, codes, coded.null_code) for p in parts]
     if not partitioned_by_unit:
         rows = _shuffled(rows)
     how = {"assume_unique": assume_unique, "keep_raters": keep_raters}

@@ -75,7 +75,8 @@ def reduce(
     unit, rater, labels, value : str, optional
         Its columns; see `agreement`.
     sep, blank, case, codebook, missing
-        How label cells are read; see `Annotations.from_long`.
+        How label cells are read; see `Annotations.from_long`. Whether nulls are what `blank` says
+        is decided by the whole column: of all files, of all partitions.
     encoding : str
         How the bytes of files spell text.
     assume_unique : bool

@@ -78,22 +78,24 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
 
 
 def find_cell(part: pd.DataFrame, cell: object) -> str:
-    """Word where a cell stands in a part; blank where it does not."""
+    """Word where a cell, or None for a null, stands in a part; blank where it does not."""
     codes, cells = _distinct(part["answer"])
-    if cell not in cells:
+    first = part[codes == (cells.index(cell) if cell in cells else MISSING)].iloc[:1]
+    if first.empty or (cell is not None and cell not in cells):
         return ""
-    first = part[codes == cells.index(cell)].iloc[:1]
     unit, rater = (as_objects(first[role])[0] for role in ("unit", "rater"))
     return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
 
-def code_part(part: pd.DataFrame, codes: Mapping[Hashable, int]) -> pd.DataFrame:
+def code_part(
+    part: pd.DataFrame, codes: Mapping[Hashable, int], null_code: int = MISSING
+) -> pd.DataFrame:
     """Return the annotations of a part: ``unit`` and ``rater`` as text, ``code``.
 
-    `codes` are those of the cells; -1 stands for no annotation.
+    `codes` are those of the cells, `null_code` that of nulls; -1 stands for no annotation.
     """
     places, cells = _distinct(part["answer"])
-    of_cells = np.array([*(codes[cell] for cell in cells), MISSING], dtype=np.int64)
+    of_cells = np.array([*(codes[cell] for cell in cells), null_code], dtype=np.int64)
     code = of_cells[places]
     rated = code != MISSING
     ids = {role: _as_text(part[role][rated], role) for role in ("unit", "rater")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,6 +168,8 @@ def code_rows(
     """Give every row the code and the numbers of its value; missing rows drop out."""
     import narwhals as nw
 
+    if coded.null_code != MISSING:
+        rows, cells = _nulls_as_blanks(rows, cells)
     codes = coded.answers.codes[: len(cells)].astype(np.int64)
     numbers = coded.numbers(keep_raters=keep_raters)[codes]
     names = ("one", "two", "three")[: numbers.shape[1]]
@@ -184,7 +186,7 @@ def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame
     surveyed, cells = survey(rows)
 
     def place(position: int) -> str:
-        return _place(rows, cells["answer"].to_list()[position])
+        return _place(rows, [*cells["answer"].to_list(), None][position])
 
     return code_cells(surveyed, reading, name=rows.name, place=place), cells
 
@@ -261,10 +263,23 @@ def _bad(column: nw.Expr, dtype: Any) -> nw.Expr:
     return ((missing | (column == "")) if dtype == nw.String else missing).cast(nw.Int64)
 
 
-def _place(rows: Rows, answer: object) -> str:
-    """Word where an answer stands, for an error."""
+def _nulls_as_blanks(rows: Rows, cells: nw.DataFrame[Any]) -> tuple[Rows, nw.DataFrame[Any]]:
+    """Write nulls as the blank text that stands for them, of which there is no other."""
     import narwhals as nw
 
-    there = rows.frame.filter(nw.col("answer") == answer).select("unit", "rater").head(1)
+    blank = '""' if rows.in_json else ""
+    texts = [*cells["answer"].to_list(), blank]
+    series = nw.new_series("answer", texts, nw.String, backend=rows.engine.home)
+    filled = nw.col("answer").cast(nw.String).fill_null(blank)
+    return replace(rows, frame=rows.frame.with_columns(filled)), series.to_frame()
+
+
+def _place(rows: Rows, answer: object) -> str:
+    """Word where an answer, or None for a null, stands, for an error."""
+    import narwhals as nw
+
+    cell = nw.col("answer")
+    asked = cell.is_null() if answer is None else cell == answer
+    there = rows.frame.filter(asked).select("unit", "rater").head(1)
     unit, rater = next(iter(fetch(there, rows.engine).iter_rows()), ("?", "?"))
     return f"Unit {shorten(id_of_text(unit))}, rater {shorten(id_of_text(rater))}"
