@@ -696,6 +696,7 @@ class TestProcess:
         )
         assert run.stdout == "[]\n"
 
+    @pytest.mark.usefixtures("ctrl_c_is_heard")
     @pytest.mark.parametrize("step", ["agreement", "Annotations"])
     def test_interrupt(self, step):
         """Ctrl-C ends with 130, without a traceback, and leaves the old file as it was."""
