@@ -71,7 +71,7 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     bootstrap = bootstrap_interval(interval, interval_method, resampling)
     table = scored(file, reading, large=large, asked=asked, level=level)
     if bootstrap is None:
@@ -131,6 +131,10 @@ def run() -> int:
         return 130
     except BrokenPipeError:
         return hang_up()
+    except OSError as error:  # what is not printed by a command that words it: help, version
+        hang_up()
+        say(f"Error: the results cannot be written: {error.strerror or error}.")
+        return 2
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -81,7 +81,7 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
@@ -109,7 +109,7 @@ def compare(
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, files)
+    deliver = Deliverer(delivery, files, reading)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))
@@ -152,7 +152,7 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)

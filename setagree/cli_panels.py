@@ -55,7 +55,7 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     study = read_study(file, reading)
     models = rater_names(study, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
@@ -88,7 +88,7 @@ def agree(
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     study = read_study(file, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {"distance": distance, "adjudicate_below": adjudicate_below}

@@ -143,8 +143,18 @@ def find_sources(path: str | os.PathLike[str], encoding: str) -> Iterator[list[S
         yield [Source(each, encoding) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
+        _copy_stdin(cast("BinaryIO", spool))
         yield [Source(Path(_STDIN), encoding, spool=cast("BinaryIO", spool))]
+
+
+def _copy_stdin(spool: BinaryIO) -> None:
+    """Copy all of standard input, which whoever started the program may have closed."""
+    if sys.stdin is None:
+        raise FileError("Standard input cannot be read: it is closed.")
+    try:
+        shutil.copyfileobj(sys.stdin.buffer, spool)
+    except OSError as error:
+        raise FileError(f"Standard input cannot be read: {error.strerror or error}.") from error
 
 
 def check_encoding(encoding: str) -> None:
@@ -175,6 +185,16 @@ def readable(source: Source) -> Iterator[None]:
 
 
 @contextmanager
+def listable(folder: Path) -> Iterator[None]:
+    """Word what fails while the files of a folder are looked for and read."""
+    try:
+        yield
+    except OSError as error:
+        path = folder if error.filename is None else error.filename
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+
+
+@contextmanager
 def no_collection() -> Iterator[None]:
     """Pause the search for reference cycles: JSON has none, and millions of objects."""
     was_on = gc.isenabled()
@@ -189,6 +209,11 @@ def no_collection() -> Iterator[None]:
 def _is_clutter(info: zipfile.ZipInfo) -> bool:
     """Say whether a member is a folder, or what a Mac adds to an archive."""
     return info.is_dir() or info.filename.startswith("__MACOSX/")
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path in which ~ stands for the home of the user."""
+    return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
 
 
 def matching(path: str | os.PathLike[str]) -> list[Path]:

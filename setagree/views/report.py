@@ -15,6 +15,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.draws import Rng
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.labels import Blank, Case
+from setagree.sources.streams import expanded
 from setagree.views.contents import counts_line
 from setagree.views.findings import Findings, Groups, gather
 from setagree.views.markdown import markdown_report
@@ -109,7 +110,7 @@ def report(
     ...     print(path.read_text(encoding="utf-8").splitlines()[0])
     # study
     """
-    target = Path(path)
+    target = expanded(path)
     form = _format(format, target)
     check_target(target)
     named = Name.of(target.stem if title is None else title)
