@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -121,9 +121,16 @@ class Deliverer:
             _check_output(self.output)
             check_not_read(self.output, files, reading)
 
-    def __call__(self, frame: pd.DataFrame, table: str) -> None:
-        """Write the frame as a program wants it, or the table that people read."""
+    def __call__(
+        self, frame: pd.DataFrame, table: str, *, reasons: Iterable[str | None] | None = None
+    ) -> None:
+        """Write the frame as a program wants it, or the table that people read.
+
+        JSON says of each row why numbers of it are null.
+        """
         write = WRITERS.get(self.form)
+        if self.form == "json" and reasons is not None:
+            frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
         if self.output is None:
             with printing():
                 if write is None:

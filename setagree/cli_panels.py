@@ -70,7 +70,9 @@ def panel(
     )
     ranked = [row.model for row in table]
     scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
-    deliver(_panel_frame(table, scores), tables.panels(study, list(table), scores))
+    frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
+    reasons = frame["model"].map(why.__getitem__)
+    deliver(frame, tables.panels(study, list(table), scores), reasons=reasons)
 
 
 @options.grouped

@@ -314,8 +314,11 @@ def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | No
 
 
 def _lines(path: Path, encoding: str) -> list[str]:
-    with readable(Source(path)):
-        text = path.read_bytes()
+    try:
+        with readable(Source(path)):
+            text = path.read_bytes()
+    except FileError as error:
+        raise FileError(f"--codebook: {error}") from error
     try:
         return text.decode(encoding).lstrip("\ufeff").splitlines()
     except ValueError as error:

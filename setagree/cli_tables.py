@@ -45,6 +45,11 @@ class Side:
         }
 
 
+def reason_of(row: sa.Agreement) -> str | None:
+    """Return why the estimate of an agreement is nan, or its interval alone."""
+    return getattr(row, "interval_reason", None) or row.reason
+
+
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     """Return a table of agreements with bootstrap intervals."""
     shown = {
