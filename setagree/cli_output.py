@@ -205,8 +205,6 @@ def _check_output(output: Path) -> None:
         raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
     if output.exists() and not output.is_file():
         raise FileError(f"{str(output)!r} is no file that could be replaced.")
-    if "\0" in output.name:
-        raise FileError(f"{str(output)!r} is no name of a file.")
 
 
 def _replace(path: Path, text: str) -> None:
