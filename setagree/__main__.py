@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 _INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
@@ -9,6 +10,7 @@ _INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
 
 def main() -> int:
     """Run the command and return its exit code."""
+    _open_what_is_closed()
     try:
         from setagree.cli import run
     except ModuleNotFoundError as error:
@@ -19,6 +21,21 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     return run()
+
+
+def _open_what_is_closed() -> None:
+    """Put a device in the place of each standard stream that the shell has closed.
+
+    The next file that is opened would get its number, and what is printed would go into that. It is
+    opened the wrong way round, so that reading and printing fail as they should; what is said on
+    stderr is lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.open(os.devnull, os.O_WRONLY), closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 if __name__ == "__main__":

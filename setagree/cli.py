@@ -18,6 +18,7 @@ from setagree.cli_large import scored
 from setagree.cli_options import Asked, Delivery, Large, Reading, Resampling
 from setagree.cli_output import Deliverer, ending_in_order, hang_up, say, sentences
 from setagree.cli_show import has_rich, marked, print_list
+from setagree.cli_tables import reason_of
 from setagree.distances import distance_names, get_distance
 from setagree.scoring import COEFFICIENTS
 
@@ -71,13 +72,13 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     bootstrap = bootstrap_interval(interval, interval_method, resampling)
     table = scored(file, reading, large=large, asked=asked, level=level)
     if bootstrap is None:
-        deliver(table.to_frame(), str(table))
+        deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
     else:
-        deliver(*bootstrap.fill(table))
+        deliver(*bootstrap.fill(table), reasons=map(reason_of, table))
 
 
 app.command("test", help=marked(cli_inference.TEST_HELP), short_help=cli_inference.TEST_LINE)(
@@ -107,13 +108,13 @@ app.command("convert", help=marked(cli_sources.CONVERT_HELP), short_help=cli_sou
 app.command("formats", help=cli_sources.FORMATS_LINE)(cli_sources.list_formats)
 
 
-@app.command("distances")
+@app.command("distances", help="List the distances by name.")
 def list_distances() -> None:
     """List the distances by name."""
     _print_list({name: inspect.getdoc(get_distance(name)) for name in distance_names()})
 
 
-@app.command("coefficients")
+@app.command("coefficients", help="List the coefficients by name.")
 def list_coefficients() -> None:
     """List the coefficients by name."""
     _print_list({name: inspect.getdoc(getattr(sa, name)) for name in COEFFICIENTS})
@@ -131,6 +132,10 @@ def run() -> int:
         return 130
     except BrokenPipeError:
         return hang_up()
+    except OSError as error:  # what is not printed by a command that words it: help, version
+        hang_up()
+        say(f"Error: the results cannot be written: {error.strerror or error}.")
+        return 2
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
@@ -143,8 +148,12 @@ def run() -> int:
 
 
 def _print_list(docs: Mapping[str, str | None]) -> None:
-    """Print names with the first line of what is written about them."""
-    firsts = {name: (doc or "").partition("\n")[0] for name, doc in docs.items()}
+    """Print names with the first line of what is written about them, if Python kept it."""
+    stripped = sys.flags.optimize > 1
+    texts = dict.fromkeys(docs) if stripped else docs
+    firsts = {name: (doc or "").partition("\n")[0] for name, doc in texts.items()}
     print_list(
         [(n, text.removeprefix("Return ").replace("\\|", "|")) for n, text in firsts.items()]
     )
+    if stripped:
+        say("Python runs with -OO, which drops the descriptions; run it without to see them.")

@@ -11,6 +11,7 @@ import typer
 
 from setagree.errors import FileError, OptionError, SetagreeError, did_you_mean, shorten
 from setagree.labels import format_labels
+from setagree.sources.streams import Source, expanded, readable
 
 
 def load_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -21,19 +22,21 @@ def load_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is not None and not context.resilient_parsing:
         try:
-            context.default_map = _defaults(context, _parsed(path), path)
+            context.default_map = _defaults(context, _parsed(expanded(path)), path)
         except SetagreeError as error:
             raise typer.BadParameter(str(error)) from error
     return path
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    with readable(Source(path)):
+        text = path.read_bytes()
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+        return tomllib.loads(text.decode("utf-8"))
     except ValueError as error:
         raise FileError(f"{str(path)!r} is no TOML: {error}.") from error
+    except RecursionError as error:
+        raise FileError(f"{str(path)!r} is no TOML of options: it nests too deep.") from error
 
 
 def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -> dict[str, Any]:

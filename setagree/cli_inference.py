@@ -26,7 +26,7 @@ from setagree.cli_options import (
 )
 from setagree.cli_output import Deliverer, about, say, sentences
 from setagree.cli_reading import names
-from setagree.cli_tables import Side
+from setagree.cli_tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted
 
 TEST_LINE = "Test an agreement against chance by reshuffling."
@@ -81,7 +81,7 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
@@ -91,7 +91,7 @@ def permute(
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
     frames = [sa.permutation_test(row, **given).to_frame() for row in table]
     frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
-    deliver(frame, tables.tests(table, frame))
+    deliver(frame, tables.tests(table, frame), reasons=map(reason_of, table))
 
 
 @options.grouped
@@ -109,7 +109,7 @@ def compare(
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, files)
+    deliver = Deliverer(delivery, files, reading)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))
@@ -133,7 +133,9 @@ def compare(
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
     frame = _differences(families, given)
-    deliver(frame, tables.comparison(tables_of_files, families, frame))
+    pairs = [pair for family in families for pair in combinations(family, 2)]
+    reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
+    deliver(frame, tables.comparison(tables_of_files, families, frame), reasons=reasons)
 
 
 @options.grouped
@@ -152,7 +154,7 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)

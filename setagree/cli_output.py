@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import glob
 import json
 import math
 import os
@@ -12,17 +11,18 @@ import shutil
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pandas as pd
 import typer
 
-from setagree.cli_options import Delivery
+from setagree.cli_inputs import check_not_read
+from setagree.cli_options import Delivery, Reading
 from setagree.cli_show import print_table
 from setagree.errors import (
     FileError,
@@ -31,25 +31,30 @@ from setagree.errors import (
     SetagreeWarning,
     check_choice,
 )
+from setagree.escaping import as_markdown, visible
+from setagree.sources.streams import expanded
 
 
 def json_text(frame: pd.DataFrame) -> str:
     """Return a frame as a list of objects, null for what is no finite number."""
     rows = frame.astype(object).to_dict("records")
     plain = [{name: _json_value(value) for name, value in row.items()} for row in rows]
-    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+    return json.dumps(plain, indent=2, allow_nan=False, default=str) + "\n"
 
 
 def _json_value(value: Any) -> Any:
-    """Return what JSON can say: null for what is no finite number."""
+    """Return what JSON can say: null for what is no finite number, also inside a list."""
+    if isinstance(value, list | tuple):
+        return [_json_value(each) for each in value]
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, Decimal | Fraction):
         return str(value)  # as a number JSON would be read as a float, and rounded
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    no_number = isinstance(value, float) and not math.isfinite(value)
+    return None if no_number or value is pd.NA or value is pd.NaT else value
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as comma-separated values, nothing rounded."""
+    """Return a frame as comma-separated values, nothing rounded and every character as it is."""
     text = frame.to_csv(index=False, lineterminator="\n")
     if "\r" not in text:
         return text
@@ -77,7 +82,7 @@ def _markdown_cell(value: Any, column: str) -> str:
         if column in _P_VALUES and value < 5e-5:
             return "<.0001"
         return f"{value:.4f}".replace("-0.0000", "0.0000")
-    return str(value).replace("|", r"\|")
+    return "" if value is None else as_markdown(str(value))
 
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
@@ -100,32 +105,82 @@ ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
 
 
 class Deliverer:
-    """Writes a result where it is wanted, in the form that is wanted; both are checked first."""
+    """Writes a result where it is wanted, in the form that is wanted; both are checked first.
+
+    What is written is never put in the place of a file that the command reads. A file and a pipe
+    get the data as they are; a terminal gets control characters spelled out.
+    """
 
     def __init__(
-        self, delivery: Delivery, files: Sequence[str], *, forms: Sequence[str] = _FORMS
+        self,
+        delivery: Delivery,
+        files: Sequence[str],
+        reading: Reading | None = None,
+        *,
+        forms: Sequence[str] = _FORMS,
     ) -> None:
         self.form = _format(delivery.form, delivery.output, forms)
-        self.output = delivery.output
-        for file in files:
-            _check_output(self.output, file)
+        self.output = None if delivery.output is None else expanded(delivery.output)
+        if self.output is not None:
+            _check_output(self.output)
+            check_not_read(self.output, files, reading)
 
-    def __call__(self, frame: pd.DataFrame, table: str) -> None:
-        """Write the frame as a program wants it, or the table that people read."""
+    def __call__(
+        self, frame: pd.DataFrame, table: str, *, reasons: Iterable[str | None] | None = None
+    ) -> None:
+        """Write the frame as a program wants it, or the table that people read.
+
+        JSON says of each row why numbers of it are null.
+        """
         write = WRITERS.get(self.form)
-        text = f"{table}\n" if write is None else write(frame)
-        if self.output is None and write is None:
-            print_table(text)
-            return
+        if self.form == "json" and reasons is not None:
+            frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
         if self.output is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            with printing():
+                if write is None:
+                    print_table(f"{table}\n")
+                else:
+                    sys.stdout.write(write(_shown(frame) if self.form == "csv" else frame))
             return
-        try:
-            _replace(self.output.resolve(), text)
-        except OSError as error:
-            reason = error.strerror or error
-            raise FileError(f"{str(self.output)!r} cannot be written: {reason}.") from error
+        with replacing(self.output):
+            _replace(self.output.resolve(), f"{table}\n" if write is None else write(frame))
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without characters that steer a terminal, where it goes to one."""
+    if not sys.stdout.isatty():
+        return frame
+    safe = frame.map(lambda cell: visible(cell) if isinstance(cell, str) else cell)
+    if not safe.equals(frame):
+        say("Control characters are spelled out here; a file (-o) or a pipe gets them as they are.")
+    return safe
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Word what fails while results are printed."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        hang_up()
+        reason = error.strerror or error
+        raise FileError(f"the results cannot be written: {reason}.") from error
+
+
+@contextmanager
+def replacing(output: Path) -> Iterator[None]:
+    """Word what fails while a file is written, and say so where there was one."""
+    was_there = output.exists()
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"{str(output)!r} cannot be written: {reason}.") from error
+    if was_there:
+        say(f"Replaced: {output}")
 
 
 def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
@@ -148,17 +203,12 @@ def check_ending(output: Path | None, endings: Sequence[str], *, form: str | Non
     raise OptionError(f"{ending} files are not written here; let {str(output)!r} end in {known}.")
 
 
-def _check_output(output: Path | None, file: str) -> None:
-    """Refuse, before any work, an output that could not or should not be replaced."""
-    if output is None:
-        return
+def _check_output(output: Path) -> None:
+    """Refuse, before any work, an output that could not be replaced."""
     if not output.parent.is_dir():
         raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
     if output.exists() and not output.is_file():
         raise FileError(f"{str(output)!r} is no file that could be replaced.")
-    inputs = [Path(file), *map(Path, glob.glob(file, recursive=True))]  # noqa: PTH207
-    if any(each.exists() and output.exists() and each.samefile(output) for each in inputs):
-        raise FileError(f"{str(output)!r} is the input; it is never changed.")
 
 
 def _replace(path: Path, text: str) -> None:
@@ -192,8 +242,8 @@ def sentences() -> Iterator[None]:
         except BrokenPipeError:
             raise typer.Exit(hang_up()) from None
         except OSError as error:
-            hang_up()
-            say(f"Error: the results cannot be written: {error.strerror or error}.")
+            what = "a file" if error.filename is None else repr(str(error.filename))
+            say(f"Error: {what} cannot be read: {error.strerror or error}.")
             raise typer.Exit(2) from None
 
 
@@ -249,9 +299,11 @@ def say(sentence: str) -> None:
     """Write one line to stderr, with options spelled as on the command line."""
     spelled = _PYTHON_LIST.sub(_command_list, sentence)
     line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    sys.stderr.write(f"{safe}\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write(f"{visible(line)}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody can be told
+        _let_go(sys.stderr)
 
 
 def _command_list(match: re.Match[str]) -> str:
@@ -265,5 +317,9 @@ def _command_option(match: re.Match[str]) -> str:
 
 def hang_up() -> int:
     """Let nobody write to a pipe that nobody reads, not even Python at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _let_go(sys.stdout)
     return 1
+
+
+def _let_go(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

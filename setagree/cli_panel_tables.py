@@ -11,6 +11,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli_tables import _columns, _four, _intervals, _note, _p, _paragraphs, _whole
 from setagree.errors import counted, listing
+from setagree.escaping import visible
 
 
 def panels(study: sa.Annotations, found: Sequence[Any], scores: pd.DataFrame) -> str:
@@ -101,7 +102,7 @@ def _summary(study: sa.Annotations) -> str:
 
 def _clipped(name: object) -> str:
     """Return a name on one line, cut to what a column can hold."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
+    text = visible(str(name))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 

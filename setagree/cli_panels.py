@@ -55,7 +55,7 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     study = read_study(file, reading)
     models = rater_names(study, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
@@ -70,7 +70,9 @@ def panel(
     )
     ranked = [row.model for row in table]
     scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
-    deliver(_panel_frame(table, scores), tables.panels(study, list(table), scores))
+    frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
+    reasons = frame["model"].map(why.__getitem__)
+    deliver(frame, tables.panels(study, list(table), scores), reasons=reasons)
 
 
 @options.grouped
@@ -88,7 +90,7 @@ def agree(
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, [file])
+    deliver = Deliverer(delivery, [file], reading)
     study = read_study(file, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {"distance": distance, "adjudicate_below": adjudicate_below}

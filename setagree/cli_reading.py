@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ from setagree.sources import (
 from setagree.sources.exports import Format
 from setagree.sources.files import read_table
 from setagree.sources.reading import find_format, plain_table, seen_format
+from setagree.sources.streams import Source, expanded, readable
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -304,9 +306,10 @@ def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | No
     if text is None:
         return None
     looks_like_a_file = Path(text).suffix or os.sep in text
-    is_there = os.path.isfile(text)  # noqa: PTH113 - Path's raises where the text is long
+    path = expanded(text)
+    is_there = os.path.isfile(path)  # noqa: PTH113 - Path's raises where the text is long
     if looks_like_a_file and (is_there or not ("," in text or sep in text)):
-        lines = _lines(Path(text), encoding)
+        lines = _lines(path, encoding)
     else:
         lines = [text]
         commas = "," in text and (sep not in text or not sep.strip())
@@ -317,10 +320,14 @@ def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | No
 
 def _lines(path: Path, encoding: str) -> list[str]:
     try:
-        return path.read_text(encoding=encoding).lstrip("\ufeff").splitlines()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(f"The codebook {str(path)!r} cannot be read: {reason}.") from error
+        with readable(Source(path)):
+            text = path.read_bytes()
+    except FileError as error:
+        raise FileError(f"--codebook: {error}") from error
+    try:
+        return text.decode(encoding).lstrip("\ufeff").splitlines()
+    except ValueError as error:
+        raise FileError(f"The codebook {str(path)!r} cannot be read: {error}.") from error
 
 
 def unescaped(text: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import setagree as sa
 from setagree import cli_options as options
 from setagree.cli_options import Delivery, Reading
-from setagree.cli_output import Deliverer, say, sentences
+from setagree.cli_output import Deliverer, printing, say, sentences
 from setagree.cli_reading import read_study, unescaped
 from setagree.cli_show import print_list
 from setagree.errors import OptionError, counted
@@ -38,8 +38,9 @@ def list_formats(*, delivery: Delivery) -> None:
     if delivery.form not in {None, "table"} or delivery.output is not None:
         Deliverer(delivery, [])(table, _plain(table))
         return
-    print_list(_rows(table))
-    sys.stdout.write(f"\n{_UNVERIFIED}")
+    with printing():
+        print_list(_rows(table))
+        sys.stdout.write(f"\n{_UNVERIFIED}")
 
 
 @options.grouped
@@ -50,7 +51,7 @@ def convert(
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
         raise OptionError("format='table' is for results; use csv, json or markdown.")
-    deliver = Deliverer(delivery, [file], forms=("csv", "json", "markdown"))
+    deliver = Deliverer(delivery, [file], reading, forms=("csv", "json", "markdown"))
     study = read_study(file, reading)
     frame = study.to_long()
     if study.kind == "labels" and deliver.form != "json":

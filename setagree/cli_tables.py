@@ -14,6 +14,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.errors import counted
+from setagree.escaping import visible
 
 if TYPE_CHECKING:
     from setagree.inference.planning import Plan
@@ -42,6 +43,11 @@ class Side:
             f"{which}_distance": row.distance,
             f"{which}_estimate": row.estimate,
         }
+
+
+def reason_of(row: sa.Agreement) -> str | None:
+    """Return why the estimate of an agreement is nan, or its interval alone."""
+    return getattr(row, "interval_reason", None) or row.reason
 
 
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
@@ -298,7 +304,9 @@ def _intervals(frame: pd.DataFrame) -> list[str]:
 
 def _columns(shown: Mapping[str, Iterable[Any]]) -> str:
     """Return columns as lines: names to the left, numbers to the right."""
-    cells = {name: [name, *map(str, column)] for name, column in shown.items()}
+    cells = {
+        name: [name, *(visible(str(cell)) for cell in column)] for name, column in shown.items()
+    }
     widths = {name: max(map(len, column)) for name, column in cells.items()}
     wide = sum(widths.values()) + 2 * (len(widths) - 1) > _TERMINAL
     aligned = [

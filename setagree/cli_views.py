@@ -28,10 +28,11 @@ from setagree.cli_options import (
     Texts,
     option,
 )
-from setagree.cli_output import Deliverer, check_ending, say, sentences
+from setagree.cli_output import Deliverer, check_ending, replacing, say, sentences
 from setagree.cli_reading import long_table, names, rater_names, read_study
 from setagree.cli_times import OverTime, Window, time_lines
 from setagree.errors import OptionError, SetagreeWarning, check_choice
+from setagree.sources.streams import expanded
 from setagree.views.findings import Findings, gather
 from setagree.views.report import report as write_report
 from setagree.views.sections import sections
@@ -108,26 +109,28 @@ def report(
 ) -> None:
     """Write all there is to know about a file into one page."""
     check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
-    Deliverer(Delivery(form="table", output=output), [file])  # refuses what cannot be replaced
+    # It refuses, before any work, what cannot or must not be replaced.
+    Deliverer(Delivery(form="table", output=output), [file], reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
-    path = write_report(
-        study,
-        output,
-        **given,
-        groups=_groups(file, reading, group, given),
-        model=rater_names(study, model) if model else None,
-        title=Path(file).stem if title is None else title,
-        format=form,  # type: ignore[arg-type]  # checked above
-        n_resamples=resamples_or(resampling.resamples, 999),
-        blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
-        duplicates=reading.duplicates,  # type: ignore[arg-type]
-        missing=names(reading.missing),
-        case=reading.case,  # type: ignore[arg-type]
-        rng=seed,
-    )
+    with replacing(expanded(output)):
+        path = write_report(
+            study,
+            output,
+            **given,
+            groups=_groups(file, reading, group, given),
+            model=rater_names(study, model) if model else None,
+            title=Path(file).stem if title is None else title,
+            format=form,  # type: ignore[arg-type]  # checked above
+            n_resamples=resamples_or(resampling.resamples, 999),
+            blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
+            duplicates=reading.duplicates,  # type: ignore[arg-type]
+            missing=names(reading.missing),
+            case=reading.case,  # type: ignore[arg-type]
+            rng=seed,
+        )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
 
 
@@ -148,7 +151,7 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(output=output), [file], forms=["table"])
+    deliver = Deliverer(Delivery(output=output), [file], reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import OptionError
+from setagree.errors import OptionError, counted
+from setagree.limits import MOST_BYTES, MOST_STEPS, check_cost
 from setagree.progress import track
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -25,6 +26,30 @@ def check_resamples(n_resamples: int) -> None:
     whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
     if not whole or n_resamples < 1:
         raise OptionError(f"n_resamples={n_resamples!r} must be a whole number of 1 or more.")
+
+
+def check_drawing(n_resamples: int, n_entries: int, *, name: str = "n_resamples") -> None:
+    """Raise `CostError` where so many resamples of so many entries exceed the limits.
+
+    Examples
+    --------
+    >>> check_drawing(999_999_999_999, 60)
+    Traceback (most recent call last):
+    setagree.errors.CostError: 999,999,999,999 resamples would take about 32,000.0 GB of memory; \
+the limit is 2.0 GB. Ask for n_resamples=62500000 or fewer.
+    """
+    n, each = min(int(n_resamples), 10**18), max(n_entries, 1)
+    most = min(MOST_BYTES // _KEPT, MOST_STEPS // each)
+    instead = f"Ask for {name}={most} or fewer." if most else "Keep a part of the units."
+    what = counted(n, name.removeprefix("n_").removesuffix("s"))
+    check_cost(what, n_bytes=_KEPT * n, n_steps=n * each, instead=instead)
+
+
+_KEPT = 32
+"""Bytes that an estimate takes while the distribution is put together and read off."""
+
+LOOPED = 3_000
+"""Entries that a resample is worth at least where each is a round of its own; 0.1 ms."""
 
 
 def check_level(level: object) -> None:
@@ -54,6 +79,7 @@ def draw_units(
 
     `width` is what a draw costs besides the units: the values it is summed over.
     """
+    check_drawing(n_resamples, max(n_units, width))
     at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
     starts = range(0, n_resamples, at_once)
     long = n_resamples * max(n_units, width) > _LONG_WORK

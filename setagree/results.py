@@ -14,6 +14,7 @@ from setagree.annotations import Annotations
 from setagree.coefficients.chance import Case, Estimate, standard_error
 from setagree.draws import check_level
 from setagree.errors import DataError, a_type, counted, did_you_mean
+from setagree.escaping import visible
 from setagree.tally import Tally
 from setagree.weights.base import Weights
 
@@ -347,7 +348,7 @@ def check_agreement(agreement: object) -> None:
 
 def _aligned(frame: pd.DataFrame) -> str:
     """Return the cells as lines: names to the left, numbers to the right."""
-    columns = [[str(name), *map(str, frame[name])] for name in frame.columns]
+    columns = [[str(name), *(visible(str(cell)) for cell in frame[name])] for name in frame.columns]
     widths = [max(map(len, column)) for column in columns]
     # Two spaces between columns, where that fits an ordinary terminal.
     gutter = "  " if sum(widths) + 2 * (len(widths) - 1) <= _TERMINAL else " "

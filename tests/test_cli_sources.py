@@ -268,7 +268,7 @@ class TestConfig:
     def test_files_that_cannot_be_read(self, monkeypatch, capsys):
         """A file that is not there, or is not UTF-8, is a sentence."""
         Path("bytes.toml").write_bytes(b"a = '\xff'")
-        for name, part in (("gone.toml", "cannot be read"), ("bytes.toml", "is no TOML")):
+        for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is no TOML")):
             code, printed = self.main(monkeypatch, capsys, "--config", name)
             assert (code, part in printed.err) == (2, True)
 

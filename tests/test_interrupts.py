@@ -27,7 +27,10 @@ sa.agreement(sys.argv[1], unit="doc", rater="who", labels="tags", memory_limit="
              spill=sys.argv[2])
 """
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the signals are those of POSIX")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="the signals are those of POSIX"),
+    pytest.mark.usefixtures("ctrl_c_is_heard"),
+]
 
 
 class SlowConnection:

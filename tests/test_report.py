@@ -26,11 +26,12 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
 )
+from setagree.escaping import as_markdown
 from setagree.views import panel_findings
 from setagree.views import report as report_module
 from setagree.views.contents import answers, contents, counts_line
 from setagree.views.findings import gather, running_share
-from setagree.views.markdown import escaped, markdown_report
+from setagree.views.markdown import markdown_report
 from setagree.views.report import methods_of, report
 from setagree.views.sections import sections
 from setagree.views.sentences import headline, main_findings, verdict_sentence
@@ -703,7 +704,7 @@ class TestMarkdown:
         assert "<script" not in markdown
         assert "<img" not in markdown
         assert "](javascript" not in markdown
-        assert escaped("a|b_*<i>&") == r"a\|b\_\*&lt;i&gt;&amp;"
+        assert as_markdown("a|b_*<i>&") == r"a\|b\_\*&lt;i&gt;&amp;"
 
     def test_chosen_by_ending_or_by_name(self, study, tmp_path):
         """An ending .md chooses Markdown, and so does the format by name."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
-from setagree.draws import ENTRIES_AT_ONCE
+from setagree.draws import ENTRIES_AT_ONCE, LOOPED, check_drawing
 from setagree.errors import DataError, OptionError
 from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.progress import track
@@ -33,10 +33,12 @@ def resample_pairs(
     if agreement.coefficient != "krippendorff_alpha":
         raise OptionError("method='krippendorff' is an algorithm for krippendorff_alpha alone.")
     if agreement.reason is not None:
+        check_drawing(n_resamples, 1)
         return np.full(n_resamples, np.nan)
     _check_whole(agreement)
     if _n_pairs(agreement) > PAIRS_LISTED:
         return _redrawn_counts(agreement, n_resamples, generator)
+    check_drawing(n_resamples, _n_pairs(agreement))
     loss = _pair_losses(agreement)
     at_once = max(1, ENTRIES_AT_ONCE // len(loss))
     parts = []
@@ -66,6 +68,7 @@ def _redrawn_counts(
     n = _n_pairs(agreement)
     if n >= _MOST_PAIRS:
         raise DataError(f"{n:,} pairs of ratings are too many to redraw.")
+    check_drawing(n_resamples, len(loss) + LOOPED)
     shares = times / times.sum()
     long = n_resamples * len(loss) > _LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="resamples", long=long)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.draws import Rng, as_generator, check_resamples
+from setagree.draws import Rng, as_generator, check_drawing, check_resamples
 from setagree.errors import DataError, check_choice
 from setagree.inference.shuffles import Shuffler, table_shuffles
 from setagree.results import Agreement, check_agreement
@@ -164,12 +164,15 @@ def permutation_test(
         )
     exact = False
     if agreement.reason is not None:
+        check_drawing(n_resamples, 1)
         distribution = np.full(n_resamples, np.nan)
     elif scheme == "table":
         distribution = table_shuffles(agreement, n_resamples, generator)
     else:
         shuffler = Shuffler(agreement, within_rater=scheme == "within_rater")
-        exact = shuffler.n_arrangements() <= n_resamples
+        n_arrangements = shuffler.n_arrangements()
+        exact = n_arrangements <= n_resamples
+        check_drawing(int(min(n_arrangements, n_resamples)), shuffler.width)
         distribution = (
             shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from setagree.annotations import Annotations
 from setagree.differences import ROUNDING
+from setagree.draws import LOOPED, check_drawing
 from setagree.errors import (
     DataError,
     SparseRatersWarning,
@@ -167,16 +169,21 @@ def _by_choices(
         if names[r] == "pilot":
             found[r] = Seen(unit_variance(agreement)[0], _ratings_a_unit(agreement))
             continue
-        chosen = _choices(able, r, n_resamples, generator)
+        chosen = _choices(able, r, n_resamples, generator, study.n_ratings)
         kept = (np.isin(study.rater_codes, some) for some in chosen)
         found[r] = _seen(agreement, study, kept, r, total=len(chosen))
     return _table(found, names, raters)
 
 
 def _choices(
-    able: npt.NDArray[np.intp], r: int, n_resamples: int, generator: np.random.Generator
+    able: npt.NDArray[np.intp],
+    r: int,
+    n_resamples: int,
+    generator: np.random.Generator,
+    n_ratings: int,
 ) -> list[list[int]]:
     """Return all choices of r raters, or some at random where there are more than n_resamples."""
+    check_drawing(min(n_resamples, math.comb(len(able), r)), n_ratings + LOOPED)
     some = itertools.islice(itertools.combinations(able.tolist(), r), n_resamples + 1)
     choices = [list(choice) for choice in some]
     if len(choices) <= n_resamples:

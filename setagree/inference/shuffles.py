@@ -15,6 +15,7 @@ from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
+from setagree.draws import LOOPED, check_drawing
 from setagree.errors import DataError
 from setagree.inference.inside_units import (
     Codes,
@@ -99,10 +100,15 @@ class Shuffler:
         return np.concatenate(parts)
 
     def _rows_at_once(self) -> int:
+        return max(1, ENTRIES_AT_ONCE // self.width)
+
+    @property
+    def width(self) -> int:
+        """The entries of an arrangement while it is evaluated."""
         width = max(len(self.value), self.weights.n_values)
         if self._lists_pairs:
             width = max(width, len(self._pairs[0]))
-        return max(1, ENTRIES_AT_ONCE // width)
+        return width
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of answers V of shape (B, n_ratings)."""
@@ -259,6 +265,7 @@ def table_shuffles(
         raise DataError(
             f"scheme='table' would move {n_cells:,} cells; the limit is {_TABLE_LIMIT:,}."
         )
+    check_drawing(n_resamples, n_cells + LOOPED)
     cells = np.full(n_cells, -1, dtype=np.int64)
     cells[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
         study.value_codes

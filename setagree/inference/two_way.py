@@ -18,6 +18,7 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.kappas import ac_scale, uniform_chance
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
+from setagree.draws import LOOPED, check_drawing
 from setagree.errors import DataError, ResamplingWarning, warn
 from setagree.inference.inside_units import (
     CountedUnits,
@@ -43,6 +44,7 @@ def two_way_replicates(
         )
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
+    check_drawing(n_resamples, study.n_ratings + LOOPED)
     two_way = TwoWay(agreement, study)
     out = np.empty(n_resamples)
     long = n_resamples * study.n_ratings > _LONG_WORK

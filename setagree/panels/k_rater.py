@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.replicates import alpha_replicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.draws import Rng, as_generator, check_level, row_weights
+from setagree.draws import LOOPED, Rng, as_generator, check_drawing, check_level, row_weights
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.panels.consensus import Rule
 from setagree.panels.decisions import Ties
@@ -193,6 +193,7 @@ def k_rater_reliability(
     rule = Rule(method, None, ties, found if by_medoid else None)
     named = rule.named(study)
     enough = _with_ratings(study, 2 * k)
+    check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
     long = n_splits * enough.n_ratings > _LONG_WORK
     pairs = [
         _split_alphas(enough, k, rule, found, generator)

@@ -10,7 +10,7 @@ import pandas as pd
 from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.draws import Rng, as_generator
+from setagree.draws import LOOPED, Rng, as_generator, check_drawing
 from setagree.errors import DataError, OptionError, counted, listing
 from setagree.panels.camps import Partition, best_cut, classical_scaling, cut, linkage_of
 from setagree.panels.distances_between import SharedPairs
@@ -238,6 +238,7 @@ def _null(
     chart: _Chart, pairs: SharedPairs, n_resamples: int, generator: np.random.Generator
 ) -> Floats:
     """Return the mean silhouettes where the answers to each unit are dealt out anew."""
+    check_drawing(n_resamples, pairs.n_pairs + len(chart.placed) ** 2 + LOOPED)
     long = n_resamples * (pairs.n_pairs + len(chart.placed) ** 2) > _LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
     sums = (pairs.shuffled_sums(generator) for _ in rounds)

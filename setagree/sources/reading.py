@@ -17,7 +17,6 @@ from setagree.errors import (
     OptionError,
     SetagreeError,
     check_choice,
-    check_path,
     shorten,
 )
 from setagree.labels import Blank, Case, Label, Missing
@@ -35,7 +34,7 @@ from setagree.sources.exports.detection import (
 from setagree.sources.exports.json_files import shown
 from setagree.sources.exports.json_rows import class_files
 from setagree.sources.files import read_table
-from setagree.sources.streams import check_encoding, matching, no_collection
+from setagree.sources.streams import check_encoding, expanded, listable, matching, no_collection
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide", _ROW_A_LABEL}
@@ -112,10 +111,10 @@ def read(
     if blank is not None:
         check_choice("blank", blank, ("missing", "empty", "error"))
     check_encoding(encoding)
-    where = _expanded(path)
+    where = expanded(path)
     _refuse_several(where)
     found = find_format(where, name=format, encoding=encoding, duplicates=duplicates)
-    with no_collection():
+    with no_collection(), listable(where):
         answers = found.read(where, Request(question, blank, roster, sep, encoding))
     if not answers.units:
         raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
@@ -187,7 +186,7 @@ def seen_format(path: Path, *, encoding: str = "utf-8") -> Format | None:
     FileError
         It is damaged JSON.
     """
-    path = _expanded(path)
+    path = expanded(path)
     if not (path.is_file() or path.is_dir()):
         return None
     return _of_tool(peek(path, encoding), path, [path])
@@ -206,7 +205,7 @@ def plain_table(
         What it could not look into, a pattern or standard input, is the export of a tool.
     """
     frame = read_table(path, encoding=encoding, sep=sep)
-    where = _expanded(path)
+    where = expanded(path)
     if where.is_file() and not is_binary(where):
         return frame  # of which all was seen
     files = [] if str(path) == "-" else matching(path)
@@ -243,11 +242,6 @@ def _refuse_several(path: Path) -> None:
             f"{_named(path)}: the export of a tool is read from one file or folder that is named; "
             "several, or standard input, are read as plain tables alone, by setagree.agreement."
         )
-
-
-def _expanded(path: str | os.PathLike[str]) -> Path:
-    check_path(path)
-    return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
 
 
 def _repeats(answers: Answers) -> str:

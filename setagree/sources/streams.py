@@ -26,6 +26,7 @@ from typing import BinaryIO, cast
 from setagree.errors import (
     FileError,
     OptionError,
+    check_path,
     counted,
     did_you_mean,
     listing,
@@ -162,8 +163,18 @@ def find_sources(path: str | os.PathLike[str], encoding: str) -> Iterator[list[S
         yield [Source(each, encoding) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
+        _copy_stdin(cast("BinaryIO", spool))
         yield [Source(Path(_STDIN), encoding, spool=cast("BinaryIO", spool))]
+
+
+def _copy_stdin(spool: BinaryIO) -> None:
+    """Copy all of standard input, which whoever started the program may have closed."""
+    if sys.stdin is None:
+        raise FileError("Standard input cannot be read: it is closed.")
+    try:
+        shutil.copyfileobj(sys.stdin.buffer, spool)
+    except OSError as error:
+        raise FileError(f"Standard input cannot be read: {error.strerror or error}.") from error
 
 
 def check_encoding(encoding: str) -> None:
@@ -194,6 +205,16 @@ def readable(source: Source) -> Iterator[None]:
 
 
 @contextmanager
+def listable(folder: Path) -> Iterator[None]:
+    """Word what fails while the files of a folder are looked for and read."""
+    try:
+        yield
+    except OSError as error:
+        path = folder if error.filename is None else error.filename
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+
+
+@contextmanager
 def no_collection() -> Iterator[None]:
     """Pause the search for reference cycles: JSON has none, and millions of objects."""
     was_on = gc.isenabled()
@@ -208,6 +229,12 @@ def no_collection() -> Iterator[None]:
 def _is_clutter(info: zipfile.ZipInfo) -> bool:
     """Say whether a member is a folder, or what a Mac adds to an archive."""
     return info.is_dir() or info.filename.startswith("__MACOSX/")
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path in which ~ stands for the home of the user."""
+    check_path(path)
+    return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
 
 
 def matching(path: str | os.PathLike[str]) -> list[Path]:

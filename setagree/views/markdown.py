@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from setagree.escaping import as_markdown
 from setagree.inference.benchmark import CAUTION
 from setagree.views.findings import Findings
 from setagree.views.sections import sections
 from setagree.views.sentences import headline, main_findings, verdict_sentence
 from setagree.views.tables import Column, Section, Table, shown, span
 from setagree.views.words import Name, Sentence
-
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@])")
 
 
 def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
@@ -21,7 +19,7 @@ def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
 
 
 def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
-    yield from (f"# {escaped(title.short)}", "", counts, "")
+    yield from (f"# {as_markdown(title.short)}", "", counts, "")
     yield from (f"**{said(headline(f))}** {_verdict(f)}", "", f"*{CAUTION}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
@@ -70,14 +68,9 @@ def _row(cells: Iterable[str]) -> str:
 def said(sentence: Sentence) -> str:
     """Return a sentence as Markdown, in which what a user wrote is text and nothing else."""
     return "".join(
-        escaped(piece.short) if isinstance(piece, Name) else plain_text(piece) for piece in sentence
+        as_markdown(piece.short) if isinstance(piece, Name) else plain_text(piece)
+        for piece in sentence
     )
-
-
-def escaped(text: str) -> str:
-    """Return text in which no sign means anything, to Markdown or to HTML."""
-    safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKS.sub(r"\\\1", safe)
 
 
 def plain_text(text: str) -> str:

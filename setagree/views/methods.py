@@ -13,6 +13,7 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.draws import check_level
 from setagree.errors import DataError, OptionError, a_type, check_choice, check_list, counted
+from setagree.escaping import visible
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.labels import Blank, Case
@@ -30,7 +31,6 @@ from setagree.views.words import (
     own_name,
     percent,
     share,
-    visible,
 )
 
 Measured: TypeAlias = Study | Agreement | AgreementTable

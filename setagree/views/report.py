@@ -13,8 +13,9 @@ from setagree.annotations import Annotations
 from setagree.assembly import Duplicates
 from setagree.distances.registry import DistanceLike
 from setagree.draws import Rng
-from setagree.errors import FileError, MissingDependencyError, check_choice, check_path
+from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.labels import Blank, Case
+from setagree.sources.streams import expanded
 from setagree.views.contents import counts_line
 from setagree.views.findings import Findings, Groups, gather
 from setagree.views.markdown import markdown_report
@@ -59,7 +60,8 @@ def report(
     study : Annotations
         Who gave which answer to which unit.
     path : str or path
-        The file; it is replaced only when the whole report is ready.
+        The file; it is replaced only when the whole report is ready, and where its ending is
+        neither that of a page nor of Markdown only where `format` is given.
     coefficient, distance
         What is explained, as in `agreement`. Default: alpha with the default distance.
     level : float
@@ -109,8 +111,7 @@ def report(
     ...     print(path.read_text(encoding="utf-8").splitlines()[0])
     # study
     """
-    check_path(path)
-    target = Path(path)
+    target = expanded(path)
     form = _format(format, target)
     check_target(target)
     named = Name.of(target.stem if title is None else title)
@@ -155,11 +156,21 @@ def methods_of(f: Findings) -> str:
 
 def _format(form: str | None, target: Path) -> str:
     if form is None:
+        _check_replaced(target)
         form = "markdown" if target.suffix.lower() in {".md", ".markdown"} else "html"
     check_choice("format", form, ("html", "markdown"))
     if form == "html":
         _need_page()
     return form
+
+
+def _check_replaced(target: Path) -> None:
+    """Refuse to put a page in the place of a file that is none, such as the table of the study."""
+    if target.exists() and target.suffix.lower() not in {".html", ".htm", ".md", ".markdown", ""}:
+        raise FileError(
+            f"{str(target)!r} is there and is no report, by its name; let the path end in .html "
+            "or .md, or say format= to replace it."
+        )
 
 
 def _need_page() -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from setagree.escaping import JOINERS, visible
 from setagree.labels import display_labels
 from setagree.views import style
 
@@ -53,9 +54,6 @@ DISTANCE_NAMES = {
     "hamming": "Hamming",
 }
 
-JOINERS = "\u200c\u200d"
-"""What holds emoji and Persian words together; every other invisible sign is spelled out."""
-
 
 @dataclass(frozen=True)
 class Name:
@@ -87,15 +85,6 @@ class Name:
 Words: TypeAlias = "str | Name"
 Sentence: TypeAlias = tuple[Words, ...]
 """Pieces that follow one another; what a user wrote is marked as a `Name`."""
-
-
-def visible(text: str) -> str:
-    """Return text whose invisible signs are spelled out: they could turn or hide what follows."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text
-    )
 
 
 def capitalised(piece: Words) -> Words:

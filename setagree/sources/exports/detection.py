@@ -16,7 +16,7 @@ from setagree.labels import is_missing
 from setagree.sources.exports.base import Format, Peek
 from setagree.sources.exports.json_files import first_object, read_records, shown
 from setagree.sources.files import first_rows, sniff_delimiter
-from setagree.sources.streams import Source, check_encoding, readable
+from setagree.sources.streams import Source, check_encoding, listable, readable
 
 _HEAD = 2**16
 _HEAD_ROWS = 500
@@ -152,8 +152,10 @@ def _start(path: Path) -> bytes:
 
 def _names(folder: Path) -> tuple[str, ...]:
     """Return the relative names of the files in a folder, as many as are needed to know it."""
-    files = (each for each in folder.rglob("*") if each.is_file())
-    return tuple(sorted(each.relative_to(folder).as_posix() for each in islice(files, _MOST_NAMES)))
+    with listable(folder):
+        files = (each for each in folder.rglob("*") if each.is_file())
+        names = [each.relative_to(folder).as_posix() for each in islice(files, _MOST_NAMES)]
+    return tuple(sorted(names))
 
 
 def _record(path: Path, head: str, encoding: str) -> object:
