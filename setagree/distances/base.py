@@ -20,7 +20,6 @@ OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 
 LEAST, MOST = 1e-150, 1e150
 """Between these lies a distance that is not 0, so that it can be squared and added up."""
-"""Between these lies a distance that is not 0, so that it can be squared and added up."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,8 @@ class OverlapDistance(Distance):
     function : callable
         ``function(a, b, i)`` on integer arrays of one shape: the two sizes and the size of the
         intersection; returns the distances as an array of that shape. Must be 0 where a = b = i,
-        finite, not negative, and symmetric in a and b.
+        finite, not negative, and symmetric in a and b: checked for all sizes up to 40, and for a
+        sample of larger ones.
     name : str
         What results call it.
     bounded : bool
@@ -191,8 +191,10 @@ class ScaleDistance(Distance):
 class CallableDistance(Distance):
     """A plain Python function of two answers.
 
-    Called once for each unordered pair of distinct observed values. The credit is 1 - d where no
-    observed distance is larger than 1, else 1 - d / d_max; `bounded` promises the former.
+    Called once for each unordered pair of distinct observed values, each value with itself, and in
+    the other order to see that it is symmetric: for every pair of up to 100 values, for a random
+    sample of more (20 % more calls in all). The credit is 1 - d where no observed distance is
+    larger than 1, else 1 - d / d_max; `bounded` promises the former.
 
     Examples
     --------

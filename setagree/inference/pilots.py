@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
-from setagree.differences import ROUNDING
+from setagree.coefficients.chance import ROUNDING
 from setagree.errors import (
     DataError,
     SparseRatersWarning,

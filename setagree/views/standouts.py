@@ -16,7 +16,7 @@ _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
 _LOW = 0.25
-"""What the middle interval of a rater who answers like chance stays below."""
+"""What the middle interval of a rater who agrees with nobody stays below."""
 
 _SURE = 0.05
 
@@ -40,7 +40,7 @@ def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
     return bool(held < _EVEN * n / len(labels))
 
 
-def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
+def pairs_with_nobody(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
     """Return a rater's pairs, if that rater alone agrees with nobody.
 
     None of the intervals lies above 0, the middle one ends low, and the others agree surely more
