@@ -107,7 +107,8 @@ class Agreement:
             low, high = map(_four, self.interval())
             value = f"{_four(self.estimate)} (se {self.standard_error:.4f}, 95% {low} to {high})"
         said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
-        return f"<{said}. {self.interval_reason}>" if self.standard_error == 0 else f"<{said}>"
+        alike = self.reason is None and self.standard_error == 0
+        return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
 
     def __float__(self) -> float:
         """Return the estimate."""
@@ -245,7 +246,7 @@ def make_agreement(
         coefficient,
         distance,
         parts.estimate,
-        standard_error(parts),
+        standard_error(parts) if reason is None else float("nan"),
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,

@@ -212,7 +212,7 @@ class TestTable:
 
     @pytest.mark.parametrize(("sign", "spread"), [(-1, 0.1), (1, 0.1), (-1, 9)])
     def test_below_chance(self, sign, spread):
-        """The table tells nothing from chance: its t test is wrong too often where units are few."""
+        """The table tells nothing from chance: its t test errs too often where units are few."""
         row = made(sign * 0.5, [sign * 0.5 - spread, sign * 0.5, sign * 0.5 + spread])
         assert "chance" not in str(AgreementTable((row,), 0.95, 0))
 
@@ -307,7 +307,9 @@ class TestTable:
         study = annotations(text("a a / a a"))
         with pytest.warns(sa.UndefinedAgreementWarning, match="only one value"):
             table = sa.agreement(study, coefficients=["fleiss_kappa", "percent_agreement"])
-        undefined, defined = str(table).splitlines()[3:]
+        undefined, defined, _, said = str(table).splitlines()[3:]
+        alike = "No disagreement was seen in 2 units (percent_agreement [masi])"
+        assert said == f"{alike}; permutation_test gives a p for that."
         assert undefined.split() == ["fleiss_kappa", "masi", "1.0000", "1.0000", *"----"]
         assert defined.split() == ["percent_agreement", "masi", *["1.0000", "0.0000"], *"--"]
 

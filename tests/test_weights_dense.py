@@ -44,9 +44,9 @@ class TestCallable:
         assert half.at(np.array([0]), np.array([1])).tolist() == [0.5]
 
     def test_asked_once_a_pair(self):
-        """Each unordered pair is asked once; of more than 100 values a fifth of them is once more.
+        """Each unordered pair is asked once; of more than 100 values some 15 % are once more.
 
-        That fifth holds the calls that compare each value with itself, and no pair twice.
+        These hold the calls that compare each value with itself, and no pair twice.
         """
         for n in (30, 100, 101, 400):
             asked = []
@@ -63,7 +63,7 @@ class TestCallable:
             assert len(forward) == len(set(forward)) == pairs
             assert len(own) == len(set(own)) == n
             assert len(back) == len(set(back))
-            assert len(back) == pairs if n <= 100 else 0.2 * pairs - n - 1 <= len(back)
+            assert len(back) == pairs if n <= 100 else 0.14 * pairs <= len(back) + n
             assert n <= 100 or len(back) + n <= 0.2 * pairs
 
     def test_few_values_are_asked_both_ways_all(self):

@@ -79,8 +79,7 @@ class OverlapDistance(Distance):
     function : callable
         ``function(a, b, i)`` on integer arrays of one shape: the two sizes and the size of the
         intersection; returns the distances as an array of that shape. Must be 0 where a = b = i,
-        finite, not negative, and symmetric in a and b: checked for all sizes up to 40, and for a
-        sample of larger ones.
+        finite, not negative, and symmetric in a and b (checked up to size 40, then on a sample).
     name : str
         What results call it.
     bounded : bool
@@ -191,10 +190,10 @@ class ScaleDistance(Distance):
 class CallableDistance(Distance):
     """A plain Python function of two answers.
 
-    Called once for each unordered pair of distinct observed values, each value with itself, and in
-    the other order to see that it is symmetric: for every pair of up to 100 values, for a random
-    sample of more (20 % more calls in all). The credit is 1 - d where no observed distance is
-    larger than 1, else 1 - d / d_max; `bounded` promises the former.
+    Called once for each unordered pair of distinct observed values, and to check it: each value
+    with itself, and pairs the other way round, all of them up to 100 values, of more a random
+    sample (15 % more calls). The credit is 1 - d where no observed distance is larger than 1, else
+    1 - d / d_max; `bounded` promises the former.
 
     Examples
     --------
@@ -327,6 +326,17 @@ def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
 
 def check_entries(entries: Floats, values: list[Any]) -> None:
     """Raise `DistanceError` unless entries are finite, >= 0, symmetric and 0 on the diagonal."""
+    check_range(entries, values)
+    if (np.diagonal(entries) != 0).any():
+        k = int(np.flatnonzero(np.diagonal(entries))[0])
+        ones = bool((np.diagonal(entries) == 1).all())
+        hint = " It looks like a similarity: say similarity=True." if ones else ""
+        raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
+    _check_symmetric(entries, values, "distance")
+
+
+def check_range(entries: Floats, values: list[Any]) -> None:
+    """Raise `DistanceError` unless entries are finite and not negative, and can be squared."""
     bad = ~np.isfinite(entries) | (entries < 0)
     if bad.any():
         k, l = np.argwhere(bad)[0]
@@ -340,11 +350,6 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
             f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
             f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
         )
-    if (np.diagonal(entries) != 0).any():
-        k = int(np.flatnonzero(np.diagonal(entries))[0])
-        hint = " It looks like a similarity: say similarity=True." if _ones(entries) else ""
-        raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
-    _check_symmetric(entries, values, "distance")
 
 
 def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
@@ -386,10 +391,6 @@ def _is_numbered(axis: pd.Index[Any]) -> bool:
 
 def _texts(keys: list[Any]) -> list[str]:
     return [shorten(set(k) if isinstance(k, frozenset) else k) for k in keys]
-
-
-def _ones(entries: Floats) -> bool:
-    return bool((np.diagonal(entries) == 1).all())
 
 
 def _pair(values: list[Any], k: int, l: int) -> str:
