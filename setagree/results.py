@@ -246,7 +246,7 @@ def make_agreement(
         coefficient,
         distance,
         parts.estimate,
-        standard_error(parts) if reason is None else float("nan"),
+        standard_error(parts),
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
