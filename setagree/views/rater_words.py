@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.views.findings import Findings
-from setagree.views.standouts import pairs_with_nobody
+from setagree.views.standouts import pairs_at_chance
 from setagree.views.words import Name, Sentence, count, interval, number, short_name, signed
 
 
@@ -23,7 +23,7 @@ def rater_finding(f: Findings) -> Sentence:
     sure = raters[raters["change_low"] > 0]
     first = raters.iloc[0]
     if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
-        return _without_spread(first, word)
+        return (*_without_spread(first, word), *(_with_nobody(f, first["rater"]) or _habit(first)))
     if not len(sure):
         return _nobody_surely(raters, word)
     # Who would raise it most need not be one of whom that is sure.
@@ -53,7 +53,7 @@ def _without_spread(rater: pd.Series[Any], word: str) -> Sentence:
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:
     """Return that a rater agrees with nobody, where all pairs say so."""
-    pairs = pairs_with_nobody(f.frame("pairs"), rater)
+    pairs = pairs_at_chance(f.frame("pairs"), rater)
     if pairs is None:
         return ()
     ends = interval(pairs["estimate"].min(), pairs["estimate"].max())

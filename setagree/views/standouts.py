@@ -25,9 +25,10 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
     It is where its interval ends below the alpha of every other label. Labels whose interval is
-    wide are left out, as their alpha says little.
+    wide are left out, as their alpha says little; those of full agreement have none, and stay.
     """
-    known = labels[labels["high"] - labels["low"] <= _KNOWN]
+    narrow = labels["high"] - labels["low"] <= _KNOWN
+    known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
     known = known.sort_values("alpha", kind="stable")
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
         return None
@@ -40,7 +41,7 @@ def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
     return bool(held < _EVEN * n / len(labels))
 
 
-def pairs_with_nobody(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
+def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
     """Return a rater's pairs, if that rater alone agrees with nobody.
 
     None of the intervals lies above 0, the middle one ends low, and the others agree surely more
