@@ -16,11 +16,12 @@ from setagree.assembly import AnswerKind, Coded, Duplicates, assemble, label_syn
 from setagree.coding import Codes, Kind, Value, used_labels
 from setagree.errors import OptionError, counted
 from setagree.frames import Frame
+from setagree.frozen import ReadOnlyArrays
 from setagree.labels import Blank, Case, Label, LabelSyntax, Missing, sorted_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Annotations:
+class Annotations(ReadOnlyArrays):
     """Annotations of units by raters, every column coded as integers.
 
     Build it with `from_long`, `from_wide`, `from_indicators`, `from_triples` or
@@ -35,7 +36,8 @@ class Annotations:
     values : tuple
         The distinct answers.
     unit_codes, rater_codes, value_codes : ndarray of int, shape (n_ratings,)
-        Positions in `units`, `raters` and `values`, one entry an annotation.
+        Positions in `units`, `raters` and `values`, one entry an annotation. All arrays are
+        read-only.
     n_missing : int
         Cells that held no annotation.
     n_repeated : int

@@ -89,9 +89,9 @@ def permute(
     refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
     table = scored(file, reading, large=large, asked=asked, coefficients=ALPHA)
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
-    frames = [sa.permutation_test(row, **given).to_frame() for row in table]
-    frame = pd.concat(frames, ignore_index=True).assign(seed=seed)
-    deliver(frame, tables.tests(table, frame), reasons=map(reason_of, table))
+    tested = [sa.permutation_test(row, **given) for row in table]
+    frame = pd.concat([test.to_frame() for test in tested], ignore_index=True).assign(seed=seed)
+    deliver(frame, tables.tests(table, tested, frame), reasons=map(reason_of, table))
 
 
 @options.grouped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,6 +17,7 @@ from setagree.errors import counted
 from setagree.escaping import visible
 
 if TYPE_CHECKING:
+    from setagree.inference.permutation import PermutationTest
     from setagree.inference.planning import Plan
 
 _TERMINAL = 80
@@ -47,7 +48,7 @@ class Side:
 
 def reason_of(row: sa.Agreement) -> str | None:
     """Return why the estimate of an agreement is nan, or its interval alone."""
-    return getattr(row, "interval_reason", None) or row.reason
+    return row.interval_reason
 
 
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
@@ -67,10 +68,10 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"units, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
-    return _paragraphs(_counts(table), _columns(shown), _note(note))
+    return _paragraphs(_counts(table), _columns(shown), *_alike(table), _note(note))
 
 
-def tests(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
     """Return a table of permutation tests."""
     shown = {
         "coefficient": frame["coefficient"],
@@ -82,7 +83,27 @@ def tests(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         "p": map(_p, frame["p_value"]),
     }
     note = f"{_meaning_of_p(frame)} {_undefined(frame, 'reshuffles')}"
-    return _paragraphs(_counts(table), _columns(shown), _note(note))
+    said = [*_beside_chance(tested), *_alike(table)]
+    return _paragraphs(_counts(table), _columns(shown), *said, _note(note))
+
+
+def _beside_chance(tested: Sequence[PermutationTest]) -> Iterator[str]:
+    """Yield which agreements one tail of the test tells from chance, and how far."""
+    for said, tail in (("more than chance", "upper tail"), ("below chance", "lower tail")):
+        named = [
+            f"{test.agreement.coefficient} [{test.agreement.distance}] "
+            f"({tail}: p {_p(test.tail('greater' if tail == 'upper tail' else 'less'))})"
+            for test in tested
+            if test.beside_chance == said
+        ]
+        if named:
+            yield _note(f"{said.capitalize()}: {', '.join(named)}.")
+
+
+def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
+    """Yield why agreements have no interval though their standard error is 0."""
+    whys = dict.fromkeys(row.interval_reason for row in agreements if row.standard_error == 0)
+    yield from (f"{why}." for why in whys)
 
 
 def comparison(
@@ -103,8 +124,9 @@ def comparison(
         numbers = [f"{one.number} - {two.number}" for one, two in pairs]
         shown = _columns({"pair": numbers, **found})
     head = [_counts(scored[0])] if len(scored) == 1 else []
-    sides = _sides([side for family in families for side in family])
-    return _paragraphs(*head, _columns(sides), shown, _note(_how_compared(frame)))
+    sides = [side for family in families for side in family]
+    alike = _alike([side.agreement for side in sides])
+    return _paragraphs(*head, _columns(_sides(sides)), shown, *alike, _note(_how_compared(frame)))
 
 
 def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:

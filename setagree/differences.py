@@ -10,16 +10,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.canonical import Keys, value_numbers
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, counted, listing
 from setagree.results import Agreement
 from setagree.scoring import COEFFICIENTS
 
 Design: TypeAlias = Literal["same_units", "independent"]
 Places: TypeAlias = npt.NDArray[np.integer[Any]]
-
-ROUNDING = 1e-12
-"""A difference, or a standard error, that rounding alone can bring about."""
 
 
 def linearised_difference(
@@ -35,7 +32,8 @@ def linearised_difference(
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies z = difference / sqrt(SE1² + SE2²).
+    independent studies z = difference / sqrt(SE1² + SE2²). Where one of the two has a standard
+    error of 0, or none, so has the difference: none.
 
     Parameters
     ----------
@@ -46,8 +44,9 @@ def linearised_difference(
     from scipy.special import ndtri, stdtrit
 
     difference = one.estimate - two.estimate
+    known = one.standard_error > 0 and two.standard_error > 0
     if design == "independent":
-        se = float(np.hypot(one.standard_error, two.standard_error))
+        se = float(np.hypot(one.standard_error, two.standard_error)) if known else float("nan")
         return difference_row(difference, se, float(ndtri((1 + level) / 2)), np.inf)
     first, second = unit_places([one, two]) if places is None else places
     psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
@@ -56,28 +55,31 @@ def linearised_difference(
         x = deviations(agreement)
         counts[place] |= np.isfinite(x)
         psi[place] += sign * np.nan_to_num(x)
-    undefined = np.isnan(one.standard_error + two.standard_error)
-    se = float("nan") if undefined else float(np.sqrt(psi @ psi))
+    se = float(np.sqrt(psi @ psi)) if known else float("nan")
     df = int(counts.sum()) - 1
     return difference_row(difference, se, float(stdtrit(df, (1 + level) / 2)), df)
 
 
 def difference_row(difference: float, se: float, quantile: float, df: float) -> dict[str, float]:
-    """Return a difference with its interval and two-sided p; df may be infinite."""
+    """Return a difference with its interval and two-sided p; df may be infinite.
+
+    A difference without any spread is known only where it is 0: the two are one and the same then.
+    Else there is no interval and no p.
+    """
     from scipy.special import ndtr, stdtr
 
-    if np.isnan(se):
-        p = float("nan")
-    elif abs(difference) <= ROUNDING:
-        p = 1.0
-    else:
-        t = -abs(difference) / se if se > 0 else -np.inf
+    same = abs(difference) <= ROUNDING
+    se = 0.0 if se <= ROUNDING else se
+    half = quantile * se if se > 0 or same else float("nan")
+    p = 1.0 if same and not np.isnan(se) else float("nan")
+    if se > 0 and not same:
+        t = -abs(difference) / se
         p = 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
     return {
         "difference": difference,
         "standard_error": se,
-        "low": difference - quantile * se,
-        "high": difference + quantile * se,
+        "low": difference - half,
+        "high": difference + half,
         "p_value": p,
         "n_undefined": 0,
     }

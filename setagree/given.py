@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from setagree.frozen import ReadOnlyArrays
+
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Given(ReadOnlyArrays):
     """The answers of one unit of each pattern, with their raters.
 
     Attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Case, Estimate, standard_error
+from setagree.coefficients.chance import ROUNDING, Case, Estimate, standard_error
 from setagree.draws import check_level
 from setagree.errors import DataError, a_type, counted, did_you_mean
 from setagree.escaping import visible
@@ -60,7 +61,8 @@ class Agreement:
     estimate : float
         The coefficient; nan where it is undefined, see `reason`.
     standard_error : float
-        Analytic, by linearisation (Gwet 2014); nan where there is none.
+        Analytic, by linearisation (Gwet 2014); nan where there is none. A standard error of 0 is no
+        certainty: there is no interval and no p then, see `interval_reason`.
     observed_agreement, expected_agreement : float
         pa and pe in the form (pa - pe) / (1 - pe).
     observed_disagreement, expected_disagreement : float
@@ -100,10 +102,14 @@ class Agreement:
             value = f"nan ({self.reason})"
         elif np.isnan(self.standard_error):
             value = _four(self.estimate)
+        elif self.standard_error == 0:
+            value = f"{_four(self.estimate)} (se 0)"
         else:
             low, high = map(_four, self.interval())
             value = f"{_four(self.estimate)} (se {self.standard_error:.4f}, 95% {low} to {high})"
-        return f"<{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}>"
+        said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
+        alike = self.reason is None and self.standard_error == 0
+        return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
 
     def __float__(self) -> float:
         """Return the estimate."""
@@ -158,8 +164,21 @@ class Agreement:
         """The units behind the standard error, less one."""
         return float(self.parts.counted.sum()) - 1
 
+    @property
+    def interval_reason(self) -> str | None:
+        """Why `interval` and `p_value` are nan (such as full agreement); None if they are not."""
+        if self.reason is not None or self.standard_error > 0:
+            return self.reason
+        if np.isnan(self.standard_error):
+            return f"{self.coefficient} has no standard error here"
+        if self.observed_disagreement <= ROUNDING * self.weights.max_distance:
+            return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
+        return "All units disagree alike"
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided t interval; the upper end is cut at 1, the lower is not.
+
+        Without a standard error above 0 there is none (nan), and `interval_reason` says why.
 
         Parameters
         ----------
@@ -172,7 +191,7 @@ class Agreement:
             The level is not between 0 and 1.
         """
         check_level(level)
-        if np.isnan(self.standard_error):
+        if not self.standard_error > 0:
             return float("nan"), float("nan")
         from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
 
@@ -183,12 +202,11 @@ class Agreement:
     def p_value(self) -> float:
         """The two-sided t test of estimate / standard error against 0, as irrCAC has it.
 
-        The permutation test is another number with another name.
+        nan without a standard error above 0. The permutation test is another number, and the
+        better one where units are few or labels rare.
         """
-        if np.isnan(self.standard_error):
+        if not self.standard_error > 0:
             return float("nan")
-        if self.standard_error == 0:
-            return 0.0 if self.estimate else float("nan")
         from scipy.special import stdtr
 
         t = abs(self.estimate) / self.standard_error
@@ -291,7 +309,8 @@ class AgreementTable:
         return f"{self._counts()}\n\n{_aligned(self._shown())}{said}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}"
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._remarks())
+        return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}{said}"
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
@@ -313,12 +332,17 @@ class AgreementTable:
         return ", ".join(parts)
 
     def _remarks(self) -> list[str]:
-        """Return what the columns do not say: that a small p may be one of disagreement."""
-        low = [row for row in self.rows if row.interval(level=self.level)[1] < 0]
-        if not low:
-            return []
-        names = ", ".join(f"{row.coefficient} [{row.distance}]" for row in low)
-        return [f"Below chance: {names}. The raters agree less than by accident; p says the same."]
+        """Return why rows have no interval though their standard error is 0, in one line."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.standard_error == 0:
+                name = f"{row.coefficient} [{row.distance}]"
+                found.setdefault(str(row.interval_reason), []).append(name)
+        said = [
+            why if len(names) == len(self.rows) else f"{why} ({', '.join(names)})"
+            for why, names in found.items()
+        ]
+        return [f"{'. '.join(said)}; permutation_test gives a p for that."] if said else []
 
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()

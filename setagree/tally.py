@@ -17,6 +17,7 @@ from setagree.coding import Answers, Codes, Kind, Value, as_objects, code_label_
 from setagree.count_tables import checked_counts, unit_names
 from setagree.doubts import doubt_similar
 from setagree.errors import DataError, a_type, check_choice, counted
+from setagree.frozen import ReadOnlyArrays
 from setagree.given import Given, entries_of
 from setagree.labels import Case, LabelSyntax
 from setagree.numbers import inferred
@@ -25,7 +26,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally:
+class Tally(ReadOnlyArrays):
     """Distinct unit patterns and how often each occurs.
 
     A pattern is a row of counts: how many raters gave each value to a unit. Units with the same

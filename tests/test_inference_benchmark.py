@@ -51,7 +51,7 @@ def test_membership_is_a_truncated_normal(scale, estimate, se):
 
 @every_scale
 @settings(max_examples=40, deadline=None)
-@given(estimate=st.floats(-1, 1), se=st.floats(0, 2))
+@given(estimate=st.floats(-1, 1), se=st.floats(0, 2, exclude_min=True))
 def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
     """No better level reaches .95; the verdict does."""
     result = judged(estimate, se, scale)
@@ -79,18 +79,20 @@ def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
     ],
 )
 def test_boundaries(scale, ends):
-    """Without uncertainty, a level begins at its lower end and ends before the next one.
+    """A level begins at its lower end and ends at the next one: all but certain estimates tell.
 
     Lower ends: Krippendorff 2004, Landis & Koch 1977, Altman 1991, Fleiss 1981.
     """
     lowest = {"krippendorff": "discard"}.get(scale, "poor")
     below = [lowest, *list(ends.values())[:-1]]
     for (end, name), before in zip(ends.items(), below, strict=True):
-        assert judged(end, 0.0, scale).verdict == name
-        assert judged(np.nextafter(end, -1), 0.0, scale).verdict == before
-        assert judged(end, 0.0, scale).levels["membership"].sum() == 1
-    assert judged(1.0, 0.0, scale).verdict == list(ends.values())[-1]
-    assert judged(-1.0, 0.0, scale).verdict == lowest
+        assert judged(end + 1e-9, 1e-10, scale).verdict == name
+        assert judged(end - 1e-9, 1e-10, scale).verdict == before
+        levels = judged(end, 1e-10, scale).levels
+        assert levels.loc[levels["level"] == name, "from"].item() == end
+        assert levels.loc[levels["level"] == before, "to"].item() == end
+    assert judged(1.0, 1e-10, scale).verdict == list(ends.values())[-1]
+    assert judged(-1.0, 1e-10, scale).verdict == lowest
 
 
 @every_scale
@@ -105,7 +107,7 @@ def test_nan(scale):
 
 def test_far_below_the_scale():
     """Brennan-Prediger with partial credit can lie below -1: the lowest level, not 0 / 0."""
-    for se in (0.0, 1e-3):
+    for se in (1e-9, 1e-3):
         result = judged(-2.5, se)
         assert result.verdict == "poor"
         assert result.levels["membership"].tolist() == [0, 0, 0, 0, 1]
@@ -114,13 +116,25 @@ def test_far_below_the_scale():
 
 def test_a_small_standard_error():
     """As the standard error falls to 0 the verdict becomes the level of the estimate itself."""
-    for estimate in (-1.0, -0.3, 0.25, 0.5, 0.61, 0.99, 1.0):
-        assert judged(estimate, 1e-9).verdict == judged(estimate, 0.0).verdict
+    level = {-1.0: "poor", -0.3: "poor", 0.25: "fair", 0.5: "moderate", 0.61: "good"}
+    for estimate, verdict in (level | {0.99: "very good", 1.0: "very good"}).items():
+        assert judged(estimate, 1e-9).verdict == verdict
+
+
+@every_scale
+def test_a_standard_error_of_0(scale):
+    """It is no certainty: no verdict and no membership, and why."""
+    result = judged(1.0, 0.0, scale)
+    assert result.verdict == "none. All units disagree alike"
+    assert "Verdict: none. All units disagree alike. " in str(result)
+    assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
+    agreed = sa.krippendorff_alpha(annotations(text("a a / b b")))
+    assert sa.benchmark(agreed, scale=scale).verdict == "none. No disagreement was seen in 2 units"
 
 
 def test_a_scale_of_your_own():
     """Lower ends in any order; the lowest is -1."""
-    result = judged(0.6, 0.0, {"fine": 0.5, "no": -1, "so so": 0.1})
+    result = judged(0.6, 1e-9, {"fine": 0.5, "no": -1, "so so": 0.1})
     assert result.scale == "your scale"
     assert result.levels[["level", "from", "to"]].to_numpy().tolist() == [
         ["fine", 0.5, 1.0],
@@ -128,7 +142,7 @@ def test_a_scale_of_your_own():
         ["no", -1.0, 0.1],
     ]
     assert result.verdict == "fine"
-    assert judged(0.6, 0.0, {"only": -1.0}).verdict == "only"
+    assert judged(0.6, 1e-9, {"only": -1.0}).verdict == "only"
 
 
 @pytest.mark.parametrize(

@@ -271,10 +271,22 @@ class TestIntervals:
         assert np.isnan([result.standard_error, *result.interval()]).all()
 
     def test_bca_of_a_perfect_study(self):
-        """Where all resamples and all leave-one-outs are 1, so is the BCa interval."""
+        """Resamples that are all 1 are no certainty: no interval, no probability, and a reason."""
         rows = text("a a / b b / c c / a a / b b / c c")
         result = sa.bootstrap(score(rows, "krippendorff_alpha"), n_resamples=99, rng=1)
-        assert result.interval(method="BCa") == (1.0, 1.0)
+        assert result.standard_error == 0
+        for method in ("BCa", "basic", "percentile"):
+            assert np.isnan(result.interval(method=method)).all()
+        assert np.isnan(result.probability_above(0.8))
+        assert result.interval_reason == "No disagreement was seen in 6 units"
+        assert "(se 0.0000), " in repr(result)
+        assert repr(result).endswith(" undefined. No disagreement was seen in 6 units>")
+
+    def test_resamples_that_are_all_alike(self):
+        """The same where the study itself has a standard error: it says so of the resamples."""
+        result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units", "standard")
+        assert np.isnan(result.interval(method="percentile")).all()
+        assert result.interval_reason == "All resamples came out alike"
 
     def test_bca_that_cannot_be_computed(self):
         """All resamples on one side of the estimate: BCa is nan, as scipy has it."""
@@ -289,7 +301,6 @@ class TestIntervals:
     def test_bca_without_a_jackknife(self):
         """Two perfect units leave one value each, so that there is nothing to accelerate by."""
         result = sa.bootstrap(score(text("a a / b b"), "krippendorff_alpha"), rng=1)
-        assert result.interval(method="percentile") == (1.0, 1.0)
         assert np.isnan([*result.interval(), *result.interval(method="BCa")]).all()
 
     def test_bca_is_for_units(self):

@@ -154,12 +154,36 @@ class TestSameUnits:
                 assert result.difference == pytest.approx(0, abs=1e-12)
 
     def test_a_difference_without_spread(self):
-        """Where every unit differs by the same, no chance is left: p is 0, the interval a point."""
-        a = score(text("a a / b b / c c / a a"), "fleiss_kappa")
-        b = replace(a, estimate=0.5)
-        result = sa.compare(a, b)
-        assert (result.standard_error, result.p_value) == (0, 0)
-        assert result.interval() == (0.5, 0.5)
+        """Where every unit differs by the same there is no interval and no p, which it says."""
+        a = score(T1, "fleiss_kappa")
+        result = sa.compare(a, replace(a, estimate=a.estimate - 0.25))
+        assert (result.difference, result.standard_error) == (pytest.approx(0.25), 0)
+        assert np.isnan([*result.interval(), result.p_value]).all()
+        assert result.reasons == ("The difference shows no spread to judge it by",)
+        assert "(The difference shows no spread to judge it by)>" in repr(result)
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("a a / b b / a a / b b", "No disagreement was seen in 4 units"),
+            ("a b / b a / a b / b a", "All units disagree alike"),
+        ],
+    )
+    def test_with_one_of_no_spread(self, name, why, design, method):
+        """A coefficient with a standard error of 0 is not certain, nor its difference to others."""
+        sure = score(text(name), "krippendorff_alpha")
+        other = score(text("a b / b b / a a / b b"), "krippendorff_alpha")
+        for pair in ((sure, other), (other, sure), (sure, sure)):
+            result = sa.compare(*pair, design=design, method=method, n_resamples=50, rng=1)
+            assert result.difference == pair[0].estimate - pair[1].estimate
+            assert np.isnan([*result.interval(), result.p_value, result.standard_error]).all()
+            assert result.reasons == (why,)
+            assert why in repr(result)
+        several = sa.compare(sure, other, other, design=design)
+        assert several.reasons == (why, why, None)
+        assert str(several).endswith(f"\n\n{why}.")
 
     def test_the_same_thing_twice(self):
         """Nothing differs from itself."""

@@ -12,6 +12,7 @@ import pytest
 from small_studies import annotations, text
 
 import setagree as sa
+from setagree.inference import Bootstrap
 from setagree.views.findings import gather
 from setagree.views.sentences import (
     chance_finding,
@@ -125,12 +126,17 @@ class TestMethodsText:
 
     def test_no_bca(self):
         """Where all resamples lie on one side there is no BCa interval, but one of quantiles."""
-        alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b b")))
-        boot = sa.bootstrap(alpha, n_resamples=50, rng=3)
-        assert math.isnan(boot.interval(method="BCa")[0]) or boot.interval(method="BCa") == (1, 1)
-        assert " interval of 50 bootstrap resamples of the units" in self.said(
+        alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b a")))
+        below = alpha.estimate - np.linspace(0.1, 0.2, 50)
+        boot = Bootstrap(alpha, below, "units", "standard")
+        assert math.isnan(boot.interval(method="BCa")[0])
+        assert " percentile interval of 50 bootstrap resamples of the units" in self.said(
             alpha, bootstrap=boot
         )
+        # Where all are the same there is none at all.
+        alike = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b b")))
+        boot = sa.bootstrap(alike, n_resamples=50, rng=3)
+        assert "bootstrap" not in self.said(alike, bootstrap=boot)
 
     def test_undefined_is_left_out(self):
         """A test and a bootstrap without a number are not reported as a dash."""
@@ -260,16 +266,13 @@ class TestReportSentences:
         assert "Agreement by group" in (tmp_path / "r.md").read_text()
 
     def test_full_agreement_is_not_certain(self):
-        """Where nothing varies, no uncertainty was taken in; chance is given by all six studies.
+        """Where nothing varies there is no verdict; chance is given by all six studies.
 
         a a b b over two units of two: two of the six arrangements agree fully, so that the least
         number that 95 % of them do not exceed is 1, and p is a third.
         """
         found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
-        assert verdict_sentence(found) == (
-            "Reliable, by Krippendorff's limits (reliable from .800, tentative conclusions from "
-            ".667); how uncertain that is, 2 units without any spread cannot say."
-        )
+        assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.null.p_value)
         assert plain(chance_finding(found)) == (

@@ -353,7 +353,7 @@ class TestSentences:
                          said["Groups"])  # fmt: skip
         alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
-        assert "do not differ more than chance allows" in said["Groups"]
+        assert "do not differ surely" in said["Groups"]
         one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
         said = {each.about: plain(each.sentence) for each in main_findings(one)}
         assert said["Groups"] == "Fewer than two groups can be scored."

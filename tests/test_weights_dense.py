@@ -44,22 +44,31 @@ class TestCallable:
         assert half.at(np.array([0]), np.array([1])).tolist() == [0.5]
 
     def test_asked_once_a_pair(self):
-        """Of 30 values each unordered pair is asked once, then 200 at most the other way."""
-        asked = []
+        """Each unordered pair is asked once; of more than 100 values some 15 % are once more.
 
-        def spy(x, y):
-            asked.append((x, y))
-            return abs(x - y)
+        These hold the calls that compare each value with itself, and no pair twice.
+        """
+        for n in (30, 100, 101, 400):
+            asked = []
 
-        callable_weights(tuple(range(30)), CallableDistance(spy))
-        forward = [pair for pair in asked if pair[0] < pair[1]]
-        back = [pair for pair in asked if pair[0] > pair[1]]
-        assert len(forward) == len(set(forward)) == 30 * 29 / 2
-        assert 100 < len(back) <= 200
+            def spy(x, y, asked=asked):
+                asked.append((x, y))
+                return abs(x - y)
+
+            callable_weights(tuple(range(n)), CallableDistance(spy))
+            forward = [pair for pair in asked if pair[0] < pair[1]]
+            back = [pair for pair in asked if pair[0] > pair[1]]
+            own = [pair for pair in asked if pair[0] == pair[1]]
+            pairs = n * (n - 1) // 2
+            assert len(forward) == len(set(forward)) == pairs
+            assert len(own) == len(set(own)) == n
+            assert len(back) == len(set(back))
+            assert len(back) == pairs if n <= 100 else 0.14 * pairs <= len(back) + n
+            assert n <= 100 or len(back) + n <= 0.2 * pairs
 
     def test_few_values_are_asked_both_ways_all(self):
-        """Up to 20 values (190 pairs) every pair is checked for symmetry."""
-        for wrong in [(0, 1), (3, 18), (18, 19)]:
+        """Up to 100 values (4,950 pairs) every pair is checked for symmetry."""
+        for wrong in [(0, 1), (37, 81), (98, 99)]:
 
             def lopsided(x, y, wrong=wrong):
                 return 1.0 * (x != y) + 0.5 * ((y, x) == wrong)
@@ -67,12 +76,27 @@ class TestCallable:
             with pytest.raises(
                 DistanceError, match=rf"pair {wrong[0]}, {wrong[1]} has 1.0 one way"
             ):
-                callable_weights(tuple(range(20)), CallableDistance(lopsided))
+                callable_weights(tuple(range(100)), CallableDistance(lopsided))
 
     def test_many_values_are_sampled(self):
         """Of many values, an asymmetry that is everywhere is still seen."""
         with pytest.raises(DistanceError, match=r"symmetric; .* one way and .* the other"):
-            callable_weights(tuple(range(60)), CallableDistance(lambda x, y: max(x - y, 0)))
+            callable_weights(tuple(range(160)), CallableDistance(lambda x, y: max(x - y, 0)))
+
+    def test_every_value_is_compared_with_itself(self):
+        """However many values there are, one that is not at 0 from itself is refused."""
+        for n in (3, 300):
+            last = CallableDistance(lambda x, y, n=n: float(x != y or x == n - 1))
+            with pytest.raises(DistanceError, match=f"the pair {n - 1}, {n - 1} has 1.0"):
+                callable_weights(tuple(range(n)), last)
+
+    @pytest.mark.parametrize("part", [0.05, 0.2])
+    def test_what_a_sample_finds(self, part):
+        """An asymmetry in a twentieth of the pairs of 101 values is nearly always in the sample."""
+        wrong = np.random.default_rng(3).random((101, 101)) < part
+        d = CallableDistance(lambda x, y: float(x != y) * (1 + 0.5 * (x > y and wrong[x, y])))
+        with pytest.raises(DistanceError, match="symmetric"):
+            callable_weights(tuple(range(101)), d)
 
     def test_rounding_is_no_asymmetry(self):
         """What differs in the last digits only is symmetric."""

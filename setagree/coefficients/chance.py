@@ -24,6 +24,9 @@ Undefined: TypeAlias = Literal[
 PAIRS_AT_ONCE = 100_000
 """Stored counts that are paired with their neighbours at a time."""
 
+ROUNDING = 1e-12
+"""A standard error, or a difference of estimates, that rounding alone can bring about: it is 0."""
+
 NOTHING = 1e-14
 """A chance disagreement, beside the distances in use, that rounding cannot tell from 0."""
 
@@ -201,10 +204,12 @@ def rated_shares(tally: Tally) -> Floats:
 def standard_error(parts: Estimate) -> float:
     """Return sqrt(sum_i (x_i - mean)² / (n (n - 1))) over the linearised values x_i.
 
-    Gwet 2014, the variance of every coefficient by linearisation; nan for fewer than two units.
+    Gwet 2014, the variance of every coefficient by linearisation; nan for fewer than two units, 0
+    where what is left is rounding.
     """
     n = float(parts.counted.sum())
     if n < 2 or parts.undefined is not None or not parts.influence.size:
         return float("nan")
     mean = dot(parts.counted, parts.influence) / n
-    return float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))
+    error = float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))
+    return error if error > ROUNDING else 0.0

@@ -15,7 +15,6 @@ from setagree.assembly import Duplicates
 from setagree.diagnosis.common import Row, counts, known_raters, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
-from setagree.differences import ROUNDING
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
 from setagree.labels import Blank, Case, Label, Missing
@@ -68,9 +67,10 @@ def by_group(
         One row a group, in order of their first unit: group, n_units, n_pairable_units, n_raters,
         n_ratings, n_values; estimate, standard_error, low, high; difference (from the estimate of
         all other groups together), difference_standard_error, difference_p_value (Welch's t,
-        independent units, not corrected for the number of groups); homogeneity_p_value (one test
-        of all groups
-        against one common value, the same in every row); reason, coefficient, distance.
+        independent units, not corrected for the number of groups; nan where one of the two has no
+        standard error above 0); homogeneity_p_value (one test of all groups against one common
+        value, the same in every row); reason (why the estimate is nan, or there is no interval as
+        the standard error is 0), coefficient, distance.
 
     Raises
     ------
@@ -273,18 +273,19 @@ def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
         return dict.fromkeys(names, float("nan"))
     others = score_part(whole, rest)
     difference = part.estimate - others.estimate
-    se = float(np.hypot(part.standard_error, others.standard_error))
+    known = part.standard_error > 0 and others.standard_error > 0
+    se = float(np.hypot(part.standard_error, others.standard_error)) if known else float("nan")
     p = _welch_p(difference, (part, others), se)
     return dict(zip(names, (difference, se, p), strict=True))
 
 
 def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:
-    """Return the two-sided p of Welch's t; nan where there is no standard error above 0."""
+    """Return the two-sided p of Welch's t; nan where one has no standard error above 0."""
     from scipy.special import stdtr
 
-    if not se > ROUNDING:
+    if np.isnan(se):
         return float("nan")
-    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides if x.standard_error > 0]
+    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides]
     return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
 
 
@@ -295,7 +296,7 @@ def _homogeneity(parts: list[Agreement]) -> float:
     known = [part for part in parts if part.reason is None]
     errors = np.array([part.standard_error for part in known])
     G = len(known)
-    if G < 2 or not (errors > ROUNDING).all():
+    if G < 2 or not (errors > 0).all():
         return float("nan")
     estimates = np.array([part.estimate for part in known])
     w = 1 / errors**2

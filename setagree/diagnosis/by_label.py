@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, shares
+from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
 from setagree.draws import check_level
@@ -41,7 +41,7 @@ def by_label(study: Study, *, level: float = 0.95) -> pd.DataFrame:
         ac1_standard_error, ac1_low, ac1_high; positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the chance that another rater says the same); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (why alpha is nan).
+        expected_disagreement, share_of_disagreement; reason (why alpha is nan, or its interval).
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _row(binary: Tally, level: float) -> Row:
         "negative_agreement": _specific(no, r, m),
         "observed_disagreement": alpha.observed_disagreement,
         "expected_disagreement": alpha.expected_disagreement,
-        "reason": alpha.reason,
+        "reason": why_nan(alpha),
     }
 
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import NOTHING, Floats
+from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
-from setagree.diagnosis.common import known_raters, score_whole, uncertainty
+from setagree.diagnosis.common import known_raters, score_whole, uncertainty, why_nan
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, a_type, did_you_mean
+from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean
 from setagree.results import Agreement
 from setagree.scoring import score_part
 from setagree.substudies import of_ratings
@@ -64,8 +64,8 @@ def by_pair(
     -------
     DataFrame
         One row a pair that shares a unit, the lowest estimate first: rater_a, rater_b, n_shared,
-        estimate, standard_error, low, high, mean_distance, reason (why the estimate is nan),
-        coefficient, distance. `pair_matrix` makes a square of it.
+        estimate, standard_error, low, high, mean_distance, reason (why the estimate is nan, or
+        there is no interval), coefficient, distance. `pair_matrix` makes a square of it.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def _alphas_of(
             "estimate": estimate,
             "standard_error": error,
             "mean_distance": mean_d,
-            "reason": _reasons(n, chance),
+            "reason": _reasons(n, mean_d, chance, error),
         }
     )
 
@@ -206,7 +206,9 @@ def _alpha_of_two(
     estimate = 1 - (2 * n - 1) / (2 * n) * mean_d / S
     x = ((S[pair] - d) - 2 * (mean_d / S)[pair] * (S[pair] - spread)) / S[pair]
     deviation = np.bincount(pair, (x - (1 - mean_d / S)[pair]) ** 2, len(n))
-    return estimate, np.sqrt(deviation / np.where(n > 1, n * (n - 1), np.nan))
+    error = np.sqrt(deviation / np.where(n > 1, n * (n - 1), np.nan))
+    error[error <= ROUNDING] = 0.0
+    return estimate, error
 
 
 def _reach(
@@ -228,8 +230,11 @@ def _reach(
     return out
 
 
-def _reasons(n: Floats, chance: Floats) -> npt.NDArray[np.object_]:
+def _reasons(n: Floats, mean_d: Floats, chance: Floats, error: Floats) -> npt.NDArray[np.object_]:
     out = np.full(len(n), None, dtype=object)
+    out[error == 0] = "All units disagree alike"
+    for pair in np.flatnonzero((error == 0) & (mean_d <= ROUNDING * chance)).tolist():
+        out[pair] = f"No disagreement was seen in {counted(int(n[pair]), 'unit')}"
     out[chance == 0] = "only one value was used"
     out[(n == 1) & (chance > 0)] = "there is only one unit"
     return out
@@ -239,7 +244,8 @@ def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
     from scipy.special import stdtrit
 
     df = (frame["n_shared"] - 1).clip(lower=1)
-    half = stdtrit(df, (1 + level) / 2) * frame["standard_error"]
+    error = frame["standard_error"]
+    half = stdtrit(df, (1 + level) / 2) * error.where(error > 0)
     return frame.assign(
         low=frame["estimate"] - half, high=(frame["estimate"] + half).clip(upper=1.0)
     )
@@ -256,7 +262,7 @@ def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFr
                 "n_shared": len(shared) // 2,
                 **uncertainty(part, level),
                 "mean_distance": _mean_distance(part),
-                "reason": part.reason,
+                "reason": why_nan(part),
             }
         )
     if not rows:

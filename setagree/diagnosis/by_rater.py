@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.diagnosis.alpha_without import AlphaWithout
 from setagree.diagnosis.common import Row, known_raters, score_whole
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
-from setagree.differences import ROUNDING, deviations, linearised_difference
+from setagree.differences import deviations, linearised_difference
 from setagree.distances.registry import DistanceLike
 from setagree.limits import check_cost
 from setagree.progress import track
@@ -148,7 +148,9 @@ def _alpha_changes(
     for without in track(parts.each(n_raters), total=n_raters, what="raters", long=long):
         change = without.estimate - whole.estimate
         gap = without.deviations - psi
-        se = float(np.sqrt(gap @ gap)) if np.isfinite(change) else float("nan")
+        own = float(np.sqrt(without.deviations @ without.deviations))
+        known = np.isfinite(change) and whole.standard_error > 0 and own > ROUNDING
+        se = float(np.sqrt(gap @ gap)) if known else float("nan")
         ends = (change - quantile * se, change + quantile * se)
         yield dict(zip(_CHANGES, (without.estimate, change, se, *ends), strict=True))
 

@@ -68,6 +68,11 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
     }
 
 
+def why_nan(agreement: Agreement) -> str | None:
+    """Return why the estimate is nan, or the interval for a standard error of 0."""
+    return agreement.interval_reason if agreement.standard_error == 0 else agreement.reason
+
+
 def counts(agreement: Agreement) -> Row:
     """Return the columns n_units, n_pairable_units, n_raters, n_ratings, n_values in use."""
     tally = agreement.tally
@@ -83,7 +88,7 @@ def counts(agreement: Agreement) -> Row:
 def named(agreement: Agreement) -> Row:
     """Return the columns reason, coefficient, distance."""
     return {
-        "reason": agreement.reason,
+        "reason": why_nan(agreement),
         "coefficient": agreement.coefficient,
         "distance": agreement.distance,
     }

@@ -21,7 +21,6 @@ OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 
 LEAST, MOST = 1e-150, 1e150
 """Between these lies a distance that is not 0, so that it can be squared and added up."""
-"""Between these lies a distance that is not 0, so that it can be squared and added up."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class OverlapDistance(Distance):
     function : callable
         ``function(a, b, i)`` on integer arrays of one shape: the two sizes and the size of the
         intersection; returns the distances as an array of that shape. Must be 0 where a = b = i,
-        finite, not negative, and symmetric in a and b.
+        finite, not negative, and symmetric in a and b (checked up to size 40, then on a sample).
     name : str
         What results call it.
     bounded : bool
@@ -195,9 +194,11 @@ class ScaleDistance(Distance):
 class CallableDistance(Distance):
     """A plain Python function of two answers.
 
-    Called once for each unordered pair of distinct observed values. The credit is 1 - d where no
-    observed distance is larger than 1, else 1 - d / d_max. `bounded=True` promises the former;
-    `bounded=False` asks for the latter wherever the distances lie.
+    Called once for each unordered pair of distinct observed values, and to check it: each value
+    with itself, and pairs the other way round, all of them up to 100 values, of more a random
+    sample (15 % more calls). The credit is 1 - d where no observed distance is larger than 1, else
+    1 - d / d_max. `bounded=True` promises the former; `bounded=False` asks for the latter wherever
+    the distances lie.
 
     Examples
     --------
@@ -332,6 +333,17 @@ def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
 
 def check_entries(entries: Floats, values: list[Any]) -> None:
     """Raise `DistanceError` unless entries are finite, >= 0, symmetric and 0 on the diagonal."""
+    check_range(entries, values)
+    if (np.diagonal(entries) != 0).any():
+        k = int(np.flatnonzero(np.diagonal(entries))[0])
+        ones = bool((np.diagonal(entries) == 1).all())
+        hint = " It looks like a similarity: say similarity=True." if ones else ""
+        raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
+    _check_symmetric(entries, values, "distance")
+
+
+def check_range(entries: Floats, values: list[Any]) -> None:
+    """Raise `DistanceError` unless entries are finite and not negative, and can be squared."""
     bad = ~np.isfinite(entries) | (entries < 0)
     if bad.any():
         k, l = np.argwhere(bad)[0]
@@ -345,11 +357,6 @@ def check_entries(entries: Floats, values: list[Any]) -> None:
             f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
             f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
         )
-    if (np.diagonal(entries) != 0).any():
-        k = int(np.flatnonzero(np.diagonal(entries))[0])
-        hint = " It looks like a similarity: say similarity=True." if _ones(entries) else ""
-        raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
-    _check_symmetric(entries, values, "distance")
 
 
 def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
@@ -393,10 +400,6 @@ def _is_numbered(axis: pd.Index[Any]) -> bool:
 
 def _texts(keys: list[Any]) -> list[str]:
     return [shorten(set(k) if isinstance(k, frozenset) else k) for k in keys]
-
-
-def _ones(entries: Floats) -> bool:
-    return bool((np.diagonal(entries) == 1).all())
 
 
 def _pair(values: list[Any], k: int, l: int) -> str:

@@ -49,7 +49,8 @@ class Benchmark:
         From the best level down: level, from, to, membership, cumulative.
     verdict : str
         The best level whose cumulative membership reaches .95; "undefined" for nan. Where the
-        coefficient has no standard error there is none, which it says.
+        coefficient has no standard error, or one of 0, there is none, and it says why; the
+        memberships are nan then.
     """
 
     agreement: Agreement
@@ -118,7 +119,9 @@ def benchmark(
 def _no_verdict(agreement: Agreement) -> str:
     if np.isnan(agreement.estimate):
         return "undefined"
-    return f"none, because {agreement.coefficient} has no standard error here"
+    if agreement.standard_error == 0:
+        return f"none. {agreement.interval_reason}"
+    return f"none, because {agreement.interval_reason}"
 
 
 def _levels(scale: str | Mapping[str, float]) -> tuple[str, dict[str, float]]:
@@ -149,8 +152,8 @@ def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.Da
         inside = ndtr((estimate - low) / se) - ndtr((estimate - high) / se) if se > 0 else low
     if whole > 0:
         membership = inside / whole
-    elif se >= 0:
-        # No spread, or so far below -1 that nothing is left of it above.
+    elif se > 0:
+        # So far below -1 that nothing is left of it above.
         at = max(estimate, -1.0)
         membership = ((at >= low) & ((at < high) | (high == 1.0))).astype(float)
     return pd.DataFrame(

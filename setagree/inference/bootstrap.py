@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.differences import drawn_rows
 from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
@@ -61,8 +61,21 @@ class Bootstrap:
 
     @property
     def standard_error(self) -> float:
-        """The standard deviation of the defined estimates."""
-        return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
+        """The standard deviation of the defined estimates; 0, where all came out alike."""
+        if len(self.defined) < 2:
+            return float("nan")
+        error = float(self.defined.std(ddof=1))
+        return error if error > ROUNDING else 0.0
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Why there is no interval: too few resamples are defined, or all came out alike."""
+        if self.standard_error > 0:
+            return None
+        if len(self.defined) < 2:
+            return self.agreement.reason or "Fewer than two resamples are defined"
+        alike = self.agreement.standard_error == 0
+        return self.agreement.interval_reason if alike else "All resamples came out alike"
 
     @property
     def default_method(self) -> IntervalMethod:
@@ -73,6 +86,8 @@ class Bootstrap:
         self, level: float = 0.95, *, method: IntervalMethod | None = None
     ) -> tuple[float, float]:
         """Return an interval from the distribution; nothing is cut.
+
+        Resamples that all came out alike give none (nan): `interval_reason` says why.
 
         Parameters
         ----------
@@ -92,7 +107,7 @@ class Bootstrap:
         check_level(level)
         method = self.default_method if method is None else method
         check_choice("method", method, ("percentile", "basic", "BCa"))
-        if len(self.defined) < 2:
+        if not self.standard_error > 0:
             return float("nan"), float("nan")
         tails = np.array([(1 - level) / 2, (1 + level) / 2])
         if method == "BCa":
@@ -105,8 +120,13 @@ class Bootstrap:
         return float(low), float(high)
 
     def probability_above(self, threshold: float) -> float:
-        """Return the share of the defined estimates that are above a threshold."""
-        return float((self.defined > threshold).mean()) if len(self.defined) else float("nan")
+        """Return the share of the defined estimates that are above a threshold.
+
+        nan where there is no interval: resamples that are all alike are no certainty.
+        """
+        if not self.standard_error > 0:
+            return float("nan")
+        return float((self.defined > threshold).mean())
 
     def to_frame(
         self, *, level: float = 0.95, method: IntervalMethod | None = None
@@ -133,11 +153,13 @@ class Bootstrap:
 
     def __repr__(self) -> str:
         low, high = self.interval()
+        alike = self.standard_error == 0
+        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}"
+        why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
-            f"{self.resample}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}, 95% "
-            f"{low:.4f} to {high:.4f}), {len(self.distribution):,} resamples, "
-            f"{self.n_undefined:,} undefined>"
+            f"{self.resample}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
+            f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined{why}>"
         )
 
     @property
@@ -190,7 +212,9 @@ class BootstrapTable:
 
     def __str__(self) -> str:
         shown = self.to_frame().drop(columns=["resample", "method", "n_resamples"]).round(4)
-        return f"{self!r}\n\n{shown.to_string(index=False)}"
+        whys = dict.fromkeys(row.interval_reason for row in self.rows if row.standard_error == 0)
+        said = "".join(f"\n\n{why}." for why in whys)
+        return f"{self!r}\n\n{shown.to_string(index=False)}{said}"
 
     def __repr__(self) -> str:
         one = self.rows[0]

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.differences import (
-    ROUNDING,
     Design,
     Places,
     difference_row,
@@ -48,12 +47,15 @@ class Comparison:
         Where the standard error and the interval come from.
     level : float
         The level of the interval.
+    reasons : tuple of str or None
+        Why a pair has no interval and no p, though the difference is known.
     """
 
     frame: pd.DataFrame
     design: str
     method: str
     level: float
+    reasons: tuple[str | None, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -82,10 +84,13 @@ class Comparison:
         first = self.frame.iloc[0]
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
         missed = f", {counted(n, 'resample')} undefined" if (n := int(first["n_undefined"])) else ""
+        found = next(iter(self.reasons), None) or (
+            f"{100 * self.level:g}% {first['low']:.4f} to {first['high']:.4f}, "
+            f"p = {self.p_value:.4g}"
+        )
         return (
             f"<Comparison ({self.design}, {self.method}): {first['first']} - {first['second']} = "
-            f"{self.difference:.4f} ({100 * self.level:g}% {first['low']:.4f} to "
-            f"{first['high']:.4f}, p = {self.p_value:.4g}{missed}){more}>"
+            f"{self.difference:.4f} ({found}{missed}){more}>"
         )
 
     def __str__(self) -> str:
@@ -97,7 +102,8 @@ class Comparison:
         )
         p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
         head = f"{len(shown)} pairs ({self.design}, {self.method}, {100 * self.level:g}% intervals)"
-        return f"{head}\n\n{shown.to_string(index=False, formatters=p)}"
+        said = "".join(f"\n\n{why}." for why in dict.fromkeys(self.reasons) if why)
+        return f"{head}\n\n{shown.to_string(index=False, formatters=p)}{said}"
 
 
 def compare(
@@ -113,7 +119,8 @@ def compare(
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies z = difference / sqrt(SE1² + SE2²).
+    independent studies z = difference / sqrt(SE1² + SE2²). A standard error of 0 is no certainty:
+    a difference from such a coefficient has no interval and no p (nan), and `reasons` says why.
 
     Another distance, or another coefficient, measures another thing: that one is above the other
     is in their nature, and no better agreement. Compare raters, guidelines or studies by one and
@@ -174,7 +181,7 @@ def compare(
         agreements = tuple(on_shared_units(agreements))
     seed = as_generator(rng).integers(2**63)
     names = _names(agreements)
-    rows = []
+    rows, reasons = [], []
     for (k, one), (l, two) in itertools.combinations(enumerate(agreements), 2):
         if method == "bootstrap":
             row = _bootstrapped(one, two, design, level, n_resamples, int(seed))
@@ -183,9 +190,10 @@ def compare(
             row = linearised_difference(one, two, design=paired, level=level)
         shared = 0 if design == "independent" else n_shared(one, two)
         rows.append({"first": names[k], "second": names[l], **row, "n_shared": shared})
+        reasons.append(_why_unsure(one, two, row))
     frame = pd.DataFrame(rows)
     frame["p_holm"] = holm(frame["p_value"].to_numpy())
-    return Comparison(frame, design, method, level)
+    return Comparison(frame, design, method, level, tuple(reasons))
 
 
 def holm(p: Floats) -> Floats:
@@ -205,6 +213,14 @@ def _check_agreements(agreements: tuple[Agreement, ...], method: str) -> None:
             raise OptionError(
                 f"{one.coefficient} has no linearised values; say method='bootstrap'."
             )
+
+
+def _why_unsure(one: Agreement, two: Agreement, row: dict[str, float]) -> str | None:
+    """Return why a difference that is known has no interval; None where it has one."""
+    if np.isnan(row["difference"]) or not np.isnan(row["p_value"]):
+        return None
+    whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
+    return "; ".join(whys) if whys else "The difference shows no spread to judge it by"
 
 
 def _names(agreements: tuple[Agreement, ...]) -> list[str]:
@@ -229,15 +245,18 @@ def _bootstrapped(
     gaps = drawn[0] - drawn[1]
     gaps = gaps[np.isfinite(gaps)]
     difference = one.estimate - two.estimate
-    row = difference_row(difference, float("nan"), 0.0, np.inf) | {
-        "n_undefined": n_resamples - len(gaps)
-    }
+    missed = {"n_undefined": n_resamples - len(gaps)}
+    row = difference_row(difference, float("nan"), 0.0, np.inf) | missed
     if len(gaps) < 2 or np.isnan(difference):
         return row
+    alike = any(np.ptp(values[np.isfinite(values)]) <= ROUNDING for values in drawn)
+    error = float(gaps.std(ddof=1))
+    if alike or error <= ROUNDING:
+        return difference_row(difference, float("nan") if alike else error, 0.0, np.inf) | missed
     low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2])
     tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
     return row | {
-        "standard_error": float(gaps.std(ddof=1)),
+        "standard_error": error,
         "low": float(low),
         "high": float(high),
         "p_value": min(1.0, 2 * tail / (len(gaps) + 1)),

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_rater_out import Absence
 from setagree.differences import rows_of_units
 from setagree.errors import DataError, check_choice
@@ -58,11 +58,15 @@ class Jackknife:
 
     @property
     def standard_error(self) -> float:
-        """Return sqrt((n - 1) / n sum (value - mean)²); nan for fewer than two values."""
+        """Return sqrt((n - 1) / n sum (value - mean)²); nan for fewer than two values.
+
+        It is 0 where what is left is rounding, which is no certainty.
+        """
         n = len(self._defined)
         if n < 2:
             return float("nan")
-        return float(np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum()))
+        error = np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum())
+        return float(error) if error > ROUNDING else 0.0
 
     @property
     def acceleration(self) -> float:

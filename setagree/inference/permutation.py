@@ -18,6 +18,9 @@ from setagree.results import Agreement, check_agreement
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
+SURE = 0.05
+"""The p of one tail at which an agreement is said to be more than chance, or below it."""
+
 _TIE = 1e-12
 """Estimates closer than this to the observed one count as equal to it."""
 
@@ -65,14 +68,29 @@ class PermutationTest:
 
         The plain share where all arrangements are known. Two-sided: twice the smaller tail.
         """
+        if self.alternative == "two-sided":
+            return min(1.0, 2 * min(self.tail("greater"), self.tail("less")))
+        return self.tail("greater" if self.alternative == "greater" else "less")
+
+    def tail(self, side: Literal["greater", "less"]) -> float:
+        """Return the p of one side, whatever the alternative: the share at least so high, or low.
+
+        nan where the coefficient, or every reshuffle of it, is undefined.
+        """
         if np.isnan(self.agreement.estimate) or not len(self.defined):
             return float("nan")
-        above = int((self.defined >= self.agreement.estimate - _TIE).sum())
-        below = int((self.defined <= self.agreement.estimate + _TIE).sum())
+        gap = self.defined - self.agreement.estimate
+        reached = int(((gap if side == "greater" else -gap) >= -_TIE).sum())
         extra = 0 if self.exact else 1
-        tails = {"greater": above, "less": below, "two-sided": min(above, below)}
-        p = (tails[self.alternative] + extra) / (len(self.defined) + extra)
-        return min(1.0, 2 * p) if self.alternative == "two-sided" else p
+        return (reached + extra) / (len(self.defined) + extra)
+
+    @property
+    def beside_chance(self) -> Literal["more than chance", "below chance"] | None:
+        """What can be said beyond doubt: the upper, or the lower, tail has a p of .05 at most."""
+        # Nineteen reshuffles can give .05 and no less.
+        if self.tail("greater") <= SURE + _TIE:
+            return "more than chance"
+        return "below chance" if self.tail("less") <= SURE + _TIE else None
 
     def quantile(self, q: float) -> float:
         """Return a quantile of the null distribution."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.annotations import Annotations
-from setagree.differences import ROUNDING
+from setagree.coefficients.chance import ROUNDING
 from setagree.draws import LOOPED, check_drawing
 from setagree.errors import (
     DataError,

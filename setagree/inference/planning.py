@@ -153,7 +153,10 @@ def plan(
     )
     variance, done = unit_variance(agreement)
     if not variance > 0:
-        raise DataError("the pilot has no standard error above 0, so nothing follows from it.")
+        why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""
+        raise DataError(
+            f"the pilot has no standard error above 0, so nothing follows from it.{why}"
+        )
     if half_width is None and units is None:
         half_width = 0.05
     _check_wishes(half_width, units, raters)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.annotations import Annotations
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.draws import (
     Rng,
@@ -272,9 +272,10 @@ def _total(once: Floats, ratings: Floats) -> int:
 
 
 def _percentiles(distribution: Floats, level: float, estimate: float) -> tuple[float, float]:
+    """Return the ends of an interval; nan where all resamples came out alike."""
     check_level(level)
     defined = distribution[np.isfinite(distribution)]
-    if len(defined) < 2 or np.isnan(estimate):
+    if len(defined) < 2 or np.ptp(defined) <= ROUNDING or np.isnan(estimate):
         return float("nan"), float("nan")
     low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
     return float(low), float(high)

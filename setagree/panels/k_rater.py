@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.annotations import Annotations
 from setagree.coding import as_objects
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import alpha_replicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
@@ -68,10 +68,13 @@ class KRaterReliability:
     reason: str | None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval over redrawn units; the luck of the split is in it."""
+        """Return the percentile interval over redrawn units; the luck of the split is in it.
+
+        nan where all of them came out alike, which is no certainty.
+        """
         check_level(level)
         defined = self.distribution[np.isfinite(self.distribution)]
-        if len(defined) < 2 or np.isnan(self.estimate):
+        if len(defined) < 2 or np.ptp(defined) <= ROUNDING or np.isnan(self.estimate):
             return float("nan"), float("nan")
         low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
         return float(low), float(high)

@@ -301,6 +301,9 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
     ends = "" if np.isnan(low) else f", {percent(level)} interval {number(low)} to {number(high)}"
+    if row.standard_error == 0:
+        why = str(row.interval_reason)
+        ends = f", without an interval, as {why[0].lower()}{why[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
     return f"{named} = {number(row.estimate)}{ends}{parts}"
@@ -308,7 +311,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
 
 def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     """Return where the intervals come from."""
-    defined = [row for row in rows if np.isfinite(row.standard_error)]
+    defined = [row for row in rows if row.standard_error > 0]
     if not defined:
         return ""
     df = sorted({round(row.degrees_of_freedom) for row in defined})

@@ -165,12 +165,14 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     if not len(result.defined) or np.isnan(estimate):
         return nothing(ax, f"undefined: {result.agreement.reason or 'all resamples are'}")
     _histogram(ax, result.defined, estimate)
+    label_x(ax, f"{_named(result.agreement)}, of resamples")
+    label_y(ax, "resamples")
     _mark(ax, estimate, f"{number(estimate)} (standard error {number(result.standard_error)})")
+    if np.isnan(low):
+        return ax
     ax.axvspan(low, high, ymax=_LOW, color=BLUE, alpha=0.12, linewidth=0)
     _mark(ax, low, number(low), height=_LOW, thin=True, on_left=True)
     _mark(ax, high, number(high), height=_LOW, thin=True, on_left=False)
-    label_x(ax, f"{_named(result.agreement)}, of resamples")
-    label_y(ax, "resamples")
     return ax
 
 
@@ -179,9 +181,10 @@ def _bootstrap_line(result: Bootstrap, level: float) -> str:
     what = {"both": "units and raters"}.get(result.resample, result.resample)
     how = "Krippendorff's bootstrap" if result.method == "krippendorff" else f"{what} redrawn"
     n = counted(len(result.distribution), "resample")
-    return (
-        f"{_named(result.agreement)}: {n}{missed}, {how}; {level_text(level)} percentile interval."
-    )
+    ends = f"{level_text(level)} percentile interval"
+    if result.standard_error == 0:
+        ends = f"no interval. {result.interval_reason}"
+    return f"{_named(result.agreement)}: {n}{missed}, {how}; {ends}."
 
 
 def forest(

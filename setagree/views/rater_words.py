@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from setagree.views.findings import Findings
@@ -20,6 +21,9 @@ def rater_finding(f: Findings) -> Sentence:
         return ()
     word = short_name(f.main.coefficient)
     sure = raters[raters["change_low"] > 0]
+    first = raters.iloc[0]
+    if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
+        return (*_without_spread(first, word), *(_with_nobody(f, first["rater"]) or _habit(first)))
     if not len(sure):
         return _nobody_surely(raters, word)
     # Who would raise it most need not be one of whom that is sure.
@@ -27,7 +31,7 @@ def rater_finding(f: Findings) -> Sentence:
     more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
     gain = f"{signed(top['change'])}, {interval(top['change_low'], top['change_high'])}"
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
-    habit = _by_chance(f, top["rater"]) or _habit(top)
+    habit = _with_nobody(f, top["rater"]) or _habit(top)
     return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
 
 
@@ -40,14 +44,21 @@ def _nobody_surely(raters: pd.DataFrame, word: str) -> Sentence:
     return (f"No single rater explains it: {said}, and surely raises it for none.",)
 
 
-def _by_chance(f: Findings, rater: object) -> Sentence:
+def _without_spread(rater: pd.Series[Any], word: str) -> Sentence:
+    """Return what a rater's leaving changes most, to an agreement that has no spread."""
+    change = f"{number(rater['estimate_without'])} ({signed(rater['change'])})"
+    said = f", {word} would be {change}; how sure that is, no standard error says."
+    return ("Without ", Name.of(rater["rater"]), said)
+
+
+def _with_nobody(f: Findings, rater: object) -> Sentence:
     """Return that a rater agrees with nobody, where all pairs say so."""
     pairs = pairs_at_chance(f.frame("pairs"), rater)
     if pairs is None:
         return ()
     ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
     alone = f"{short_name(f.main.coefficient)} with each of {len(pairs):,} others {ends}"
-    return (" ", Name.of(rater), f" agrees with nobody ({alone}): answers like chance.")
+    return (" ", Name.of(rater), f" agrees with nobody ({alone}).")
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from setagree.coding import as_objects
-from setagree.differences import ROUNDING
+from setagree.coefficients.chance import ROUNDING
 from setagree.errors import counted
 from setagree.views import words
 from setagree.views.contents import answers, contents

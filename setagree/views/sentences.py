@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.differences import ROUNDING
 from setagree.errors import counted
 from setagree.results import Agreement
 from setagree.views.findings import Findings, by_share, running_share
@@ -127,17 +126,15 @@ def distance_phrase(row: Agreement) -> str:
 
 def verdict_sentence(f: Findings) -> str:
     """Return what the benchmark scale says, and by which limits."""
+    if f.main.standard_error == 0:
+        return f"No verdict. {f.main.interval_reason}."
     if f.main.coefficient == "percent_agreement":
         return "No verdict: the usual limits are for agreement beyond chance."
     word = _VERDICTS.get(f.verdict.verdict)
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    said = f"{word}, by Krippendorff's limits ({limits})"
-    if f.main.standard_error > ROUNDING:
-        return f"{said} and with the uncertainty taken in."
-    units = counted(f.main.n_pairable_units, "unit")
-    return f"{said}; how uncertain that is, {units} without any spread cannot say."
+    return f"{word}, by Krippendorff's limits ({limits}) and with the uncertainty taken in."
 
 
 def label_finding(f: Findings) -> Sentence:
@@ -236,7 +233,7 @@ def group_finding(f: Findings) -> Sentence:
         why = "one of them has no standard error above 0"
         return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
     if not p < _SURE:
-        how = "do not differ more than chance allows"
+        how = "do not differ surely"
         return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     ends = large if len(large) > 1 else known
@@ -269,8 +266,11 @@ def change_finding(f: Findings) -> Sentence:
     surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
     surely = surely.sort_values("difference", ascending=False, kind="stable")
     of_labels = tried[tried["change"] != "drop rater"]
-    if len(tried) and tried["p_value"].isna().all():
-        return _unsure_gain(f, tried)
+    unsure = tried[tried["p_value"].isna()]
+    if len(unsure) and unsure["difference"].max() > max([0.0, *surely["difference"]]):
+        return _unsure_gain(f, unsure)
+    if len(unsure) == len(tried) > 0:
+        return ()
     known = surely[surely["change"] != "drop rater"]
     if len(surely) and surely["change"].iloc[0] == "drop rater":
         second = (
@@ -286,8 +286,6 @@ def change_finding(f: Findings) -> Sentence:
 def _unsure_gain(f: Findings, tried: pd.DataFrame) -> Sentence:
     """Return the change that brings most where there is no standard error to judge it by."""
     top = tried.sort_values("difference", ascending=False, kind="stable").iloc[0]
-    if not top["difference"] > 0:
-        return ()
     said = "Of the changes that were tried, most is gained, though how surely is not known, if you "
     return (*_gain(f, top, said), ".")
 
@@ -338,7 +336,7 @@ def _nested(same: Sequence[Agreement]) -> str:
 
 
 def chance_finding(f: Findings) -> Sentence:
-    """Say whether chance gives as much."""
+    """Say whether chance gives as much, as the reshuffles have it."""
     p = f.null.p_value
     if np.isnan(p):
         return ()
@@ -347,8 +345,10 @@ def chance_finding(f: Findings) -> Sentence:
     # The least of them that 95 % do not exceed: few arrangements leave no room between.
     most = float(np.quantile(known, 0.95, method="inverted_cdf"))
     stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
-    # Nineteen reshuffles can give .05 and no less.
-    surely = p <= _SURE + 1e-12
+    if f.null.beside_chance == "below chance":
+        lower = p_phrase(f.null.tail("less"))
+        return (f"It is below chance: of {often}, hardly any come out as low ({lower}).",)
+    surely = f.null.beside_chance == "more than chance"
     said = "It is more than chance" if surely else "Chance alone may give as much"
     return (f"{said}: {stay}.",)
 

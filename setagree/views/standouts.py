@@ -16,7 +16,7 @@ _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
 _LOW = 0.25
-"""What the middle interval of a rater who answers like chance stays below."""
+"""What the middle interval of a rater who agrees with nobody stays below."""
 
 _SURE = 0.05
 
@@ -25,9 +25,10 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
     It is where its interval ends below the alpha of every other label. Labels whose interval is
-    wide are left out, as their alpha says little.
+    wide are left out, as their alpha says little; those of full agreement have none, and stay.
     """
-    known = labels[labels["high"] - labels["low"] <= _KNOWN]
+    narrow = labels["high"] - labels["low"] <= _KNOWN
+    known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
     known = known.sort_values("alpha", kind="stable")
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
         return None
