@@ -41,4 +41,4 @@ rare_counts_more = sa.distances.weighted_jaccard(
     {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3, "i": 3}, name="rare_counts_more"
 )
 families = sa.distances.taxonomy({"a": "vowel", "e": "vowel", "i": "vowel"}, name="families")
-print(sa.agreement(study, distances=["masi", rare_counts_more, families, first_letter]))
+print(sa.agreement(study, distance=["masi", rare_counts_more, families, first_letter]))

@@ -9,8 +9,8 @@ import setagree as sa
 table = sa.agreement(
     Path(__file__).with_name("study.csv"),
     blank="empty",
-    coefficients=["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"],
-    distances=["nominal", "masi", "jaccard", "dice"],
+    coefficient=["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"],
+    distance=["nominal", "masi", "jaccard", "dice"],
 )
 print(table)
 

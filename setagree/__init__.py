@@ -6,13 +6,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 from setagree import distances
-from setagree.agreement import agreement, weights
-from setagree.annotations import Annotations
+from setagree.credit import Weights
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
 from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
-from setagree.labels import LabelSet, format_labels, parse_labels
-from setagree.results import Agreement, AgreementTable
-from setagree.scores import (
+from setagree.scoring.coefficients import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -23,9 +20,15 @@ from setagree.scores import (
     percent_agreement,
     scott_pi,
 )
-from setagree.simulate import simulate
-from setagree.tally import Tally
-from setagree.weights import Weights
+from setagree.scoring.definition import Coefficient, coefficient
+from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.scorer import score
+from setagree.scoring.table import agreement, weights
+from setagree.study.annotations import Annotations
+from setagree.study.labels import parse_labels
+from setagree.study.simulation import simulate
+from setagree.study.tally import Tally
+from setagree.wording.label_sets import LabelSet, format_labels
 
 if TYPE_CHECKING:
     from setagree import plots
@@ -42,17 +45,17 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
-    from setagree.neighbours import panel_scorer
+    from setagree.large.opening import formats, read
+    from setagree.large.reduce import tally
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.cross_replication import cross_replication
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.rater_map import rater_map
-    from setagree.sources.reading import formats, read
-    from setagree.sources.reduction.door import reduce
-    from setagree.views.methods import methods_text
-    from setagree.views.report import report
+    from setagree.panels.scorer import panel_scorer
+    from setagree.reporting.methods import methods_text
+    from setagree.reporting.report import report
 
 __version__ = "0.1.0"
 
@@ -61,6 +64,7 @@ __all__ = [
     "AgreementTable",
     "Annotations",
     "CallableDistance",
+    "Coefficient",
     "Distance",
     "LabelSet",
     "OverlapDistance",
@@ -79,6 +83,7 @@ __all__ = [
     "by_pair",
     "by_rater",
     "by_unit",
+    "coefficient",
     "cohen_kappa",
     "compare",
     "confusions",
@@ -106,40 +111,57 @@ __all__ = [
     "plots",
     "rater_map",
     "read",
-    "reduce",
     "report",
+    "score",
     "score_against_consensus",
     "scott_pi",
     "simulate",
+    "tally",
     "weights",
     "what_if",
 ]
 
 # What a first look at the data does not need is imported when it is asked for.
-_WINGS = {
-    "setagree.diagnosis": (
-        "by_group by_label by_pair by_rater by_unit confusions over_time pair_matrix what_if"
-    ),
-    "setagree.inference": "benchmark bootstrap compare jackknife permutation_test plan",
-    "setagree.neighbours": "panel_scorer",
-    "setagree.panels": (
-        "alt_test consensus cross_replication k_rater_reliability rater_map score_against_consensus"
-    ),
-    "setagree.sources.reading": "formats read",
-    "setagree.sources.reduction.door": "reduce",
-    "setagree.views.methods": "methods_text",
-    "setagree.views.report": "report",
+_LATER = {
+    "alt_test": "panels.alt_test",
+    "benchmark": "inference.benchmark",
+    "bootstrap": "inference.bootstrap",
+    "by_group": "diagnosis.by_group",
+    "by_label": "diagnosis.by_label",
+    "by_pair": "diagnosis.by_pair",
+    "by_rater": "diagnosis.by_rater",
+    "by_unit": "diagnosis.by_unit",
+    "compare": "inference.comparison",
+    "confusions": "diagnosis.confusions",
+    "consensus": "panels.consensus",
+    "cross_replication": "panels.cross_replication",
+    "formats": "large.opening",
+    "jackknife": "inference.jackknife",
+    "k_rater_reliability": "panels.k_rater",
+    "methods_text": "reporting.methods",
+    "over_time": "diagnosis.by_group",
+    "pair_matrix": "diagnosis.by_pair",
+    "panel_scorer": "panels.scorer",
+    "permutation_test": "inference.permutation",
+    "plan": "inference.planning",
+    "rater_map": "panels.rater_map",
+    "read": "large.opening",
+    "report": "reporting.report",
+    "score_against_consensus": "panels.against_consensus",
+    "tally": "large.reduce",
+    "what_if": "diagnosis.what_if",
 }
-_LATER = {name: wing for wing, names in _WINGS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     if name == "plots":
         return importlib.import_module("setagree.plots")
+    if name == "reduce":
+        raise AttributeError("setagree.reduce is called setagree.tally")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATER[name]), name)
+    return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__]

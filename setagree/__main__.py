@@ -12,7 +12,7 @@ def main() -> int:
     """Run the command and return its exit code."""
     _open_what_is_closed()
     try:
-        from setagree.cli import run
+        from setagree.cli.app import run
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "typer":
             raise

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from setagree import cli
+from setagree.cli import app as cli
 
 
 def invoke(*words):

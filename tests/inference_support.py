@@ -14,10 +14,11 @@ import pandas as pd
 from small_studies import Rows, annotations, numbers, sets_of, text
 
 import setagree as sa
-from setagree.coding import as_objects
-from setagree.differences import drawn_rows
 from setagree.distances import Distance, NominalDistance, get_distance
-from setagree.scoring import COEFFICIENTS, Bench
+from setagree.inference.differences import drawn_rows
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.scorer import Scorer
+from setagree.study.codes import as_objects
 
 # The published walk-through (Cross Validated 407453), and its two-rater cousin.
 T1 = text(
@@ -87,9 +88,9 @@ def score(rows: Rows, name: str, distance: str = "masi") -> sa.Agreement:
 def score_study(study: sa.Annotations, name: str, distance: str = "masi") -> sa.Agreement:
     """Score a study, silently where it is undefined."""
     if study.kind == "number":
-        return Bench(study).score(name, DISTANCES[distance])
+        return Scorer(study).score(get_coefficient(name), DISTANCES[distance])
     values = [*dict.fromkeys([*VALUES, *study.values])]
-    return Bench(study, categories=values).score(name, DISTANCES[distance])
+    return Scorer(study, categories=values).score(get_coefficient(name), DISTANCES[distance])
 
 
 def estimates(studies: list[Rows], name: str, distance: str = "masi") -> list[float]:
@@ -107,7 +108,7 @@ def as_drawn(rows: Rows, agreement: sa.Agreement) -> Rows:
     Of units with equal counts, where a coefficient does not ask whose they are, one stands for all.
     """
     places, _ = drawn_rows(agreement)
-    if not COEFFICIENTS[agreement.coefficient].by_unit:
+    if not COEFFICIENTS[agreement.coefficient].asks_who:
         patterns = agreement.tally.unit_patterns.tolist()
         places = [patterns.index(pattern) for pattern in places]
     return [rows[place] for place in places]

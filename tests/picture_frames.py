@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from setagree.panels import AltTest, RaterMap
+from setagree.panels.alt_results import AltTest
+from setagree.panels.rater_map import RaterMap
 
 HOSTILE = [
     "<script>alert(1)</script>",

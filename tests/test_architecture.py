@@ -27,28 +27,24 @@ FILES = sorted(ROOT.rglob("*.py"))
 # From the ground up. Imports go down only: never up, never sideways between rooms of one floor.
 # Modules inside one room (a package) may import one another.
 FLOORS = [
-    {"errors", "progress", "escaping"},
-    {"limits", "frozen", "names", "printed"},
-    {"labels", "draws", "numbers"},
-    {"doubts"},
-    {"coding"},
-    {"frames", "nulls", "tables", "count_tables", "identifiers", "canonical"},
-    {"layouts"},
-    {"assembly"},
-    {"annotations", "distances", "given"},
-    {"tally", "weights", "simulate", "substudies"},
-    {"sources", "coefficients"},
-    {"results"},
+    {"errors"},
+    {"progress", "checks"},
+    {"wording"},
+    {"study"},
+    {"distances", "files"},
+    {"credit", "exports"},
+    {"coefficients", "large"},
     {"scoring"},
-    {"scores", "agreement", "differences"},
-    {"inference", "diagnosis", "panels", "neighbours"},
-    {"views"},
-    {"plots"},  # the names of the pictures
+    {"inference"},
+    {"diagnosis", "panels"},
+    {"plots"},
+    {"reporting"},
     {"setagree"},  # the names of the package itself
     {"cli"},
     {"__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+GROUND = {"errors", "progress", "checks"}
 
 
 def room_of(path):
@@ -57,9 +53,7 @@ def room_of(path):
 
 
 def named_room(name):
-    """Return the room of a module's first name; `cli` and its neighbours `cli_...` are one."""
-    if name.startswith("cli_"):
-        return "cli"
+    """Return the room of a module's first name."""
     return "setagree" if name == "__init__" else name
 
 
@@ -85,9 +79,42 @@ def imported_rooms(source):
 
 
 def test_every_room_has_a_floor():
-    """A new room must be given its floor, in the table above."""
-    assert set(FLOOR) >= ROOMS
+    """A new room must be given its floor, in the table above; there are 21 at most."""
+    assert set(FLOOR) == ROOMS
+    assert len(ROOMS) <= 21
     assert len(FILES) > 30
+
+
+def test_few_rooms_know_each_other():
+    """At most 110 pairs of rooms import one another, the command apart."""
+    pairs = {
+        (room_of(path), room)
+        for path in FILES
+        for room in imported_rooms(path.read_text(encoding="utf-8"))
+        if room not in {room_of(path), "cli"} and room_of(path) != "cli"
+    }
+    assert 40 < len(pairs) <= 110
+
+
+def test_wording_stands_on_the_ground():
+    """How things are spelled depends on nothing above the ground."""
+    for path in (ROOT / "wording").rglob("*.py"):
+        assert {*imported_rooms(path.read_text(encoding="utf-8"))} <= {*GROUND, "wording"}
+
+
+def test_no_tool_imports_another():
+    """A reader of one tool's exports stands alone: what several need belongs in the room above."""
+    for path in (ROOT / "exports" / "tools").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "setagree.exports.tools" not in text, path.name
+
+
+def test_each_room_says_what_it_is_for():
+    """A room's first sentence says what it is for."""
+    for path in ROOT.glob("*/__init__.py"):
+        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert doc, path
+        assert doc.split("\n\n")[0].endswith("."), path
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -101,8 +128,8 @@ def test_imports_go_down(path):
 @pytest.mark.parametrize(
     ("source", "rooms"),
     [
-        ("from setagree.labels import parse_labels", ["labels"]),
-        ("import setagree.weights.base", ["weights"]),
+        ("from setagree.study.labels import parse_labels", ["study"]),
+        ("import setagree.credit.base", ["credit"]),
         ("import setagree as sa", ["setagree"]),
         ("from setagree import coefficients, masi", ["coefficients", "setagree"]),
         ("def f():\n    from setagree.cli import run", ["cli"]),
@@ -124,11 +151,27 @@ def test_only_the_package_imports_by_name():
     assert callers == ["__init__.py"]
 
 
+def test_no_function_shadows_a_module():
+    """With every module imported, each public name still is what it is meant to be."""
+    code = (
+        "import importlib, pkgutil, types, setagree as sa\n"
+        "for m in pkgutil.walk_packages(sa.__path__, 'setagree.'):\n"
+        "    if not m.name.endswith('__main__'):\n"
+        "        importlib.import_module(m.name)\n"
+        "modules = {n for n in sa.__all__ if isinstance(getattr(sa, n), types.ModuleType)}\n"
+        "assert modules == {'distances', 'plots'}, modules\n"
+        "assert all(callable(getattr(sa, n)) for n in set(sa.__all__) - modules - {'LabelSet'})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- What an import costs -----------------------------------------------------------------------
 
 HEAVY = (
     "scipy.stats matplotlib typer rich narwhals duckdb sklearn tqdm dask pyspark jinja2 openpyxl "
-    "nltk hypothesis setagree.cli setagree.inference setagree.diagnosis setagree.views"
+    "nltk hypothesis setagree.cli setagree.inference setagree.diagnosis setagree.plots "
+    "setagree.reporting setagree.exports setagree.files.tables"
 )
 
 
@@ -152,7 +195,7 @@ def test_import_is_light():
 def test_the_import_test_sees_what_is_loaded():
     """What does need them loads them: the test above is not blind."""
     pytest.importorskip("typer")
-    assert {"typer", "setagree.cli"} <= modules_after("import setagree.cli")
+    assert {"typer", "setagree.cli.app"} <= modules_after("import setagree.cli.app")
     assert "setagree.inference" in modules_after("import setagree; setagree.bootstrap")
 
 
@@ -297,7 +340,7 @@ def test_all_is_sorted_and_complete():
     assert sa.__all__ == sorted(sa.__all__)
     assert len(set(sa.__all__)) == len(sa.__all__)
     assert all(hasattr(sa, name) for name in sa.__all__)
-    assert set(sa.__all__) <= set(dir(sa))
+    assert dir(sa) == sa.__all__
     with pytest.raises(AttributeError, match="has no attribute 'krippendorf'"):
         _ = sa.krippendorf
 
@@ -321,7 +364,11 @@ def test_there_are_doctests():
     found = doctest.DocTestFinder(exclude_empty=True)
     named = {
         test.name.rpartition(".")[2]
-        for module in ("setagree.labels", "setagree.results", "setagree.distances.sets")
+        for module in (
+            "setagree.study.labels",
+            "setagree.scoring.results",
+            "setagree.distances.sets",
+        )
         for test in found.find(importlib.import_module(module))
         if test.examples
     }

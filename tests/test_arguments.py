@@ -15,9 +15,15 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: sa.by_unit(STUDY, coefficient={}), "coefficient {} is unknown"),
-        (lambda: sa.agreement(STUDY, coefficients=3), "coefficients=3 must be a list of names"),
-        (lambda: sa.agreement(STUDY, coefficients=[[]]), "coefficient [] is unknown"),
+        (
+            lambda: sa.by_unit(STUDY, coefficient={}),
+            "coefficient={} is neither the name",
+        ),
+        (lambda: sa.agreement(STUDY, coefficient=3), "coefficient=3 must be a list of names"),
+        (
+            lambda: sa.agreement(STUDY, coefficient=[[]]),
+            "coefficient=[] is neither the name",
+        ),
         (lambda: sa.agreement(pd.DataFrame(), unit=COUNTS), "There is no column"),
         (lambda: sa.parse_labels("x", blank=np.zeros(2)), "blank=array([0., 0.]) is unknown"),
         (lambda: sa.Tally.from_counts(COUNTS, kind=pd.Series([1, 2])), "is unknown; use 'labels'"),

@@ -7,7 +7,9 @@ import pytest
 from fuzz.session import FAMILIES, Session
 
 import setagree as sa
-from setagree import assembly, cli_output, cli_sources
+from setagree.cli import output as cli_output
+from setagree.cli import sources as cli_sources
+from setagree.study import assembly
 
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
@@ -51,7 +53,7 @@ def test_a_wrong_distance_is_seen(monkeypatch):
 
 def test_a_wrong_policy_is_seen(monkeypatch):
     """Blank text that is no annotation where it should be the empty set is seen, as are repeats."""
-    monkeypatch.setattr("setagree.labels._blank", lambda cell, policy: None)
+    monkeypatch.setattr("setagree.study.labels._blank", lambda cell, policy: None)
     assert any("AssertionError" in failure for failure in found("tables", 60))
 
 

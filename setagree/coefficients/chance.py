@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
+from setagree.credit.base import Weights
 from setagree.distances import Distance
-from setagree.tally import Tally, dot
-from setagree.weights.base import Weights
+from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally, dot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -1,89 +1,71 @@
 """Every coefficient without one unit, in closed form.
 
 What is undefined without it is nan; so is a chance term that one unit left would have to show.
-Leaving out a unit with counts c changes a quadratic form n' D n by - 2 c' D n + c' D c, and c' D c
-is the unit's own disagreement q. The distance stays that of the full study. Each function returns
-one number a pattern (for Conger, a unit where the study is in memory).
+Leaving out a unit with counts c changes a form x' F x by - 2 c' F x + c' F c. The distance stays
+that of the full study.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
-from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.replicates import (
-    Replicates,
-    alpha_replicates,
-    beyond_rounding,
-    conger_replicates,
-    fleiss_replicates,
-    one_minus,
-)
+from setagree.coefficients.models import Fixed, Model, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.replicates import replicates
 
 _LOST = 1e-6
 """A share of the whole study's chance term below which what is left of it is computed anew."""
 
 
-def alpha_without(case: Case) -> Floats:
-    """Return Krippendorff's alpha without one unit of each pattern."""
-    tally, weights = case.tally, case.weights
-    used = tally.pairable
+def estimates_without(case: Case, model: Model) -> Floats | None:
+    """Return the coefficient without one unit of each row; None where no closed form is known.
+
+    Rows are patterns; for a model that asks who, units where the study is in memory.
+    """
+    match model:
+        case Fixed():
+            level = np.full(case.tally.n_patterns, model.level(case))
+            return one_minus(_observed_without(case), level)
+        case Urn() if model.weigh == "ratings":
+            return _without_ratings(case, model)
+        case Urn():
+            return _without(case, model)
+        case UrnOfEachRater():
+            return _without_by_rater(case, model)
+    return None
+
+
+def _without_ratings(case: Case, model: Urn) -> Floats:
+    """Return the same where a unit counts as often as it was rated (alpha)."""
+    tally, used = case.tally, case.tally.pairable
     m = tally.multiplicity * used
     r = np.where(used, tally.pattern_ratings, 0.0)
-    q = np.where(used, case.disagreement, 0.0)
-    each = q / np.maximum(r - 1, 1)
-    totals = tally.value_totals(m)
-    spread = weights.distance_dot(totals)
+    each = np.where(used, case.disagreement, 0.0) / np.maximum(r - 1, 1)
+    totals = model.totals(case)
+    spread = model.spread(case, totals)
     N = float(m @ r) - r
     whole = float(totals @ spread)
-    pairs = whole - 2 * r * tally.pattern_means(spread) + q
+    pairs = whole - 2 * r * tally.pattern_means(spread) + np.where(used, model.within(case), 0.0)
     pairs *= tally.n_pairable_units - used != 1
-    out = one_minus(float(m @ each) - each, pairs / np.maximum(N - 1, 1))
-    rounding = NOTHING * reach(weights, totals) * float(totals.sum()) ** 2
-    return _anew(case, out, pairs, whole, rounding, alpha_replicates)
+    chance = pairs * case.weights.max_distance / np.maximum(N - 1, 1)
+    out = one_minus(float(m @ each) - each, chance)
+    return _anew(case, model, out, pairs, whole, rounding=model.rounding(case, totals))
 
 
-def fleiss_without(case: Case) -> Floats:
-    """Return Fleiss' kappa without one unit of each pattern."""
-    tally, weights = case.tally, case.weights
-    sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
-    spread = weights.distance_dot(sums)
-    n = tally.n_units - 1
-    own = case.disagreement / tally.pattern_ratings**2
-    whole = float(sums @ spread)
-    pairs = (whole - 2 * tally.pattern_means(spread) + own) * (n != 1)
-    chance = pairs / (max(n, 1) ** 2 * weights.max_distance)
-    rounding = NOTHING * reach(weights, sums) * float(sums.sum()) ** 2
-    out = one_minus(_observed_without(case), chance)
-    return _anew(case, out, pairs, whole, rounding, fleiss_replicates)
-
-
-def ac_without(case: Case) -> Floats:
-    """Return Gwet's AC without one unit of each pattern."""
+def _without(case: Case, model: Urn) -> Floats:
+    """Return the same where a unit counts once (the kappas)."""
     tally = case.tally
     sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
-    n = max(tally.n_units - 1, 1)
-    own = np.bincount(tally.rows, tally.counts**2, tally.n_patterns) / tally.pattern_ratings**2
-    squares = float(sums @ sums) - 2 * tally.pattern_means(sums) + own
-    chance = beyond_rounding(1 - ac_scale(case.weights) * (1 - squares / n**2), 1.0)
-    return one_minus(_observed_without(case), chance * (n != 1))
+    spread = model.spread(case, sums)
+    n = tally.n_units - 1
+    own = model.within(case) / tally.pattern_ratings**2
+    whole = float(sums @ spread)
+    pairs = (whole - 2 * tally.pattern_means(spread) + own) * (n != 1)
+    out = one_minus(_observed_without(case), pairs / max(n, 1) ** 2)
+    return _anew(case, model, out, pairs, whole, rounding=model.rounding(case, sums))
 
 
-def brennan_prediger_without(case: Case) -> Floats:
-    """Return the Brennan-Prediger coefficient without one unit of each pattern."""
-    chance = np.full(case.tally.n_patterns, uniform_chance(case.weights))
-    return one_minus(_observed_without(case), chance)
-
-
-def percent_without(case: Case) -> Floats:
-    """Return the percent agreement without one unit of each pattern."""
-    return one_minus(_observed_without(case), np.ones(case.tally.n_patterns))
-
-
-def conger_without(case: Case) -> Floats:
+def _without_by_rater(case: Case, model: UrnOfEachRater) -> Floats:
     """Return Conger's kappa without one unit of each row.
 
     A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value given;
@@ -110,25 +92,19 @@ def conger_without(case: Case) -> Floats:
     chance = left / (np.maximum(raters * (raters - 1), 1) * case.weights.max_distance)
     out = one_minus(_observed_without(case)[rated.patterns], chance)
     rounding = NOTHING * reach(case.weights, shares.sum(axis=1)) * r**2
-    return _anew(case, out, left, total, rounding, conger_replicates)
+    return _anew(case, model, out, left, total, rounding=rounding)
 
 
 def _anew(
-    case: Case,
-    out: Floats,
-    left: Floats,
-    whole: float,
-    rounding: float,
-    replicates: Callable[[Case], Replicates],
+    case: Case, model: Model, out: Floats, left: Floats, whole: float, *, rounding: float
 ) -> Floats:
     """Compute by itself each row whose chance term has lost its digits in the subtraction."""
     if not whole > rounding or case.tally.n_units == 1:
         return np.full(len(out), np.nan)
     lost = np.flatnonzero(left <= max(_LOST * whole, rounding))
     if lost.size:
-        evaluate = replicates(case)
-        by_row = replicates is conger_replicates
-        once = case.rated.row_times if by_row else case.tally.multiplicity
+        evaluate = replicates(case, model)
+        once = case.rated.row_times if model.asks_who else case.tally.multiplicity
         for row in lost:
             out[row] = evaluate((once - (np.arange(len(out)) == row))[None, :])[0]
     return out

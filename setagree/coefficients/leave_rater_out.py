@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
+from setagree.checks import check_cost
 from setagree.coefficients.chance import NOTHING, Case, Floats
-from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.multivalued import redrawn_disagreement, redrawn_steps, size_function
-from setagree.coefficients.within_raters import group_spread, spread_within_raters
-from setagree.limits import check_cost
-from setagree.weights.pairs import sums_to_others
+from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater
+from setagree.coefficients.multivalued import redrawn_steps
+from setagree.coefficients.within_raters import spread_within_raters
+from setagree.credit.pairs import sums_to_others
+from setagree.study.annotations import Annotations
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Left: TypeAlias = tuple[Floats, npt.NDArray[np.bool_]]
@@ -122,13 +122,12 @@ class Absence:
         return totals, raters, values, np.full(len(raters), -1.0)
 
     def quadratic(
-        self, totals: Floats, raters: Codes, values: Codes, amounts: Floats
+        self, model: Urn, totals: Floats, raters: Codes, values: Codes, amounts: Floats
     ) -> tuple[float, Floats]:
-        """Return n' D n of the totals: of all raters, and with each one's amounts added."""
-        weights = self.case.weights
-        spread = weights.distance_dot(totals)
-        owners, taken, x = _summed(raters, values, amounts, weights.n_values)
-        own = group_spread(owners, taken, x, weights)
+        """Return x' F x of the totals: of all raters, and with each one's amounts added."""
+        spread = model.spread(self.case, totals)
+        owners, taken, x = _summed(raters, values, amounts, self.case.weights.n_values)
+        own = model.spread_in_groups(self.case, owners, taken, x)
         change = np.bincount(owners, x * (2 * spread[taken] + own), self.study.n_raters)
         whole = float(totals @ spread)
         return whole, np.asarray(whole + change, dtype=np.float64)
@@ -193,63 +192,64 @@ def _ratio(absence: Absence, chance: Floats, whole: float, *, several: Floats) -
     return 1 - out, lost & ~gone
 
 
-def alpha_without_raters(absence: Absence) -> Left:
-    """Return Krippendorff's alpha without each rater."""
+def without_raters(absence: Absence, model: Model) -> Left:
+    """Return the coefficient without each rater.
+
+    Raises
+    ------
+    TypeError
+        The model is of no kind that can do without a rater.
+    """
+    match model:
+        case Fixed():
+            return _fixed(absence, model)
+        case UrnOfEachRater():
+            return _of_each_rater(absence)
+        case Redrawn():
+            return _redrawn(absence, model)
+        case Urn() if model.weigh == "ratings":
+            return _by_ratings(absence, model)
+        case Urn():
+            return _by_units(absence, model)
+    raise TypeError(f"{model!r} is no model of chance whose raters can be left out")
+
+
+def _by_ratings(absence: Absence, model: Urn) -> Left:
+    """Return the same where a unit counts as often as it was rated (alpha)."""
     whole, left = absence.disagreement(lambda r: r - 1)
     totals, raters, values, amounts = absence.pooled
-    pairs, apart = absence.quadratic(totals, raters, values, amounts)
+    pairs, apart = absence.quadratic(model, totals, raters, values, amounts)
     N = totals.sum() + np.bincount(raters, amounts, absence.study.n_raters)
     gone = absence.n_pairable < 2
     out = np.full(len(left), np.nan)
-    np.divide(left * (N - 1), apart, out=out, where=~gone & (apart > 0))
+    d_max = absence.case.weights.max_distance
+    np.divide(left * (N - 1), apart * d_max, out=out, where=~gone & (apart > 0))
     lost = (left <= _LOST * whole) & (whole > 0) | (apart <= _LOST * pairs)
     return 1 - out, lost & ~gone
 
 
-def fleiss_without_raters(absence: Absence) -> Left:
-    """Return Fleiss' kappa (two raters: Scott's pi) without each rater."""
-    tally, d_max = absence.case.tally, absence.case.weights.max_distance
+def _by_units(absence: Absence, model: Urn) -> Left:
+    """Return the same where a unit counts once (the kappas)."""
+    tally = absence.case.tally
     sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
-    left = np.zeros(absence.study.n_raters)
+    left, whole = np.zeros(absence.study.n_raters), 0.0
     for part in absence.shares_taken():
-        whole, changed = absence.quadratic(sums, *part)
+        whole, changed = absence.quadratic(model, sums, *part)
         own = np.unique(part[0])
         left[own] = changed[own]
-    chance = left / (np.maximum(absence.n_units, 1) ** 2 * d_max)
-    scale = whole / (tally.n_units**2 * d_max)
-    return _ratio(absence, chance, scale, several=absence.n_units)
+    chance = left / np.maximum(absence.n_units, 1) ** 2
+    return _ratio(absence, chance, whole / tally.n_units**2, several=absence.n_units)
 
 
-def ac_without_raters(absence: Absence) -> Left:
-    """Return Gwet's AC without each rater."""
-    tally, R = absence.case.tally, absence.study.n_raters
-    sums = tally.value_totals(tally.multiplicity / tally.pattern_ratings)
-    scale = ac_scale(absence.case.weights)
-    squares = np.full(R, float(sums @ sums))
-    for raters, values, x in absence.shares_taken():
-        squares += np.bincount(raters, x * (2 * sums[values] + x), R)
-    n = np.maximum(absence.n_units, 1)
-    return _ratio(absence, 1 - scale * (1 - squares / n**2), 1.0, several=absence.n_units)
+def _fixed(absence: Absence, model: Fixed) -> Left:
+    """Return the same where nobody's absence changes chance."""
+    level = model.level(absence.case)
+    each = np.full(absence.study.n_raters, level)
+    return _ratio(absence, each, level, several=np.zeros(len(each)))
 
 
-def fixed_without_raters(absence: Absence, chance: float) -> Left:
-    """Return a coefficient whose chance term nobody's absence changes."""
-    each = np.full(absence.study.n_raters, chance)
-    return _ratio(absence, each, chance, several=np.zeros(len(each)))
-
-
-def brennan_prediger_without_raters(absence: Absence) -> Left:
-    """Return the Brennan-Prediger coefficient without each rater."""
-    return fixed_without_raters(absence, uniform_chance(absence.case.weights))
-
-
-def percent_without_raters(absence: Absence) -> Left:
-    """Return the percent agreement without each rater."""
-    return fixed_without_raters(absence, 1.0)
-
-
-def conger_without_raters(absence: Absence) -> Left:
-    """Return Conger's kappa without each rater: the shares p_g of the others stay."""
+def _of_each_rater(absence: Absence) -> Left:
+    """Return the same where each rater has an urn: the shares p_g of the others stay."""
     rated, weights = absence.case.rated, absence.case.weights
     g, v, r = rated.rater_codes, rated.value_codes, rated.n_raters
     if r < 3:
@@ -264,8 +264,8 @@ def conger_without_raters(absence: Absence) -> Left:
     return _ratio(absence, chance, whole, several=absence.n_units)
 
 
-def mv_alpha_without_raters(absence: Absence) -> Left:
-    """Return mv-alpha without each rater; the chance term is computed anew for each."""
+def _redrawn(absence: Absence, model: Redrawn) -> Left:
+    """Return the same where labels are redrawn; the chance term is computed anew for each rater."""
     case, R = absence.case, absence.study.n_raters
     check_cost(
         "mv_alpha without each rater",
@@ -274,13 +274,13 @@ def mv_alpha_without_raters(absence: Absence) -> Left:
     )
     totals, raters, values, amounts = absence.pooled
     owners, taken, x = _summed(raters, values, amounts, case.weights.n_values)
-    bounds, function = np.searchsorted(owners, np.arange(R + 1)), size_function(case.distance)
+    bounds = np.searchsorted(owners, np.arange(R + 1))
     whole, left = absence.disagreement(lambda r: r - 1)
     out = np.full(R, np.nan)
     for g in np.flatnonzero(absence.n_pairable > 1).tolist():
         n, mine = totals.copy(), slice(bounds[g], bounds[g + 1])
         n[taken[mine]] += x[mine]
-        expected = redrawn_disagreement(case.tally.values, n, function)
-        if expected > NOTHING * case.weights.max_distance:
+        expected = float(model.chance(case, n[:, None])[0]) * case.weights.max_distance
+        if expected > 0:
             out[g] = 1 - left[g] / n.sum() / expected
     return out, (left <= _LOST * whole) & (whole > 0) & (absence.n_pairable > 1)

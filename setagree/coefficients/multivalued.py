@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import NOTHING, Case, Estimate, Floats, undefined_estimate
+from setagree.checks import MOST_STEPS, check_cost
+from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, NominalDistance, OverlapDistance
 from setagree.errors import counted
-from setagree.limits import MOST_STEPS, check_cost
-from setagree.tally import dot
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
@@ -27,30 +26,6 @@ _STEPS_A_CELL = 10
 
 _STEPS_A_CALL = 50_000
 """Elementary steps in the time that the smallest redrawing takes."""
-
-
-def mv_alpha(case: Case) -> Estimate:
-    """Return 1 - Do / De with the chance model of Krippendorff & Craggs (2016).
-
-    Do is that of alpha. De = sum_st P_s P_t E_st, where P_s is the share of pairable sets of size s
-    and E_st the mean distance of an s-set and a t-set of labels drawn without replacement in
-    proportion to how often the labels occur. No analytic variance is known.
-    """
-    tally, d_max = case.tally, case.weights.max_distance
-    m = tally.multiplicity * tally.pairable
-    if not m.any():
-        return undefined_estimate(case, observed=np.nan, expected=np.nan)
-    r = tally.pattern_ratings
-    q = case.disagreement / np.where(tally.pairable, r - 1, 1)
-    observed = dot(m, q) / dot(m, r)
-    expected = redrawn_disagreement(
-        tally.values, tally.value_totals(m), size_function(case.distance)
-    )
-    if not expected > NOTHING * d_max or tally.n_pairable_units == 1:
-        return undefined_estimate(case, observed=observed, expected=expected)
-    agreements = (1 - observed / d_max, 1 - expected / d_max)
-    none = np.zeros(0)
-    return Estimate(1 - observed / expected, *agreements, observed, expected, none, none)
 
 
 def size_function(distance: Distance | None) -> SizeFunction:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats, Rated
-from setagree.weights.base import Weights
-from setagree.weights.pairs import sums_to_others
+from setagree.credit.base import Weights
+from setagree.credit.pairs import sums_to_others
 
 FEW_VALUES = 128
 """Distinct values of a rater up to which their pairs are looked up one by one."""

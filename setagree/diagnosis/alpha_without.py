@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import NOTHING, Floats, reach
+from setagree.credit.base import Weights
 from setagree.diagnosis.pairs_within import SortedRatings
-from setagree.weights.base import Weights
 
 _ENTRIES_AT_ONCE = 2_000_000
 

@@ -10,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.assembly import Duplicates
 from setagree.diagnosis.common import Row, counts, known_raters, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
-from setagree.labels import Blank, Case, Label, Missing
 from setagree.progress import track
-from setagree.results import Agreement
-from setagree.scoring import score_part
-from setagree.substudies import of_ratings
+from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import Duplicates
+from setagree.study.labels import Blank, Case, Missing
+from setagree.study.parts import of_ratings
+from setagree.wording.label_sets import Label
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
@@ -30,7 +32,7 @@ def by_group(
     data: Annotations | pd.DataFrame,
     by: Grouping,
     *,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
     unit: str | None = None,
@@ -139,7 +141,7 @@ def over_time(
     *,
     window: float | str | pd.Timedelta,
     step: float | str | pd.Timedelta | None = None,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
     unit: str | None = None,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
-from setagree.draws import check_level
-from setagree.scoring import Bench, Study
-from setagree.tally import Tally
+from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
+from setagree.scoring.scorer import Scorer, Study
+from setagree.study.tally import Tally
 
 
 def by_label(study: Study, *, level: float = 0.95) -> pd.DataFrame:
@@ -66,7 +67,7 @@ def by_label(study: Study, *, level: float = 0.95) -> pd.DataFrame:
     1     b          3  0.444                    0.5
     """
     check_level(level)
-    tally = Bench(study).tally
+    tally = Scorer(study).tally
     membership = membership_of(tally)
     counts = label_counts(tally, membership)
     rows = [
@@ -106,8 +107,8 @@ _COLUMNS = (
 
 def _row(binary: Tally, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
-    bench, nominal = Bench(binary), get_distance("nominal")
-    alpha, ac1 = (bench.score(name, nominal) for name in ("krippendorff_alpha", "gwet_ac"))
+    scorer, nominal = Scorer(binary), get_distance("nominal")
+    alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
     low, high = alpha.interval(level)
     ac1_low, ac1_high = ac1.interval(level)
     yes, no = _dense(binary)

@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
+from setagree.credit.base import Weights
 from setagree.diagnosis.common import known_raters, score_whole, uncertainty, why_nan
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean
-from setagree.results import Agreement
-from setagree.scoring import score_part
-from setagree.substudies import of_ratings
-from setagree.weights.base import Weights
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.annotations import Annotations
+from setagree.study.parts import of_ratings
 
 COLUMNS = (
     "rater_a",
@@ -39,7 +40,7 @@ COLUMNS = (
 def by_pair(
     study: Annotations,
     *,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
@@ -83,14 +84,14 @@ def by_pair(
     2      r2      r3        60     0.383
     """
     study = known_raters(study, "by_pair")
-    # Two raters are what these names ask for, and every pair is.
-    of_many = {"cohen_kappa": "conger_kappa", "scott_pi": "fleiss_kappa"}
-    whole = score_whole(study, of_many.get(coefficient, coefficient), distance, level)
-    if coefficient == "krippendorff_alpha":
+    asked = get_coefficient(coefficient)
+    # Two raters are what some coefficients ask for, and every pair is.
+    whole = score_whole(study, asked.for_more or asked, distance, level)
+    if asked is krippendorff_alpha:
         frame = _alphas(study, whole.weights, level)
     else:
         frame = _one_by_one(study, whole, level)
-    frame = frame.assign(coefficient=coefficient, distance=whole.distance)
+    frame = frame.assign(coefficient=asked.name, distance=whole.distance)
     return frame[list(COLUMNS)].sort_values("estimate", kind="stable").reset_index(drop=True)
 
 

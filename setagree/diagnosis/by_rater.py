@@ -10,20 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
+from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.credit.base import Weights
 from setagree.diagnosis.alpha_without import AlphaWithout
 from setagree.diagnosis.common import Row, known_raters, score_whole
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
-from setagree.differences import deviations, linearised_difference
 from setagree.distances.registry import DistanceLike
-from setagree.limits import check_cost
+from setagree.inference.differences import deviations, linearised_difference
 from setagree.progress import track
-from setagree.results import Agreement
-from setagree.scoring import score_part
-from setagree.substudies import of_ratings, places_of
-from setagree.weights.base import Weights
+from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.annotations import Annotations
+from setagree.study.parts import of_ratings, places_of
 
 COLUMNS = (
     "rater",
@@ -56,7 +57,7 @@ _CELLS_AT_ONCE = 5_000_000
 def by_rater(
     study: Annotations,
     *,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
@@ -123,7 +124,7 @@ def by_rater(
             **_habits(study, ratings, whole),
         }
     )
-    if coefficient == "krippendorff_alpha":
+    if whole.definition is krippendorff_alpha:
         changes = pd.DataFrame(
             _alpha_changes(AlphaWithout(ratings, far, whole.weights), study.n_raters, whole, level)
         )

@@ -8,15 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
+from setagree.coefficients.leave_one_out import estimates_without
+from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares
-from setagree.differences import rows_of_units
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
-from setagree.results import Agreement
-from setagree.scoring import COEFFICIENTS, Study
-from setagree.tally import Tally
-from setagree.weights.base import display_value
+from setagree.inference.differences import rows_of_units
+from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import Study
+from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally
 
 COLUMNS = (
     "unit",
@@ -37,7 +39,7 @@ def by_unit(
     study: Study,
     *,
     limit: int | None = None,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
 ) -> pd.DataFrame:
     """Return how far raters disagree on each unit, with the answers side by side.
@@ -114,7 +116,7 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     r = tally.pattern_ratings
     weight = (q / np.maximum(r - 1, 1))[patterns]
     rows, _ = rows_of_units(whole)
-    without = COEFFICIENTS[whole.coefficient].without
+    without = estimates_without(whole.case, whole.definition.model)
     nothing = np.full(tally.n_units, np.nan)
     influence = whole.parts.influence
     return {
@@ -123,7 +125,7 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
         "disagreement": (whole.case.mean_disagreement * whole.weights.max_distance)[patterns],
         "share_of_disagreement": shares(weight),
         "influence": influence[rows] if influence.size else nothing,
-        "estimate_without": nothing if without is None else without(whole.case)[rows],
+        "estimate_without": nothing if without is None else without[rows],
     }
 
 

@@ -6,27 +6,29 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from setagree.annotations import Annotations
+from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.draws import check_level
 from setagree.errors import DataError
-from setagree.results import Agreement
-from setagree.scoring import Bench, Study
-from setagree.tally import Tally
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import Scorer, Study
+from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally
 
 Row: TypeAlias = dict[str, Any]
 
 
 def score_whole(
-    study: Study, coefficient: str, distance: DistanceLike | None, level: float
+    study: Study, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
 ) -> Agreement:
     """Return the coefficient of the whole study, which the diagnosis takes apart."""
     check_level(level)
-    bench = Bench(study)
+    scorer = Scorer(study)
     asked = None if distance is None else [get_distance(distance)]
-    return bench.score(coefficient, bench.distances(coefficient, asked)[0])
+    found = get_coefficient(coefficient)
+    return scorer.score(found, scorer.distances(found, asked)[0])
 
 
 def distance_of(whole: Agreement) -> Distance:

@@ -14,9 +14,9 @@ from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
-from setagree.labels import Label, LabelSet
-from setagree.scoring import Bench, Study
-from setagree.tally import Tally
+from setagree.scoring.scorer import Scorer, Study
+from setagree.study.tally import Tally
+from setagree.wording.label_sets import Label, LabelSet
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
 
@@ -75,7 +75,7 @@ def confusions(
     0     a     b   instead    2.0       0.8
     1     c  None  left out    1.0       1.0
     """
-    tally = Bench(study).tally
+    tally = Scorer(study).tally
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
     sums, left_out = _instead_in(membership, k, l, m), _left_out_in(membership, k, l, m)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.membership import Membership
 from setagree.errors import SetagreeWarning, counted, warn
-from setagree.limits import check_cost
-from setagree.tally import Tally
+from setagree.study.tally import Tally
 
 CROWD = 200
 """Distinct answers of a unit beyond which their pairs are not listed."""

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.coding import as_objects
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
-from setagree.identifiers import code_ids
-from setagree.labels import is_missing
-from setagree.layouts import pick_column
-from setagree.names import check_text, tidied
-from setagree.sources.columns import guess_columns
+from setagree.files.columns import guess_columns
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
+from setagree.study.identifiers import code_ids
+from setagree.study.labels import is_missing
+from setagree.study.layouts import pick_column
+from setagree.study.names import check_text, tidied
 
 
 def group_of_units(

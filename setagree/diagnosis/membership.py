@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coding import Value, used_labels
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError
-from setagree.labels import sorted_labels
-from setagree.tally import Tally
+from setagree.study.codes import Value, used_labels
+from setagree.study.tally import Tally
+from setagree.wording.label_sets import sorted_labels
 
 
 @dataclass(frozen=True, eq=False)

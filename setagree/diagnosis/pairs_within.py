@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
+from setagree.study.annotations import Annotations
 
 _PAIRS_AT_ONCE = 4_000_000
 

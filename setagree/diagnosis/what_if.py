@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.coding import Value
 from setagree.diagnosis.common import (
     Row,
     counts,
@@ -20,15 +18,18 @@ from setagree.diagnosis.common import (
     uncertainty,
 )
 from setagree.diagnosis.confusions import confusions
-from setagree.differences import linearised_difference
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
-from setagree.labels import Label, LabelSet, display_labels, sorted_labels
-from setagree.names import tidied
-from setagree.results import Agreement
-from setagree.scoring import Bench
-from setagree.substudies import of_ratings, places_of, with_answers, with_used_values
+from setagree.inference.differences import linearised_difference
+from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import Scorer
+from setagree.study.annotations import Annotations
+from setagree.study.codes import Value
+from setagree.study.names import tidied
+from setagree.study.parts import of_ratings, places_of, with_answers, with_used_values
+from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
 _MERGED, _TO_PARENTS = " + ", "to parents"
 _PAIRS_TRIED = 10
@@ -41,7 +42,7 @@ def what_if(
     drop_labels: Sequence[Label] | None = None,
     drop_raters: Sequence[Hashable] | None = None,
     parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
-    coefficient: str = "krippendorff_alpha",
+    coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
@@ -160,8 +161,8 @@ def _row(
     if not part.n_ratings:
         raise DataError(f"{change} {what}: nothing would be left.")
     # Parents can make sets larger than any that the distance was checked for.
-    bench = Bench(part, checked=change != _TO_PARENTS)
-    changed = bench.score(whole.coefficient, distance_of(whole))
+    scorer = Scorer(part, checked=change != _TO_PARENTS)
+    changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     row = linearised_difference(changed, whole, design="same_units", level=level, places=both)
     return {

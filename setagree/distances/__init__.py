@@ -3,13 +3,12 @@
 from setagree.distances.base import (
     CallableDistance,
     Distance,
-    MatrixDistance,
     NominalDistance,
     OverlapDistance,
     ScaleDistance,
-    distance_matrix,
 )
 from setagree.distances.labelled import taxonomy, transport, weighted_jaccard
+from setagree.distances.matrix import MatrixDistance, distance_matrix
 from setagree.distances.registry import distance_names, get_distance
 from setagree.distances.scales import (
     bipolar,

@@ -18,7 +18,8 @@ from setagree.distances.base import (
 )
 from setagree.distances.sets import jaccard
 from setagree.errors import DistanceError, check_mapping, shorten
-from setagree.labels import Label, LabelSet, is_missing, sorted_labels
+from setagree.study.labels import is_missing
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 
 def weighted_jaccard(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from typing import Any, TypeAlias
 
 import pandas as pd
 
-from setagree.distances.base import CallableDistance, Distance, distance_matrix
+from setagree.distances.base import CallableDistance, Distance
+from setagree.distances.matrix import distance_matrix
 from setagree.distances.scales import SCALE_DISTANCES
 from setagree.distances.sets import SET_DISTANCES, nominal
 from setagree.errors import DistanceError, OptionError, did_you_mean
@@ -33,6 +35,9 @@ def distance_names() -> tuple[str, ...]:
 def get_distance(distance: DistanceLike) -> Distance:
     """Return the distance that a name, a callable, a `Distance` or a labelled matrix stands for.
 
+    A name that is not built in may be one that an installed package offers through the entry-point
+    group ``setagree.distances``.
+
     Raises
     ------
     OptionError
@@ -46,10 +51,7 @@ def get_distance(distance: DistanceLike) -> Distance:
     <OverlapDistance 'masi'>
     """
     if isinstance(distance, str):
-        if distance.lower() not in _BY_NAME:
-            hint = did_you_mean(distance, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
-            raise OptionError(f"distance {distance!r} is unknown.{hint}")
-        return _BY_NAME[distance.lower()]
+        return _BY_NAME.get(distance.lower()) or _from_entry_points(distance)
     if isinstance(distance, Distance):
         return distance
     if isinstance(distance, pd.DataFrame):
@@ -60,3 +62,14 @@ def get_distance(distance: DistanceLike) -> Distance:
         f"{type(distance).__name__} is no distance; pass a name, a function of two answers, or a "
         "DataFrame with label sets on both axes."
     )
+
+
+def _from_entry_points(name: str) -> Distance:
+    """Return the distance that another package offers under a name."""
+    for entry in entry_points(group="setagree.distances", name=name):
+        found = entry.load()
+        if isinstance(found, Distance):
+            return found
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no distance.")
+    hint = did_you_mean(name, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
+    raise OptionError(f"distance {name!r} is unknown.{hint}")

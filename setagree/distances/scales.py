@@ -13,7 +13,11 @@ ScaleFunction: TypeAlias = Callable[[Floats, Floats, float, float], Floats]
 
 
 def scale_distance(
-    *, position: Literal["value", "mid_rank", "rank"] = "value", form: Form = "points"
+    *,
+    formula: str,
+    source: str,
+    position: Literal["value", "mid_rank", "rank"] = "value",
+    form: Form = "points",
 ) -> Callable[[ScaleFunction], ScaleDistance]:
     """Turn a function of (x, y, low, high) into the distance of its name."""
 
@@ -21,12 +25,14 @@ def scale_distance(
         name = function.__name__
         # The distance takes the function's name here; pickle finds the function behind it.
         function.__qualname__ = f"{name}.function"
-        return ScaleDistance(name, function, position, form, bounded=False)
+        return ScaleDistance(
+            name, function, position, form, bounded=False, formula=formula, source=source
+        )
 
     return wrap
 
 
-@scale_distance(form="squared")
+@scale_distance(formula="(x − y)²", source="Krippendorff 2011", form="squared")
 def interval(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001 - one signature
     """(x - y)²; equal steps mean equally much.
 
@@ -40,7 +46,7 @@ def interval(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: 
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance(form="squared")
+@scale_distance(formula="(x − y)²", source="Fleiss & Cohen 1973", form="squared")
 def quadratic(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     """(x - y)², another name of `interval`; the weights of the quadratic kappa.
 
@@ -54,7 +60,7 @@ def quadratic(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa:
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance(form="absolute")
+@scale_distance(formula="|x − y|", source="Cicchetti & Allison 1971", form="absolute")
 def linear(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     r"""\|x - y\|; the weights of the linear kappa.
 
@@ -68,7 +74,12 @@ def linear(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: AR
     return np.abs(x - y)
 
 
-@scale_distance(position="mid_rank", form="squared")
+@scale_distance(
+    formula="the squared difference of mid-ranks",
+    source="Krippendorff 2011",
+    position="mid_rank",
+    form="squared",
+)
 def ordinal(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     """Squared difference of mid-ranks over the pairable ratings; only the order counts.
 
@@ -77,7 +88,7 @@ def ordinal(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: A
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance()
+@scale_distance(formula="((x − y) / (x + y))²", source="Krippendorff 2011")
 def ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     """((x - y) / (x + y))²; for counts and amounts with a true zero.
 
@@ -93,7 +104,7 @@ def ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG
     return np.asarray(share**2)
 
 
-@scale_distance()
+@scale_distance(formula="(x − y)² / ((x + y − 2 min)(2 max − x − y))", source="Krippendorff 2011")
 def bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
     """(x - y)² / ((x + y - 2 min)(2 max - x - y)); for scales with two ends.
 
@@ -103,7 +114,7 @@ def bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
     return np.asarray(np.divide((x - y) ** 2, reach, out=np.zeros_like(reach), where=x != y))
 
 
-@scale_distance()
+@scale_distance(formula="√|x − y|", source="Gwet 2014")
 def radical(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     r"""sqrt(\|x - y\|).
 
@@ -117,7 +128,7 @@ def radical(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: A
     return np.sqrt(np.abs(x - y))
 
 
-@scale_distance()
+@scale_distance(formula="sin²(π(x − y) / (max − min + 1))", source="Krippendorff 2011")
 def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
     """sin²(pi (x - y) / U), U = max - min + 1; for hours and directions.
 
@@ -128,7 +139,7 @@ def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
     return np.where(step == 0, 0.0, np.sin(np.pi * step / (high - low + 1)) ** 2)
 
 
-@scale_distance(position="rank")
+@scale_distance(formula="the pairs of ranks between", source="Gwet 2014", position="rank")
 def ordinal_gwet(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     r"""C(\|rank x - rank y\| + 1, 2).
 

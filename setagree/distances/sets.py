@@ -8,18 +8,21 @@ import numpy as np
 
 from setagree.distances.base import Floats, Ints, NominalDistance, OverlapDistance, OverlapFunction
 
-nominal = NominalDistance("nominal")
+nominal = NominalDistance("nominal", formula="0 for the same answer, else 1")
 
 
 def overlap_distance(
-    name: str, *, bounded: bool = True
+    *, formula: str, title: str | None = None, source: str | None = None, bounded: bool = True
 ) -> Callable[[OverlapFunction], OverlapDistance]:
-    """Turn a function of (a, b, i) into the distance of that name."""
+    """Turn a function of (a, b, i) into the distance of its name."""
 
     def wrap(function: OverlapFunction) -> OverlapDistance:
         # The distance takes the function's name here; pickle finds the function behind it.
-        function.__qualname__ = f"{function.__name__}.function"
-        return OverlapDistance(function, name=name, bounded=bounded)
+        name = function.__name__
+        function.__qualname__ = f"{name}.function"
+        return OverlapDistance(
+            function, name=name, bounded=bounded, title=title, formula=formula, source=source
+        )
 
     return wrap
 
@@ -36,7 +39,7 @@ def _monotonicity(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.select([equal, i == 0, nested], [1.0, 0.0, 2 / 3], default=1 / 3)
 
 
-@overlap_distance("jaccard")
+@overlap_distance(title="Jaccard", formula="1 − |A∩B| / |A∪B|", source="Jaccard 1912")
 def jaccard(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / (a + b - i).
 
@@ -52,7 +55,13 @@ def jaccard(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _ratio(i, a + b - i)
 
 
-@overlap_distance("masi")
+@overlap_distance(
+    title="MASI",
+    formula=(
+        "1 − M·|A∩B| / |A∪B|, with M = 1 for equal sets, 2/3 nested, 1/3 overlapping, 0 disjoint"
+    ),
+    source="Passonneau 2006",
+)
 def masi(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - M i / (a + b - i), M = 1 equal, 2/3 nested, 1/3 overlapping, 0 disjoint.
 
@@ -68,7 +77,7 @@ def masi(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _monotonicity(a, b, i) * _ratio(i, a + b - i)
 
 
-@overlap_distance("dice")
+@overlap_distance(title="Dice", formula="1 − 2·|A∩B| / (|A| + |B|)", source="Dice 1945")
 def dice(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - 2 i / (a + b).
 
@@ -84,7 +93,7 @@ def dice(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _ratio(2 * i, a + b)
 
 
-@overlap_distance("overlap")
+@overlap_distance(formula="1 − |A∩B| / min(|A|, |B|)")
 def overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / min(a, b): nested sets do not differ.
 
@@ -101,7 +110,7 @@ def overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where((smaller == 0) & (a != b), 1.0, 1 - _ratio(i, smaller))
 
 
-@overlap_distance("ochiai")
+@overlap_distance(title="Ochiai", formula="1 − |A∩B| / √(|A|·|B|)")
 def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / sqrt(a b), one minus the cosine of the two indicators.
 
@@ -119,7 +128,7 @@ def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(one_empty, 1.0, 1 - _ratio(i, np.sqrt(a * b)))
 
 
-@overlap_distance("any_overlap")
+@overlap_distance(formula="0 where the sets share a label, else 1")
 def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 where the sets share a label, else 1; two empty sets do not differ.
 
@@ -133,7 +142,7 @@ def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where((i == 0) & (a + b > 0), 1.0, 0.0)
 
 
-@overlap_distance("hamming", bounded=False)
+@overlap_distance(title="Hamming", formula="the number of labels that differ", bounded=False)
 def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
     """Size of the symmetric difference, a + b - 2 i.
 
@@ -149,7 +158,11 @@ def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.asarray(a + b - 2 * i, dtype=np.float64)
 
 
-@overlap_distance("masi_nltk")
+@overlap_distance(
+    title="MASI as in NLTK before 3.10",
+    formula="MASI with .67 and .33 in place of thirds",
+    source="Passonneau 2006",
+)
 def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:
     """MASI with the constants 0.67 and 0.33 for 2/3 and 1/3, as NLTK had it before 3.10.
 
@@ -167,7 +180,11 @@ def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - rounded * _ratio(i, a + b - i)
 
 
-@overlap_distance("masi_dkpro")
+@overlap_distance(
+    title="MASI as in DKPro",
+    formula="(1 − Jaccard) times 0, 1/3, 2/3 or 1",
+    source="Passonneau 2006",
+)
 def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
     """(1 - J) times 0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint.
 
@@ -184,7 +201,11 @@ def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
     return _passonneau_steps(a, b, i) * (1 - _ratio(i, a + b - i))
 
 
-@overlap_distance("passonneau_2004")
+@overlap_distance(
+    title="Passonneau's distance of 2004",
+    formula="0 for equal, 1/3 nested, 2/3 overlapping, 1 disjoint sets",
+    source="Passonneau 2004",
+)
 def passonneau_2004(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint; the empty set is nested in every set.
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import OptionError, did_you_mean
-from setagree.results import Agreement, check_agreement
+from setagree.scoring.results import Agreement, check_agreement
 
 SCALES: dict[str, dict[str, float]] = {
     "krippendorff": {"discard": -1.0, "tentative": 0.667, "reliable": 0.800},

@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.differences import drawn_rows
-from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
+from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
+from setagree.inference.differences import drawn_rows
+from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.results import Agreement, AgreementTable, check_agreement
-from setagree.scoring import COEFFICIENTS
+from setagree.scoring.results import Agreement, AgreementTable, check_agreement
 
 Resample: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
@@ -332,7 +333,7 @@ def _over_units(
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
-    evaluate = [COEFFICIENTS[row.coefficient].replicates(row.case) for row in rows]
+    evaluate = [replicates(row.case, row.definition.model) for row in rows]
     layouts = [drawn_rows(row) for row in rows]
     parts: list[list[Floats]] = [[] for _ in rows]
     width = max(row.n_values for row in rows)

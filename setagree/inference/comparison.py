@@ -10,8 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.differences import (
+from setagree.coefficients.replicates import replicates
+from setagree.errors import OptionError, check_choice, counted
+from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
+from setagree.inference.differences import (
     Design,
     Places,
     difference_row,
@@ -20,11 +24,8 @@ from setagree.differences import (
     unit_keys,
     unit_places,
 )
-from setagree.draws import Rng, as_generator, check_level, check_resamples, draw_units, row_weights
-from setagree.errors import OptionError, check_choice, counted
-from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
-from setagree.results import Agreement, check_agreement
-from setagree.scoring import COEFFICIENTS
+from setagree.inference.draws import draw_units, row_weights
+from setagree.scoring.results import Agreement, check_agreement
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
 
@@ -272,7 +273,7 @@ def _resampled(
     of_row = [
         _rows_by_unit(one, place, n_places) for one, place in zip(agreements, places, strict=True)
     ]
-    evaluate = [COEFFICIENTS[one.coefficient].replicates(one.case) for one in agreements]
+    evaluate = [replicates(one.case, one.definition.model) for one in agreements]
     parts: list[list[Floats]] = [[] for _ in agreements]
     width = max(agreement.n_values for agreement in agreements)
     for draws in draw_units(n_places, n_resamples, generator, width=width):

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.differences import on_one_tally
 from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, warn
-from setagree.results import Agreement
-from setagree.scoring import Bench, warn_undefined
-from setagree.substudies import of_ratings
+from setagree.inference.differences import on_one_tally
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import Scorer, warn_undefined
+from setagree.study.parts import of_ratings
 
 Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
 """The designs of a comparison by name."""
@@ -112,7 +112,7 @@ def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
         )
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
     part = of_ratings(study, kept[study.unit_codes])
-    return Bench(part, categories=agreement.weights.values).score(agreement.coefficient, distance)
+    return Scorer(part, categories=agreement.weights.values).score(agreement.definition, distance)
 
 
 def _alike(known: Sequence[frozenset[Any]]) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats, pattern_disagreement
-from setagree.tally import Tally
-from setagree.weights.base import Weights
+from setagree.credit.base import Weights
+from setagree.study.tally import Tally
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 

@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.leave_rater_out import Absence
-from setagree.differences import rows_of_units
+from setagree.coefficients.leave_one_out import estimates_without
+from setagree.coefficients.leave_rater_out import Absence, without_raters
+from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, check_choice
-from setagree.results import Agreement, check_agreement
-from setagree.scoring import COEFFICIENTS, score_part
-from setagree.substudies import without_rater
+from setagree.inference.differences import rows_of_units
+from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.parts import without_rater
 
 _ROWS_AT_ONCE = 2_000_000
 
@@ -145,10 +147,10 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
 
 def without_rows(agreement: Agreement) -> Floats:
     """Return the estimate without one unit of each row (pattern, or unit)."""
-    coefficient = COEFFICIENTS[agreement.coefficient]
-    if coefficient.without is not None:
-        return coefficient.without(agreement.case)
-    evaluate = coefficient.replicates(agreement.case)
+    model = agreement.definition.model
+    if (closed := estimates_without(agreement.case, model)) is not None:
+        return closed
+    evaluate = replicates(agreement.case, model)
     m = agreement.tally.multiplicity
     at_once = max(1, _ROWS_AT_ONCE // len(m))
     parts = []
@@ -168,7 +170,7 @@ def _without_raters(agreement: Agreement) -> pd.Series[float]:
             "build the study in memory with Annotations.from_long."
         )
     absence = Absence(agreement.case, study)
-    values, anew = COEFFICIENTS[agreement.coefficient].without_raters(absence)
+    values, anew = without_raters(absence, agreement.definition.model)
     if agreement.reason is not None:
         values[:] = np.nan
     for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():

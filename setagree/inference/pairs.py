@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.draws import ENTRIES_AT_ONCE, LOOPED, check_drawing
 from setagree.errors import DataError, OptionError
+from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.progress import track
-from setagree.results import Agreement
-from setagree.tally import Tally
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.results import Agreement
+from setagree.study.tally import Tally
 
 _LONG_WORK = 20_000_000
 _MOST_PAIRS = 2**53
@@ -30,7 +32,7 @@ def resample_pairs(
     replacement (Krippendorff 2006, "Bootstrapping distributions for alpha"). On incomplete data
     other programs divide by r - 1 of the unit a pair is drawn for, not of its own.
     """
-    if agreement.coefficient != "krippendorff_alpha":
+    if agreement.definition is not krippendorff_alpha:
         raise OptionError("method='krippendorff' is an algorithm for krippendorff_alpha alone.")
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)

@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from setagree.checks import Rng, as_generator, check_drawing, check_resamples
 from setagree.coefficients.chance import Floats
-from setagree.draws import Rng, as_generator, check_drawing, check_resamples
+from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, check_choice
 from setagree.inference.shuffles import Shuffler, table_shuffles
-from setagree.results import Agreement, check_agreement
+from setagree.scoring.results import Agreement, check_agreement
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
@@ -178,7 +179,7 @@ def permutation_test(
     if scheme == "within_rater" and agreement.study is None and agreement.tally.given is None:
         raise DataError(
             "scheme='within_rater' needs to know who gave what; a tally does not unless it keeps "
-            "raters: reduce(..., keep_raters=True)."
+            "raters: tally(..., keep_raters=True)."
         )
     exact = False
     if agreement.reason is not None:
@@ -209,10 +210,11 @@ def exact_mean(agreement: Agreement, scheme: str) -> float:
     if agreement.reason is not None:
         return float("nan")
     complete = bool((tally.pattern_ratings == tally.pattern_ratings[0]).all())
-    if scheme == "pooled" and agreement.coefficient == "krippendorff_alpha":
+    model = agreement.definition.model
+    if scheme == "pooled" and model == Urn("ratings"):
         return 0.0
-    if scheme == "pooled" and agreement.coefficient in {"fleiss_kappa", "scott_pi"} and complete:
+    if scheme == "pooled" and model == Urn("units") and complete:
         return -1.0 / (tally.n_ratings - 1)
     everybody = complete and tally.pattern_ratings[0] == tally.n_raters
-    by_rater = agreement.coefficient in {"conger_kappa", "cohen_kappa"}
+    by_rater = model == UrnOfEachRater()
     return 0.0 if scheme == "within_rater" and everybody and by_rater else float("nan")

@@ -10,9 +10,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
+from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import ROUNDING
-from setagree.draws import LOOPED, check_drawing
 from setagree.errors import (
     DataError,
     SparseRatersWarning,
@@ -23,9 +22,10 @@ from setagree.errors import (
 )
 from setagree.inference.jackknife import jackknife
 from setagree.progress import track
-from setagree.results import Agreement
-from setagree.scoring import score_part
-from setagree.substudies import of_ratings
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.annotations import Annotations
+from setagree.study.parts import of_ratings
 
 Variances: TypeAlias = dict[float | None, tuple[float, str]]
 """n SE² by number of raters, and what it rests on."""

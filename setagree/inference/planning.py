@@ -9,12 +9,12 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.draws import Rng, as_generator, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.errors import DataError, OptionError
 from setagree.inference.pilots import unit_variance, variances_by_raters
-from setagree.results import Agreement
-from setagree.scoring import score_one
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
 
 _MANY_UNITS = 100_000_000
 
@@ -148,9 +148,7 @@ def plan(
     """
     check_level(level)
     check_resamples(n_resamples)
-    agreement = (
-        pilot if isinstance(pilot, Agreement) else score_one(pilot, "krippendorff_alpha", None)
-    )
+    agreement = pilot if isinstance(pilot, Agreement) else krippendorff_alpha(pilot)
     variance, done = unit_variance(agreement)
     if not variance > 0:
         why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""

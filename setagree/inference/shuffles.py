@@ -10,12 +10,11 @@ from math import exp, inf, lgamma
 
 import numpy as np
 
-from setagree.annotations import Annotations
+from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
-from setagree.draws import LOOPED, check_drawing
+from setagree.coefficients.estimate import estimate
+from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.credit.dense import DenseWeights
 from setagree.errors import DataError
 from setagree.inference.inside_units import (
     Codes,
@@ -25,9 +24,9 @@ from setagree.inference.inside_units import (
     rating_pairs,
 )
 from setagree.progress import track
-from setagree.results import Agreement
-from setagree.scoring import COEFFICIENTS
-from setagree.tally import Tally
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally
 
 ENTRIES_AT_ONCE = 400_000
 """Answers that are exchanged at a time; 3 MB, which stay in the cache."""
@@ -53,7 +52,8 @@ class Shuffler:
         self.weights = agreement.weights
         self.unit, self.rater, self.value = _ratings(agreement)
         sizes = np.bincount(self.unit)
-        alpha_like = agreement.coefficient in {"krippendorff_alpha", "mv_alpha"}
+        self.model = agreement.definition.model
+        alpha_like = self.model.weigh == "ratings"
         if alpha_like and not within_rater:
             kept = sizes[self.unit] >= 2
             self.unit = np.unique(self.unit[kept], return_inverse=True)[1]
@@ -180,57 +180,38 @@ class Shuffler:
     @cached_property
     def _keeps_chance(self) -> bool:
         """Whether no reshuffle changes what chance is computed from."""
-        if self.agreement.coefficient in {"conger_kappa", "cohen_kappa"}:
+        if self.model.asks_who:
             return self.within_rater
         return bool((self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all())
 
     def _chance_of(self, V: Codes) -> Floats:
-        name, weights = self.agreement.coefficient, self.weights
-        if name == "percent_agreement":
-            return np.ones(len(V))
-        if name == "brennan_prediger":
-            return np.full(len(V), uniform_chance(weights))
-        if name in {"conger_kappa", "cohen_kappa"}:
-            return self._conger(V)
-        if self.alpha_like:
-            return self._redrawn(V)
-        pi = self._totals(V, (1 / self.r)[self.unit] / len(self.r))
-        if name == "gwet_ac":
-            return ac_chance(pi, ac_scale(weights))
-        if name in {"fleiss_kappa", "scott_pi"}:
-            return self._quadratic(pi) / weights.max_distance
-        raise NotImplementedError(f"the chance term of {name} is not known here.")
+        match self.model:
+            case Fixed():
+                return np.full(len(V), self.model.level(self._case))
+            case UrnOfEachRater():
+                return self.model.chance(self._case, self._by_rater(V))
+            case Urn() | Redrawn() if self.model.weigh == "ratings":
+                counted = (self.r >= 2)[self.unit].astype(np.float64)
+                own = float(counted.sum())
+                return self.model.chance(self._case, self._totals(V, counted), own)
+            case Urn() | Redrawn():
+                shares = (1 / self.r)[self.unit] / len(self.r)
+                return self.model.chance(self._case, self._totals(V, shares))
+        raise TypeError(f"{self.model!r} is no model of chance that can be reshuffled")
 
-    def _redrawn(self, V: Codes) -> Floats:
-        counted = (self.r >= 2)[self.unit].astype(np.float64)
-        totals, N = self._totals(V, counted), float(counted.sum())
-        if self.agreement.coefficient == "mv_alpha":
-            distance = size_function(self.agreement.case.distance)
-            values = self.agreement.tally.values
-            expected = [redrawn_disagreement(values, n, distance) for n in totals.T]
-            out = beyond_rounding(np.array(expected), self.weights.max_distance)
-        else:
-            out = self._quadratic(totals) / (N * (N - 1))
-        return out / self.weights.max_distance
-
-    def _quadratic(self, x: Floats) -> Floats:
-        """Return x_b' D x_b for each column of x, of shape (K, B)."""
+    @cached_property
+    def _case(self) -> Case:
+        """The case, with all distances at hand where there are few."""
+        case, K = self.agreement.case, self.weights.n_values
         if self._dense is None:
-            return quadratic(self.weights, x)
-        D = self._dense.reshape(len(x), len(x))
-        return np.asarray(np.einsum("kb,kb->b", x, D @ x))
+            return case
+        return replace(case, weights=DenseWeights(case.weights.values, self._dense.reshape(K, K)))
 
-    def _conger(self, V: Codes) -> Floats:
-        raters = np.unique(self.rater)
-        pooled, own = np.zeros((self.weights.n_values, len(V))), np.zeros(len(V))
-        for g in raters:
+    def _by_rater(self, V: Codes) -> Iterator[Floats]:
+        """Yield the totals of each rater, of shape (K, 1, B)."""
+        for g in np.unique(self.rater):
             mine = np.flatnonzero(self.rater == g)
-            shares = self._totals(V[:, mine], np.full(len(mine), 1 / len(mine)))
-            pooled += shares
-            own += self._quadratic(shares)
-        pairs = len(raters) * (len(raters) - 1) * self.weights.max_distance
-        both = self._quadratic(pooled)
-        return beyond_rounding(both - own, both) / pairs
+            yield self._totals(V[:, mine], np.ones(len(mine)))[:, None]
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""
@@ -270,14 +251,13 @@ def table_shuffles(
     cells[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
         study.value_codes
     )
-    compute = COEFFICIENTS[agreement.coefficient].compute
+    model = agreement.definition.model
     out = np.empty(n_resamples)
     for b in track(range(n_resamples), total=n_resamples, what="reshuffles", long=n_cells > 1e5):
         new = _study_of(generator.permutation(cells), study)
         case, tally = agreement.case, Tally.from_annotations(new)
-        out[b] = compute(
-            Case(tally.with_values(case.weights.values), case.weights, case.distance, new)
-        ).estimate
+        shuffled = tally.with_values(case.weights.values)
+        out[b] = estimate(Case(shuffled, case.weights, case.distance, new), model).estimate
     return out
 
 

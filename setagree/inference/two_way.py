@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.annotations import Annotations
+from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.kappas import ac_scale, uniform_chance
-from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.replicates import ac_chance, beyond_rounding, one_minus, quadratic
-from setagree.draws import LOOPED, check_drawing
+from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.errors import DataError, ResamplingWarning, warn
 from setagree.inference.inside_units import (
     CountedUnits,
@@ -27,7 +24,8 @@ from setagree.inference.inside_units import (
     rating_pairs,
 )
 from setagree.progress import track
-from setagree.results import Agreement
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
 
 _LONG_WORK = 20_000_000
 
@@ -93,13 +91,13 @@ class TwoWay:
         pairs, disagreement = self._within(w)
         x = disagreement / np.where(pairs > 0, pairs, 1)
         counted = m * (pairs > 0)
-        pooled = self.agreement.coefficient in {"krippendorff_alpha", "mv_alpha"}
+        model = self.agreement.definition.model
+        pooled = model.weigh == "ratings"
         share = counted * ratings if pooled else counted
         total = float(share.sum())
         rated = counted if pooled else m * (ratings > 0)
-        fixed = self.agreement.coefficient in {"brennan_prediger", "percent_agreement"}
         # One unit cannot show what chance would do, unless chance is fixed beforehand.
-        if not total or (rated.sum() == 1 and not fixed):
+        if not total or (rated.sum() == 1 and not model.fixed):
             return float("nan")
         observed = float(share @ x) / total
         expected = self._expected(m, w, counted, ratings)
@@ -123,57 +121,24 @@ class TwoWay:
 
     def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> float:
         """Return the chance disagreement / d_max of the coefficient."""
-        study, weights = self.study, self.agreement.weights
-        weight = w[study.rater_codes]
-        match self.agreement.coefficient:
-            case "krippendorff_alpha":
-                return self._pooled(counted[study.unit_codes] * weight, weight)
-            case "mv_alpha":
-                totals = _sums(
-                    study.value_codes, counted[study.unit_codes] * weight, study.n_values
-                )
-                distance = size_function(self.agreement.case.distance)
-                return redrawn_disagreement(study.values, totals, distance) / weights.max_distance
-            case "conger_kappa" | "cohen_kappa":
-                return self._conger(m, w)
-            case "brennan_prediger":
-                return uniform_chance(weights)
-            case "percent_agreement":
-                return 1.0
-        rated = np.where(ratings > 0, ratings, 1)
-        share = (m / rated)[study.unit_codes] * weight / float(m @ (ratings > 0))
-        if self.agreement.coefficient == "gwet_ac":
-            pi = _sums(study.value_codes, share, weights.n_values)
-            return float(ac_chance(pi[:, None], ac_scale(weights))[0])
-        if self.agreement.coefficient in {"fleiss_kappa", "scott_pi"}:
-            return self._spread(share) / weights.max_distance
-        raise NotImplementedError(
-            f"the chance term of {self.agreement.coefficient} is not known here."
-        )
-
-    def _pooled(self, each: Floats, weight: Floats) -> float:
-        """Return n' D n over the pairs; a rating and its rater's other copies of it are none."""
-        N = float(each.sum())
-        pairs = N * N - float(each @ weight)
-        return self._spread(each) / (pairs * self.agreement.weights.max_distance)
-
-    def _conger(self, m: Floats, w: Floats) -> float:
-        """Return the mean of p_g' D p_h over pairs of different raters, weighted w_g w_h."""
-        study, weights = self.study, self.agreement.weights
-        table = np.zeros((weights.n_values, study.n_raters))
-        np.add.at(table, (study.value_codes, study.rater_codes), m[study.unit_codes])
-        given = table.sum(axis=0)
-        w = w * (given > 0)
-        shares = table / np.where(given > 0, given, 1)
-        pooled = shares @ w
-        both, own = quadratic(weights, pooled[:, None])[0], quadratic(weights, shares) @ w**2
-        pairs = float(w.sum() ** 2 - (w**2).sum()) or np.nan
-        return float(beyond_rounding(both - own, both)) / (pairs * weights.max_distance)
-
-    def _spread(self, each: Floats) -> float:
-        """Return n' D n of the value totals of weighted ratings."""
-        totals = _sums(self.study.value_codes, each, self.agreement.weights.n_values)
-        return float(quadratic(self.agreement.weights, totals[:, None])[0])
+        study, case, K = self.study, self.agreement.case, self.agreement.weights.n_values
+        weight, own = w[study.rater_codes], 0.0
+        match model := self.agreement.definition.model:
+            case Fixed():
+                return model.level(case)
+            case UrnOfEachRater():
+                table = np.zeros((K, study.n_raters))
+                np.add.at(table, (study.value_codes, study.rater_codes), m[study.unit_codes])
+                return float(model.chance(case, [table[:, :, None]], w)[0])
+            case Urn() | Redrawn() if model.weigh == "ratings":
+                # A rating and its rater's other copies of it are no pair.
+                each = counted[study.unit_codes] * weight
+                own = float(each @ weight)
+            case Urn() | Redrawn():
+                each = (m / np.where(ratings > 0, ratings, 1))[study.unit_codes] * weight
+            case _:
+                raise TypeError(f"{model!r} is no model of chance whose raters can be redrawn")
+        return float(model.chance(case, _sums(study.value_codes, each, K)[:, None], own)[0])
 
     @cached_property
     def _ratings(self) -> Floats:

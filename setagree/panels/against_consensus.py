@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
+from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
 from setagree.panels.consensus import Method, Rule, warn_unconverged
-from setagree.panels.decisions import Decision, Ties
-from setagree.panels.members import (
+from setagree.panels.raters import (
     Codes,
     Flags,
     check_study,
@@ -24,7 +23,8 @@ from setagree.panels.members import (
     part_of,
     rater_codes,
 )
-from setagree.weights.geometry import SetGeometry
+from setagree.panels.votes import Decision, Ties
+from setagree.study.annotations import Annotations
 
 Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
-from setagree.panels.members import Flags, check_share
+from setagree.panels.raters import Flags, check_share
 
 _POOR, _LIKE_CHANCE = 0.2, 0.1
 _POORLY = (

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -21,8 +20,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
-from setagree.panels.contest import ROUNDING, Contest
-from setagree.panels.members import (
+from setagree.panels.raters import (
     Codes,
     Flags,
     case_of,
@@ -33,6 +31,8 @@ from setagree.panels.members import (
     part_of,
     rater_codes,
 )
+from setagree.panels.wins import ROUNDING, Contest
+from setagree.study.annotations import Annotations
 
 Ties: TypeAlias = Literal["published", "exact"]
 

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.coding import as_objects
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -22,9 +20,8 @@ from setagree.errors import (
     counted,
     warn,
 )
-from setagree.panels import decisions
-from setagree.panels.decisions import Ballot, Decision, Ties
-from setagree.panels.members import (
+from setagree.panels import votes as decisions
+from setagree.panels.raters import (
     Codes,
     Flags,
     case_of,
@@ -35,6 +32,9 @@ from setagree.panels.members import (
     part_of,
     rater_codes,
 )
+from setagree.panels.votes import Ballot, Decision, Ties
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 
 Method: TypeAlias = Literal["label_majority", "medoid", "dawid_skene", "unanimous"]
 

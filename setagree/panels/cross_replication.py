@@ -9,20 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
+from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
-from setagree.draws import (
-    Rng,
-    as_generator,
-    check_level,
-    check_resamples,
-    draw_units,
-    row_weights,
-)
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
-from setagree.panels.joint import Joint, shared_part
-from setagree.panels.members import Flags, case_of, check_study, flags, rater_codes
+from setagree.inference.draws import draw_units, row_weights
+from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes
+from setagree.panels.two_panels import Joint, shared_part
+from setagree.study.annotations import Annotations
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from setagree.annotations import Annotations
 from setagree.coefficients.chance import Floats
-from setagree.panels.members import Codes
-from setagree.weights.base import Weights
+from setagree.credit.base import Weights
+from setagree.panels.raters import Codes
+from setagree.study.annotations import Annotations
 
 Run: TypeAlias = tuple[Codes, Codes, Floats]
 

@@ -9,19 +9,22 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.coding import as_objects
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing, check_level
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.replicates import alpha_replicates
+from setagree.coefficients.models import Urn
+from setagree.coefficients.replicates import replicates
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.draws import LOOPED, Rng, as_generator, check_drawing, check_level, row_weights
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
+from setagree.inference.draws import row_weights
 from setagree.panels.consensus import Rule
-from setagree.panels.decisions import Ties
-from setagree.panels.members import check_least, check_study, flags, part_of, rater_codes
+from setagree.panels.raters import check_least, check_study, flags, part_of, rater_codes
+from setagree.panels.votes import Ties
 from setagree.progress import track
-from setagree.scoring import DEFAULT_DISTANCES, Bench
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
@@ -205,7 +208,7 @@ def k_rater_reliability(
     splits, distribution = np.array(pairs).T
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
-    single = Bench(enough).score("krippendorff_alpha", found).estimate
+    single = Scorer(enough).score(krippendorff_alpha, found).estimate
     _warn_undefined(reason, len(splits) - len(defined), len(splits))
     return KRaterReliability(
         k,
@@ -272,14 +275,14 @@ def _split_alphas(
     if agreed is None:
         return float("nan"), float("nan")
     two, kept = agreed
-    bench = Bench(two)
-    case = bench.case(distance)
+    scorer = Scorer(two)
+    case = scorer.case(distance)
     patterns = np.full(study.n_units, case.tally.n_patterns)
     patterns[kept] = case.tally.unit_patterns
     # Units without an answer of both go to a pattern of their own, which is then left out.
     M = row_weights(draws, patterns, case.tally.n_patterns + 1)[:, :-1]
-    alpha = bench.score("krippendorff_alpha", distance).estimate
-    return alpha, float(alpha_replicates(case)(M)[0])
+    alpha = scorer.score(krippendorff_alpha, distance).estimate
+    return alpha, float(replicates(case, Urn("ratings"))(M)[0])
 
 
 def _agreed(

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from setagree.annotations import Annotations
+from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
-from setagree.limits import check_cost
-from setagree.panels.members import Codes, Flags
+from setagree.panels.raters import Codes, Flags
+from setagree.study.annotations import Annotations
 
 _CELLS_AT_ONCE = 1_000_000
 _STEPS_A_RATING = 80

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
-from setagree.coding import as_objects
-from setagree.panels.decisions import Ballot
-from setagree.panels.members import Codes
-from setagree.weights.base import Weights
-from setagree.weights.pairs import sums_to_others
+from setagree.credit.base import Weights
+from setagree.credit.pairs import sums_to_others
+from setagree.panels.raters import Codes
+from setagree.panels.votes import Ballot
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 
 
 def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:

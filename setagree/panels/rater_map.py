@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from setagree.annotations import Annotations
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.draws import LOOPED, Rng, as_generator, check_drawing
 from setagree.errors import DataError, OptionError, counted, listing
-from setagree.panels.camps import Partition, best_cut, classical_scaling, cut, linkage_of
+from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
 from setagree.panels.distances_between import SharedPairs
-from setagree.panels.members import Codes, case_of, check_least, check_study
 from setagree.panels.polarisation import unit_camps
+from setagree.panels.raters import Codes, case_of, check_least, check_study
 from setagree.progress import track
+from setagree.study.annotations import Annotations
 
 _MOST_CLUSTERS = 8
 _LONG_WORK = 20_000_000

@@ -262,7 +262,7 @@ def _count(design: Design, chunk: int, truths: Truths, size: Size) -> Floats:
 
 def intervals(study: sa.Annotations, n_resamples: int, generator: np.random.Generator) -> Floats:
     """Return the ends of each interval of a study, of shape (distances, methods, 2)."""
-    table = sa.agreement(study, coefficients="krippendorff_alpha", distances=DISTANCES)
+    table = sa.agreement(study, coefficient="krippendorff_alpha", distance=DISTANCES)
     resampled = sa.bootstrap(table, n_resamples=n_resamples, rng=generator)
     return np.array(
         [

@@ -100,7 +100,7 @@ def score(pattern: str, run: Run) -> dict[str, object]:
         n_bytes = _bytes(run.enforced)
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
     start = time.perf_counter()
-    tally = sa.reduce(
+    tally = sa.tally(
         pattern,
         unit="doc",
         rater="who",
@@ -129,7 +129,7 @@ def _bytes(amount: str) -> int:
 
 def numbers(study: sa.Annotations | sa.Tally) -> dict[str, float]:
     """Return the estimates and standard errors that both roads must share."""
-    table = sa.agreement(study, distances="masi")
+    table = sa.agreement(study, distance="masi")
     return {
         f"{row.coefficient} {part}": getattr(row, part)
         for row in table

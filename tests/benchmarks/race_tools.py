@@ -90,7 +90,7 @@ def _ours(coefficient: str, distance: str, **options: str) -> Prepare:
 
 def _ours_nominal(coefficient: str) -> Prepare:
     """Return how one coefficient is asked for under the nominal distance."""
-    return _ours(coefficient, "nominal", coefficients=coefficient, distances="nominal")
+    return _ours(coefficient, "nominal", coefficient=coefficient, distance="nominal")
 
 
 def _factorize(ratings: data.Ratings) -> Call:

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 import setagree as sa
-from setagree.differences import rows_of_units
-from setagree.draws import row_weights
-from setagree.scoring import COEFFICIENTS
+from setagree.coefficients.replicates import replicates
+from setagree.inference.differences import rows_of_units
+from setagree.inference.draws import row_weights
+from setagree.scoring.coefficients import COEFFICIENTS
 from tests.benchmarks import data
 from tests.benchmarks.table import Row, at_least, at_most, duration
 from tests.benchmarks.timing import alternate
@@ -136,7 +137,7 @@ def _redrawn(units: list[Triples], rows: list[int]) -> Triples:
 
 def _same(what: str, alpha: sa.Agreement, drawn: Codes, theirs: list[float]) -> Row:
     """Return the row of the replicates: ours of the units that NLTK was given."""
-    evaluate = COEFFICIENTS[alpha.coefficient].replicates(alpha.case)
+    evaluate = replicates(alpha.case, COEFFICIENTS[alpha.coefficient].model)
     ours = evaluate(row_weights(drawn, *rows_of_units(alpha)))
     gap = float(np.abs(ours - theirs).max())
     return Row(

@@ -13,7 +13,7 @@ def run_here(words, given):
     """Run the command in this process: exit code, stdout, stderr."""
     from typer.testing import CliRunner
 
-    from setagree import cli
+    from setagree.cli import app as cli
 
     runner = CliRunner()
     with warnings.catch_warnings():

@@ -73,8 +73,8 @@ def flag_columns(units):
         unit="unit",
         rater="rater",
         labels=flags,
-        coefficients=["krippendorff_alpha", "fleiss_kappa"],
-        distances=["nominal", "jaccard", "masi"],
+        coefficient=["krippendorff_alpha", "fleiss_kappa"],
+        distance=["nominal", "jaccard", "masi"],
     )
 
 

@@ -119,10 +119,8 @@ FILES = ["'study.csv'", "'absent.csv'", "'.'", "''", "'*.csv'", "'study.json'", 
 FILES += [] if "unreadable folders" in WAITING else ["'/'"]
 
 POOLS: dict[str, list[str]] = {
-    "distance": DISTANCES,
-    "distances": ["['masi', 'jaccard']", *DISTANCES],
-    "coefficient": COEFFICIENTS,
-    "coefficients": ["['krippendorff_alpha', 'mv_alpha']", *COEFFICIENTS],
+    "distance": ["['masi', 'jaccard']", *DISTANCES],
+    "coefficient": ["['krippendorff_alpha', 'mv_alpha']", *COEFFICIENTS],
     "level": ["0.9", "0.5", "0.999999", "1e-9"],
     "n_resamples": ["2", "10", "30"],
     "n_splits": ["2", "5"],

@@ -90,7 +90,7 @@ def scored(data, role, options):
     if role is None:
         distances = ["nominal", "jaccard", "masi"] if data.kind == "labels" else ["nominal"]
     both = ["krippendorff_alpha", "fleiss_kappa"]
-    return sa.agreement(data, coefficients=both, distances=distances, **named)
+    return sa.agreement(data, coefficient=both, distance=distances, **named)
 
 
 def arrow_table(columns):
@@ -233,7 +233,7 @@ def reduced(columns, folder, role, options):
     """A tally, made by `reduce`."""
     named = {"unit": "unit", "rater": "rater", role: "answer"}
     options = {name: option for name, option in options.items() if name != "duplicates"}
-    return scored(sa.reduce(arrow_table(columns), **named, **options), None, {})
+    return scored(sa.tally(arrow_table(columns), **named, **options), None, {})
 
 
 @road(ALL, long=False)
@@ -357,7 +357,7 @@ def command(columns, folder, role, options):
     """The command, in this process; its JSON becomes the results."""
     from typer.testing import CliRunner
 
-    from setagree import cli
+    from setagree.cli import app as cli
 
     words = ["score", text_file(f"{folder}/study.csv", columns), "--format", "json"]
     words += ["--unit", "unit", "--rater", "rater", f"--{role}", "answer", "-d", "nominal"]

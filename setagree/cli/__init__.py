@@ -1,0 +1,1 @@
+"""The command ``setagree``: options in, text out, no arithmetic."""

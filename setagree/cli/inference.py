@@ -1,0 +1,335 @@
+"""The commands that say how sure: test, compare, plan, and the bootstrap of score."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, TypeAlias, cast
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli import tables as tables
+from setagree.cli.large import refuse_where_large, scored
+from setagree.cli.options import (
+    Asked,
+    Delivery,
+    Large,
+    PilotReading,
+    Reading,
+    Resampling,
+    Reshuffling,
+)
+from setagree.cli.output import Deliverer, about, say, sentences
+from setagree.cli.reading import names
+from setagree.cli.tables import Side, reason_of
+from setagree.errors import DataError, OptionError, check_choice, counted
+
+TEST_LINE = "Test an agreement against chance by reshuffling."
+COMPARE_LINE = "Compare files, coefficients or distances."
+PLAN_LINE = "Plan how many units a wanted interval takes."
+
+TEST_HELP = """[bold]setagree test study.csv[/bold]
+
+[not dim]Could chance give such an alpha? Answers are reshuffled many times. Also:[/]
+
+setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
+setagree test study.csv -c conger_kappa --scheme within_rater
+"""
+
+COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
+
+[not dim]The alpha of the first less that of the second, with interval and p. Also:[/]
+
+setagree compare after.csv before.csv --design shared_units -d masi,jaccard
+setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
+"""
+
+PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
+
+[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
+
+setagree plan pilot.csv --units 100,200,400
+setagree plan pilot.csv --half-width 0.05 --raters 2,3,5
+"""
+
+ALPHA = "krippendorff_alpha"
+
+_FEW = 200
+_BY_SIZE = ((9999, 100_000), (999, 1_000_000))
+"""How many reshuffles studies of at most so many ratings get by default."""
+
+Result: TypeAlias = tuple[pd.DataFrame, str]
+"""The frame that programs read, and the table that people read."""
+
+
+@options.grouped
+@sentences()
+def permute(
+    file: options.File,
+    *,
+    reading: Reading,
+    large: Large,
+    asked: Asked,
+    scheme: options.Scheme = "pooled",
+    alternative: options.Alternative = "greater",
+    resampling: Reshuffling,
+    delivery: Delivery,
+) -> None:
+    """Test an agreement against chance by reshuffling."""
+    deliver = Deliverer(delivery, [file], reading)
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("alternative", alternative, ("greater", "less", "two-sided"))
+    seed = seed_or_drawn(resampling.seed)
+    given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
+    refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
+    table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA)
+    given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
+    tested = [sa.permutation_test(row, **given) for row in table]
+    frame = pd.concat([test.to_frame() for test in tested], ignore_index=True).assign(seed=seed)
+    deliver(frame, tables.tests(table, tested, frame), reasons=map(reason_of, table))
+
+
+@options.grouped
+@sentences()
+def compare(
+    files: options.Files,
+    *,
+    reading: Reading,
+    large: Large,
+    asked: Asked,
+    level: options.Level = 0.95,
+    design: options.Design = None,
+    method: options.Method = "linearised",
+    resampling: Resampling,
+    delivery: Delivery,
+) -> None:
+    """Compare files, coefficients or distances."""
+    deliver = Deliverer(delivery, files, reading)
+    check_choice("method", method, ("linearised", "bootstrap"))
+    if design is not None:
+        check_choice("design", design, ("same_units", "shared_units", "independent"))
+    _check_placed(vars(resampling), "--method bootstrap", wanted=method == "bootstrap")
+    given: dict[str, Any] = {"design": design, "method": method, "level": level}
+    if method == "bootstrap":
+        given["n_resamples"] = _enough(resampling.resamples)
+        given["rng"] = seed_or_drawn(resampling.seed)
+    apart = len(files) == 1 or design == "independent"
+    if large.asked and not apart:
+        raise OptionError(
+            "files that are reduced do not tell their units apart: say --design independent, or "
+            f"drop {large.asked}."
+        )
+    wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
+    tables_of_files = []
+    for file in files:
+        with about(file if len(files) > 1 else None) as note, _in_every(files):
+            tables_of_files.append(scored(file, reading, large=large, note=note, **wanted))
+    families = _families(files, tables_of_files)
+    if design == "shared_units":
+        families = [_on_shared_units(family) for family in families]
+    frame = _differences(families, given)
+    pairs = [pair for family in families for pair in combinations(family, 2)]
+    reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
+    deliver(frame, tables.comparison(tables_of_files, families, frame), reasons=reasons)
+
+
+@options.grouped
+@sentences()
+def plan(
+    file: options.File,
+    *,
+    reading: PilotReading,
+    large: Large,
+    asked: Asked,
+    half_width: options.HalfWidth = None,
+    n_units: options.HowManyUnits = None,
+    n_raters: options.HowManyRaters = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = None,
+    delivery: Delivery,
+) -> None:
+    """Plan how many units a wanted interval takes."""
+    deliver = Deliverer(delivery, [file], reading)
+    hint = " The columns of the raters are named with --rater-columns here."
+    wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
+    wishes["raters"] = _numbers("raters", n_raters, hint=hint)
+    drawn = seed_or_drawn(seed)
+    refuse_where_large(large, {"--raters": n_raters is not None})
+    table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
+    plans = [sa.plan(row, level=level, rng=drawn, **wishes) for row in table]
+    parts = []
+    for row, planned in zip(table, plans, strict=True):
+        part = planned.to_frame().assign(level=level)
+        part.insert(0, "coefficient", row.coefficient)
+        part.insert(1, "distance", row.distance)
+        parts.append(part)
+    frame = pd.concat(parts, ignore_index=True)
+    if wishes["raters"] is not None:
+        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
+    deliver(frame, tables.plans(table, plans, frame))
+
+
+@dataclass(frozen=True)
+class BootstrapInterval:
+    """Which bootstrap interval a table is to get."""
+
+    method: Literal["percentile", "basic", "BCa"]
+    n_resamples: int
+    seed: int
+
+    def fill(self, table: sa.AgreementTable) -> Result:
+        """Return the table with the standard errors and intervals of the bootstrap."""
+        rows = sa.bootstrap(table, n_resamples=self.n_resamples, rng=self.seed).rows
+        ends = [row.interval(table.level, method=self.method) for row in rows]
+        frame = table.to_frame().assign(
+            standard_error=[row.standard_error for row in rows],
+            low=[low for low, _ in ends],
+            high=[high for _, high in ends],
+            interval_method=f"bootstrap {self.method}",
+            n_resamples=self.n_resamples,
+            n_undefined=[row.n_undefined for row in rows],
+            seed=self.seed,
+        )
+        # It comes from the analytic standard error, which is not in the table now.
+        frame = frame.rename(columns={"p_value": "analytic_p_value"})
+        return frame, tables.bootstrapped(table, frame)
+
+
+def bootstrap_interval(
+    interval: str, method: str | None, resampling: Resampling
+) -> BootstrapInterval | None:
+    """Return the bootstrap interval that is asked for; None where the analytic one is."""
+    check_choice("interval", interval, ("analytic", "bootstrap"))
+    wanted = interval == "bootstrap"
+    _check_placed(
+        {"interval-method": method, **vars(resampling)}, "--interval bootstrap", wanted=wanted
+    )
+    if not wanted:
+        return None
+    named = "BCa" if method in {None, "bca", "BCA"} else method
+    check_choice("interval_method", named, ("percentile", "basic", "BCa"))
+    return BootstrapInterval(
+        cast(Literal["percentile", "basic", "BCa"], named),
+        _enough(resampling.resamples),
+        seed_or_drawn(resampling.seed),
+    )
+
+
+def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:
+    """Return what is compared pair by pair: all rows of one file, or a row in all files."""
+    if len(files) == 1:
+        if len(scored[0]) < 2:
+            raise OptionError(
+                "one file is compared with itself by two distances or coefficients, such as "
+                "-d masi,nominal; or name a second file."
+            )
+        return [[Side(k + 1, files[0], row) for k, row in enumerate(scored[0])]]
+    keys = list(scored[0].by_name)
+    if any(list(table.by_name) != keys for table in scored):
+        raise OptionError(
+            "the files hold different kinds of answers, so the default distances are not the "
+            "same; say which with --distance."
+        )
+    return [
+        [Side(k * len(files) + f + 1, file, scored[f][key]) for f, file in enumerate(files)]
+        for k, key in enumerate(keys)
+    ]
+
+
+def _on_shared_units(family: Sequence[Side]) -> list[Side]:
+    """Return the same sides, scored anew on the units that all of them have."""
+    from setagree.inference.designs import on_shared_units
+
+    scored = on_shared_units([side.agreement for side in family])
+    return [replace(side, agreement=one) for side, one in zip(family, scored, strict=True)]
+
+
+@contextmanager
+def _in_every(files: Sequence[str]) -> Iterator[None]:
+    """Say, where one of several files lacks a column, that all of them need it."""
+    try:
+        yield
+    except DataError as error:
+        if len(files) == 1 or "there is no column" not in str(error).casefold():
+            raise
+        hint = "rename it there, or name no column where every file has usual names."
+        raise DataError(f"{error} A column that is named must be in all files: {hint}") from error
+
+
+def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> pd.DataFrame:
+    """Return a row for each pair of each family; p is corrected over all of them (Holm)."""
+    parts = []
+    for family in families:
+        compared = sa.compare(*(side.agreement for side in family), **given)
+        pairs = combinations(family, 2)
+        sides = pd.DataFrame([{**a.named("first"), **b.named("second")} for a, b in pairs])
+        found = compared.to_frame().drop(columns=["first", "second"])
+        part = pd.concat([sides, found], axis=1)
+        parts.append(
+            part.assign(design=compared.design, method=compared.method, level=compared.level)
+        )
+    from setagree.inference.comparison import holm  # not loaded by the commands that need none
+
+    frame = pd.concat(parts, ignore_index=True)
+    frame["p_holm"] = holm(frame["p_value"].to_numpy())
+    drawn = {"n_resamples": given.get("n_resamples"), "seed": given.get("rng")}
+    return frame.assign(**{name: value for name, value in drawn.items() if value is not None})
+
+
+def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None:
+    """Refuse options that would have no effect."""
+    for name, value in given.items():
+        if value is not None and not wanted:
+            raise OptionError(f"--{name} makes sense only with {where}.")
+
+
+def resamples_or(resamples: int | None, default: int) -> int:
+    """Return how many resamples are asked for, or the default."""
+    return default if resamples is None else resamples
+
+
+def _in_a_minute(table: sa.AgreementTable) -> int:
+    """Return how often a study is reshuffled by default: less often where it is large."""
+    n_ratings = max(row.n_ratings for row in table)
+    times = next((n for n, most in _BY_SIZE if n_ratings <= most), _FEW - 1)
+    if times < _BY_SIZE[0][0]:
+        say(f"{times:,} reshuffles of {n_ratings:,} ratings; --resamples asks for more.")
+    return times
+
+
+def _enough(resamples: int | None) -> int:
+    """Return how many resamples are wanted; say where they are few for the ends of an interval."""
+    if resamples is not None and 0 < resamples < _FEW:
+        say(
+            f"Warning: {counted(resamples, 'resample')} are few for an interval, which will differ "
+            "much from seed to seed; 1,000 or more are usual."
+        )
+    return resamples_or(resamples, 2000)
+
+
+def seed_or_drawn(given: int | None) -> int:
+    """Return the seed that is given, or one that is drawn so that it can be printed."""
+    if given is None:
+        return secrets.randbits(32)
+    if given < 0:
+        raise OptionError(f"seed={given} must be 0 or more.")
+    return given
+
+
+def _numbers(name: str, given: Sequence[str] | None, *, hint: str = "") -> list[int] | None:
+    """Return the whole numbers of an option."""
+    if given is None:
+        return None
+    listed = names(given)
+    numbers = [int(number) for number in listed if number.isdecimal()]
+    if listed and len(numbers) == len(listed) and min(numbers) >= 2:
+        return numbers
+    raise OptionError(
+        f"{name}={','.join(given)!r} must be whole numbers of 2 or more, such as 2,3,5."
+        + (hint if len(numbers) < len(listed) else "")
+    )

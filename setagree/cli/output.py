@@ -1,0 +1,325 @@
+"""What the command prints: results on stdout or in a file, sentences on stderr."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TextIO
+
+import pandas as pd
+import typer
+
+from setagree.cli.inputs import check_not_read
+from setagree.cli.options import Delivery, Reading
+from setagree.cli.show import print_table
+from setagree.errors import (
+    FileError,
+    OptionError,
+    SetagreeError,
+    SetagreeWarning,
+    check_choice,
+)
+from setagree.files.streams import expanded
+from setagree.wording.escaping import as_markdown, visible
+
+
+def json_text(frame: pd.DataFrame) -> str:
+    """Return a frame as a list of objects, null for what is no finite number."""
+    rows = frame.astype(object).to_dict("records")
+    plain = [{name: _json_value(value) for name, value in row.items()} for row in rows]
+    return json.dumps(plain, indent=2, allow_nan=False, default=str) + "\n"
+
+
+def _json_value(value: Any) -> Any:
+    """Return what JSON can say: null for what is no finite number, also inside a list."""
+    if isinstance(value, list | tuple):
+        return [_json_value(each) for each in value]
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, Decimal | Fraction):
+        return str(value)  # as a number JSON would be read as a float, and rounded
+    no_number = isinstance(value, float) and not math.isfinite(value)
+    return None if no_number or value is pd.NA or value is pd.NaT else value
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as comma-separated values, nothing rounded and every character as it is."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" not in text:
+        return text
+    # It would stand without quotes, and end a row for those who read it.
+    return frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+
+
+def markdown_text(frame: pd.DataFrame) -> str:
+    """Return a frame as a Markdown table with four decimals."""
+    rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
+    rows = [
+        [str(name) for name in frame],
+        rule,
+        *(
+            [_markdown_cell(v, str(name)) for v, name in zip(row, frame, strict=True)]
+            for row in frame.to_numpy()
+        ),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _markdown_cell(value: Any, column: str) -> str:
+    """Return four decimals, or the text; a p-value that rounds to zero is said to be small."""
+    if isinstance(value, float):
+        if column in _P_VALUES and value < 5e-5:
+            return "<.0001"
+        return f"{value:.4f}".replace("-0.0000", "0.0000")
+    return "" if value is None else as_markdown(str(value))
+
+
+_P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
+
+WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
+    "json": json_text,
+    "csv": csv_text,
+    "markdown": markdown_text,
+}
+"""The formats for programs; the table for people comes from the result itself."""
+
+_FORMS = ("table", *WRITERS)
+_NO_TEXT = {
+    *(".xlsx", ".xls", ".ods", ".parquet", ".feather", ".arrow", ".pdf", ".doc", ".docx", ".png"),
+    *(".svg", ".pkl", ".db", ".sqlite", ".gz", ".bz2", ".xz", ".zst", ".zip"),
+}
+"""Endings that promise what is no text, whatever --format says."""
+
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
+
+
+class Deliverer:
+    """Writes a result where it is wanted, in the form that is wanted; both are checked first.
+
+    What is written is never put in the place of a file that the command reads. A file and a pipe
+    get the data as they are; a terminal gets control characters spelled out.
+    """
+
+    def __init__(
+        self,
+        delivery: Delivery,
+        files: Sequence[str],
+        reading: Reading | None = None,
+        *,
+        forms: Sequence[str] = _FORMS,
+    ) -> None:
+        self.form = _format(delivery.form, delivery.output, forms)
+        self.output = None if delivery.output is None else expanded(delivery.output)
+        if self.output is not None:
+            _check_output(self.output)
+            check_not_read(self.output, files, reading)
+
+    def __call__(
+        self, frame: pd.DataFrame, table: str, *, reasons: Iterable[str | None] | None = None
+    ) -> None:
+        """Write the frame as a program wants it, or the table that people read.
+
+        JSON says of each row why numbers of it are null.
+        """
+        write = WRITERS.get(self.form)
+        if self.form == "json" and reasons is not None:
+            frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
+        if self.output is None:
+            with printing():
+                if write is None:
+                    print_table(f"{table}\n")
+                else:
+                    sys.stdout.write(write(_shown(frame) if self.form == "csv" else frame))
+            return
+        with replacing(self.output):
+            _replace(self.output.resolve(), f"{table}\n" if write is None else write(frame))
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without characters that steer a terminal, where it goes to one."""
+    if not sys.stdout.isatty():
+        return frame
+    safe = frame.map(lambda cell: visible(cell) if isinstance(cell, str) else cell)
+    if not safe.equals(frame):
+        say("Control characters are spelled out here; a file (-o) or a pipe gets them as they are.")
+    return safe
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Word what fails while results are printed."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        hang_up()
+        reason = error.strerror or error
+        raise FileError(f"the results cannot be written: {reason}.") from error
+
+
+@contextmanager
+def replacing(output: Path) -> Iterator[None]:
+    """Word what fails while a file is written, and say so where there was one."""
+    was_there = output.exists()
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"{str(output)!r} cannot be written: {reason}.") from error
+    if was_there:
+        say(f"Replaced: {output}")
+
+
+def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
+    """Return the format that is asked for, or that the ending of the file asks for."""
+    if form is not None:
+        check_choice("format", form, forms)
+    known = {ending: each for ending, each in ENDINGS.items() if each in forms}
+    check_ending(output, [*known], form=form)
+    ending = "" if output is None else output.suffix.lower()
+    return form or known.get(ending, forms[0])
+
+
+def check_ending(output: Path | None, endings: Sequence[str], *, form: str | None) -> None:
+    """Refuse a file whose ending promises what is not written."""
+    ending = "" if output is None else output.suffix.lower()
+    if not ending or ending in endings or (form is not None and ending not in _NO_TEXT):
+        return
+    *others, last = endings
+    known = f"{', '.join(others)} or {last}" if others else last
+    raise OptionError(f"{ending} files are not written here; let {str(output)!r} end in {known}.")
+
+
+def _check_output(output: Path) -> None:
+    """Refuse, before any work, an output that could not be replaced."""
+    if not output.parent.is_dir():
+        raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
+    if output.exists() and not output.is_file():
+        raise FileError(f"{str(output)!r} is no file that could be replaced.")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file beside the old one and let it take its place when it is whole."""
+    beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Say each warning in a line; turn bad input into a sentence and exit code 2."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SetagreeWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except SetagreeError as error:
+            say(f"Error: {error}")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise typer.Exit(hang_up()) from None
+        except OSError as error:
+            what = "a file" if error.filename is None else repr(str(error.filename))
+            say(f"Error: {what} cannot be read: {error.strerror or error}.")
+            raise typer.Exit(2) from None
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Let SIGTERM end the program as Ctrl-C does, so that temporary files are removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(f"Warning: {message}")
+
+
+@contextmanager
+def about(file: str | None) -> Iterator[Callable[[str], None]]:
+    """Name a file, where one is given, in each warning, error or note that does not name it."""
+    show = warnings.showwarning
+
+    def named(sentence: str) -> str:
+        return sentence if file is None or repr(file) in sentence else f"{file}: {sentence}"
+
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *rest, **more: show(
+            named(str(message)), *rest, **more
+        )
+        try:
+            yield lambda sentence: say(named(sentence))
+        except SetagreeError as error:
+            raise type(error)(named(str(error))) from error
+
+
+_PYTHON_OPTION = re.compile(
+    r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
+    r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
+    r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
+    r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"
+)
+
+
+_PYTHON_LIST = re.compile(r"\b(missing|raters)=\['([^\]]*)'\]")
+_BETWEEN = "', '"
+
+
+def say(sentence: str) -> None:
+    """Write one line to stderr, with options spelled as on the command line."""
+    spelled = _PYTHON_LIST.sub(_command_list, sentence)
+    line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
+    try:
+        sys.stderr.write(f"{visible(line)}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody can be told
+        _let_go(sys.stderr)
+
+
+def _command_list(match: re.Match[str]) -> str:
+    return f"{match[1]}='{match[2].replace(_BETWEEN, ',')}'"
+
+
+def _command_option(match: re.Match[str]) -> str:
+    ends = match.string[match.end() : match.end() + 1] in {*",.;:)", ""}
+    return f"--{match[1].removeprefix('n_').replace('_', '-')}{'' if ends else ' '}"
+
+
+def hang_up() -> int:
+    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
+    _let_go(sys.stdout)
+    return 1
+
+
+def _let_go(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

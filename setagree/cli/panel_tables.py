@@ -1,0 +1,109 @@
+"""The tables of panels and consensus that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import setagree as sa
+from setagree.cli.tables import _columns, _four, _intervals, _note, _p, _paragraphs, _whole
+from setagree.errors import counted, listing
+from setagree.wording.escaping import visible
+
+
+def panels(study: sa.Annotations, found: Sequence[Any], scores: pd.DataFrame) -> str:
+    """Return the alt-test of each model, and the models against the humans' consensus."""
+    parts = [_summary(study)]
+    for test in found:
+        frame = test.to_frame()
+        shown = {
+            "human": [_clipped(name) for name in frame.index],
+            "units": map(_whole, frame["n_units"]),
+            "model wins": map(_four, frame["advantage"]),
+            "95% interval": _intervals(frame),
+            "human wins": map(_four, frame["human_advantage"]),
+            "p (BY)": map(_p, frame["p_adjusted"]),
+            "beaten": ["yes" if won else "no" for won in frame["rejected"]],
+        }
+        head = f"{_clipped(test.model)} [{test.distance}]"
+        parts += [head, _columns(shown) if len(frame) else "", _note(_judged(test))]
+    shown_scores = {
+        "model": [_clipped(name) for name in scores.index],
+        "units": map(_whole, scores["n_units"]),
+        **{name: map(_four, scores[key]) for name, key in _AGAINST.items()},
+    }
+    parts += ["Against the humans' consensus:", _columns(shown_scores), _note(_WINS)]
+    return _paragraphs(*filter(None, parts))
+
+
+def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
+    """Return the agreed answers of the first units, those to look at again before the others."""
+    answer = "labels" if study.kind == "labels" else "value"
+    order = np.argsort(~frame["adjudicate"].to_numpy(dtype=bool), kind="stable")
+    first = frame.iloc[order[:_UNITS]]
+    shown = {
+        "unit": map(_clipped, first["unit"]),
+        "agreed": ["-" if pd.isna(x) else _clipped(x) for x in first[answer]],
+        "support": map(_four, first["support"]),
+        "confidence": map(_four, first["confidence"]),
+        "raters": map(_whole, first["n_ratings"]),
+        "why": first["why"],
+    }
+    rest = len(frame) - len(first)
+    more = f" {rest:,} more units: write them with -o gold.csv." if rest > 0 else ""
+    n = int(frame["adjudicate"].sum())
+    note = (
+        f"By {found.method}; {n:,} of {counted(len(frame), 'unit')} to look at again, for the "
+        f"reason why. [] is the empty set, - no answer.{more}"
+    )
+    return _paragraphs(_summary(study), _columns(shown), _note(note))
+
+
+_UNITS = 20
+"""Units that are shown to people."""
+
+_AGAINST = {"exact": "exact", "Jaccard": "jaccard", "micro F1": "micro_f1", "macro F1": "macro_f1"}
+_WINS = (
+    "model wins: the share of units where the model is at least as near to the other humans as "
+    "the human is. beaten: the human is better by less than epsilon, p corrected for the number "
+    "of humans (Benjamini-Yekutieli)."
+)
+
+
+def _judged(test: Any) -> str:
+    """Return the verdict, the average, and what other values of epsilon would say."""
+    rates = ", ".join(
+        f"{rate:.2f} at {epsilon:g}"
+        for epsilon, rate in test.by_epsilon((0.1, 0.15, 0.2))["winning_rate"].items()
+    )
+    skipped = (
+        f" Too few shared units: {listing(test.skipped.index.tolist())}."
+        if len(test.skipped)
+        else ""
+    )
+    if not len(test.to_frame()):
+        return f"{test.verdict}{skipped}"
+    return (
+        f"{test.verdict} Average advantage {_four(test.average_advantage_probability)}. Winning "
+        f"rate {rates} (epsilon for a crowd, skilled annotators, experts).{skipped}"
+    )
+
+
+def _summary(study: sa.Annotations) -> str:
+    """Return the line that counts units, raters and ratings of a study."""
+    return (
+        f"{counted(study.n_units, 'unit')}, {counted(study.n_raters, 'rater')}, "
+        f"{counted(study.n_ratings, 'rating')}"
+    )
+
+
+def _clipped(name: object) -> str:
+    """Return a name on one line, cut to what a column can hold."""
+    text = visible(str(name))
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+_WIDEST = 30

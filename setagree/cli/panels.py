@@ -1,0 +1,148 @@
+"""The commands that set raters against raters: panel and consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli import panel_tables as tables
+from setagree.cli.options import Delivery, Reading
+from setagree.cli.output import Deliverer, say, sentences
+from setagree.cli.reading import rater_names, read_study, unescaped
+from setagree.cli.sources import escaped
+from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.wording.label_sets import format_labels
+
+if TYPE_CHECKING:
+    from setagree.panels.alt_results import AltTestTable
+
+PANEL_LINE = "Test whether a model may replace a human."
+CONSENSUS_LINE = "Find the agreed answer of each unit."
+
+PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
+
+[not dim]May a model replace a human? The alternative annotator test (MASI). Also:[/]
+
+setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
+setagree panel study.csv --model gpt --humans ann,ben,cem
+"""
+
+CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
+
+[not dim]One answer a unit, its support, and which units to look at again. Also:[/]
+
+setagree consensus study.csv --method dawid_skene --adjudicate-below 0.9
+setagree consensus study.csv --threshold 0.6 --ties larger --without gpt
+"""
+
+
+@options.grouped
+@sentences()
+def panel(
+    file: options.File,
+    *,
+    reading: Reading,
+    model: options.Models,
+    humans: options.Humans = None,
+    distance: options.OneDistance = None,
+    epsilon: options.Epsilon = 0.1,
+    q: options.Q = 0.05,
+    min_units: options.MinUnits = 30,
+    delivery: Delivery,
+) -> None:
+    """Test whether a model may replace a human."""
+    deliver = Deliverer(delivery, [file], reading)
+    study = read_study(file, reading)
+    models = rater_names(study, model)
+    people = _others(study, models) if humans is None else rater_names(study, humans)
+    table = sa.alt_test(
+        study,
+        model=models,
+        humans=people,
+        distance=distance,
+        epsilon=epsilon,
+        q=q,
+        min_units=min_units,
+    )
+    ranked = [row.model for row in table]
+    scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
+    frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
+    reasons = frame["model"].map(why.__getitem__)
+    deliver(frame, tables.panels(study, list(table), scores), reasons=reasons)
+
+
+@options.grouped
+@sentences()
+def agree(
+    file: options.File,
+    *,
+    reading: Reading,
+    method: options.AgreedBy = None,
+    threshold: options.Threshold = None,
+    ties: options.TieRule = "smaller",
+    distance: options.MedoidDistance = None,
+    adjudicate_below: options.AdjudicateBelow = 0.0,
+    escape: options.Escape = False,
+    delivery: Delivery,
+) -> None:
+    """Find the agreed answer of each unit."""
+    deliver = Deliverer(delivery, [file], reading)
+    study = read_study(file, reading)
+    given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
+    given |= {"distance": distance, "adjudicate_below": adjudicate_below}
+    found = sa.consensus(study, **given)
+    frame = found.to_frame()
+    if study.kind == "labels":
+        sep = "," if reading.sep is None else unescaped(reading.sep)
+        frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
+    if escape:
+        frame = frame.map(escaped)
+    deliver(frame, tables.agreed(study, found, frame))
+    if delivery.output is not None:
+        again = f"{int(frame['adjudicate'].sum()):,} to look at again"
+        say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
+    """Return the text that is read as this label set again; a blank cell has no answer."""
+    return None if labels is None else format_labels(labels, sep=sep) or "[]"
+
+
+def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
+    """Return all raters but those named, who must exist."""
+    known = study.raters.tolist()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], known) or f" The raters are {listing(known)}."
+        raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
+    rest = [rater for rater in known if rater not in names]
+    if not rest:
+        raise OptionError("every rater is named, so that nobody is left.")
+    return rest
+
+
+def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each model and human; what is of the model stands in each of its rows.
+
+    A model without a human who could be tested has one row, with a blank human.
+    """
+    parts = []
+    for row in table:
+        humans = row.to_frame().reset_index().astype(object)
+        # Cells of a human who is not there are None: whole numbers stay whole beside them.
+        part = humans if len(humans) else humans.reindex([0]).where(lambda x: x.notna(), None)
+        part.insert(0, "model", row.model)
+        part.insert(1, "distance", row.distance)
+        part.insert(2, "epsilon", row.epsilon)
+        own = {"winning_rate": row.winning_rate, "passes": row.passes}
+        own["average_advantage_probability"] = row.average_advantage_probability
+        counts = {name: f"consensus_{name}" for name in ("n_units", "n_left_out")}
+        against = scores.astype(object).loc[row.model].rename(counts).to_dict()
+        parts.append(part.assign(**own, human_alpha=row.human_alpha, **against))
+    frame = pd.concat(parts, ignore_index=True)
+    full = frame.columns[frame.notna().all()]
+    return frame.astype({name: frame[name].infer_objects().dtype for name in full})

@@ -1,0 +1,83 @@
+"""The commands about where annotations come from: formats, convert."""
+
+from __future__ import annotations
+
+import sys
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli.options import Delivery, Reading
+from setagree.cli.output import Deliverer, printing, say, sentences
+from setagree.cli.reading import read_study, unescaped
+from setagree.cli.show import print_list
+from setagree.errors import OptionError, counted
+from setagree.wording.label_sets import format_labels, sorted_labels
+
+FORMATS_LINE = "List the exports of tools that are read."
+CONVERT_LINE = "Convert an export or a table to a long CSV."
+
+CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
+
+[not dim]One row for each unit and rater; [] is the empty set, --sep between labels. Also:[/]
+
+setagree convert doccano/ --roster asked.csv -o long.csv
+setagree convert wide.csv --wide --blank empty -f json
+"""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_UNVERIFIED = "* from the documented format, not verified against a live export\n"
+
+
+@options.grouped
+@sentences()
+def list_formats(*, delivery: Delivery) -> None:
+    """List the exports of tools that are read."""
+    table = sa.formats()
+    if delivery.form not in {None, "table"} or delivery.output is not None:
+        Deliverer(delivery, [])(table, _plain(table))
+        return
+    with printing():
+        print_list(_rows(table))
+        sys.stdout.write(f"\n{_UNVERIFIED}")
+
+
+@options.grouped
+@sentences()
+def convert(
+    file: options.File, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
+) -> None:
+    """Convert an export or a table to a long CSV."""
+    if delivery.form == "table":
+        raise OptionError("format='table' is for results; use csv, json or markdown.")
+    deliver = Deliverer(delivery, [file], reading, forms=("csv", "json", "markdown"))
+    study = read_study(file, reading)
+    frame = study.to_long()
+    if study.kind == "labels" and deliver.form != "json":
+        sep = "," if reading.sep is None else unescaped(reading.sep)
+        frame["labels"] = [format_labels(labels, sep=sep) or "[]" for labels in frame["labels"]]
+    elif study.kind == "labels":
+        frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
+    deliver(frame.map(escaped) if escape else frame, "")
+    left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
+    say(
+        f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
+        f"{counted(study.n_raters, 'rater')}{left_out}."
+    )
+
+
+def escaped(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[str, str]]:
+    star = table["basis"].str.startswith("from the documented").map({True: "*", False: ""})
+    return list(zip(table["name"], table["title"] + star, strict=True))
+
+
+def _plain(table: pd.DataFrame) -> str:
+    rows = _rows(table)
+    width = max(len(name) for name, _ in rows) + 2
+    return "\n".join([*(f"{name:<{width}}{title}" for name, title in rows), "", _UNVERIFIED[:-1]])

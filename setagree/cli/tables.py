@@ -1,0 +1,366 @@
+"""The tables that people read: 80 columns, four decimals, and what they mean in a sentence."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+import setagree as sa
+from setagree.errors import counted
+from setagree.wording.escaping import visible
+
+if TYPE_CHECKING:
+    from setagree.inference.permutation import PermutationTest
+    from setagree.inference.planning import Plan
+
+_TERMINAL = 80
+_LEFT = {
+    *("coefficient", "distance", "file", "basis", "pair"),
+    *("model", "human", "unit", "agreed", "why"),
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the agreements that are compared, and its number in the table."""
+
+    number: int
+    file: str
+    agreement: sa.Agreement
+
+    def named(self, which: str) -> dict[str, Any]:
+        """Return what identifies it, under names that begin with which side it is."""
+        row = self.agreement
+        return {
+            f"{which}_file": self.file,
+            f"{which}_coefficient": row.coefficient,
+            f"{which}_distance": row.distance,
+            f"{which}_estimate": row.estimate,
+        }
+
+
+def reason_of(row: sa.Agreement) -> str | None:
+    """Return why the estimate of an agreement is nan, or its interval alone."""
+    return row.interval_reason
+
+
+def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+    """Return a table of agreements with bootstrap intervals."""
+    shown = {
+        "coefficient": frame["coefficient"],
+        "distance": frame["distance"],
+        "pa": map(_four, frame["observed_agreement"]),
+        "pe": map(_four, frame["expected_agreement"]),
+        "estimate": map(_four, frame["estimate"]),
+        "se": map(_four, frame["standard_error"]),
+        f"{100 * table.level:g}% interval": _intervals(frame),
+    }
+    one = frame.iloc[0]
+    method = one["interval_method"].removeprefix("bootstrap ")
+    note = (
+        f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
+        f"units, seed {one['seed']}. {_undefined(frame, 'resamples')}"
+    )
+    return _paragraphs(_counts(table), _columns(shown), *_alike(table), _note(note))
+
+
+def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
+    """Return a table of permutation tests."""
+    shown = {
+        "coefficient": frame["coefficient"],
+        "distance": frame["distance"],
+        "estimate": map(_four, frame["estimate"]),
+        "by chance": map(_four, frame["null_mean"]),
+        "in theory": map(_four, frame["exact_mean"]),
+        "95% below": map(_four, frame["null_95"]),
+        "p": map(_p, frame["p_value"]),
+    }
+    note = f"{_meaning_of_p(frame)} {_undefined(frame, 'reshuffles')}"
+    said = [*_beside_chance(tested), *_alike(table)]
+    return _paragraphs(_counts(table), _columns(shown), *said, _note(note))
+
+
+def _beside_chance(tested: Sequence[PermutationTest]) -> Iterator[str]:
+    """Yield which agreements one tail of the test tells from chance, and how far."""
+    for said, tail in (("more than chance", "upper tail"), ("below chance", "lower tail")):
+        named = [
+            f"{test.agreement.coefficient} [{test.agreement.distance}] "
+            f"({tail}: p {_p(test.tail('greater' if tail == 'upper tail' else 'less'))})"
+            for test in tested
+            if test.beside_chance == said
+        ]
+        if named:
+            yield _note(f"{said.capitalize()}: {', '.join(named)}.")
+
+
+def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
+    """Yield why agreements have no interval though their standard error is 0."""
+    whys = dict.fromkeys(row.interval_reason for row in agreements if row.standard_error == 0)
+    yield from (f"{why}." for why in whys)
+
+
+def comparison(
+    scored: Sequence[sa.AgreementTable], families: Sequence[Sequence[Side]], frame: pd.DataFrame
+) -> str:
+    """Return the agreements with numbers, and a row for each pair: the first less the second."""
+    pairs = [pair for family in families for pair in combinations(family, 2)]
+    found: dict[str, Iterable[str]] = {
+        "difference": [*map(_four, frame["difference"])],
+        "se": [*map(_four, frame["standard_error"])],
+        f"{100 * scored[0].level:g}% interval": _intervals(frame),
+        "p": [*map(_p, frame["p_value"])],
+    }
+    if len(frame) > 1:
+        found["p (Holm)"] = [*map(_p, frame["p_holm"])]
+    shown = _columns({**_pairs(families, pairs), **found})
+    if max(map(len, shown.splitlines())) > _TERMINAL:
+        numbers = [f"{one.number} - {two.number}" for one, two in pairs]
+        shown = _columns({"pair": numbers, **found})
+    head = [_counts(scored[0])] if len(scored) == 1 else []
+    sides = [side for family in families for side in family]
+    alike = _alike([side.agreement for side in sides])
+    return _paragraphs(*head, _columns(_sides(sides)), shown, *alike, _note(_how_compared(frame)))
+
+
+def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:
+    """Return what the pilot gave, and a table of what more units and raters would give."""
+    from setagree.inference.pilots import take_turns  # not loaded by the commands that need none
+
+    parts = [_counts(table)]
+    for row, plan in zip(table, planned, strict=True):
+        mine = frame[
+            (frame["coefficient"] == row.coefficient) & (frame["distance"] == row.distance)
+        ]
+        shown = {
+            "raters": map(_raters, mine["raters"]),
+            "units": map(_whole, mine["units"]),
+            "more units": map(_whole, mine["more_units"]),
+            f"{100 * table.level:g}% interval": [f"± {_four(half)}" for half in mine["half_width"]],
+            "se": map(_four, mine["standard_error"]),
+            "basis": mine["basis"],
+        }
+        parts += [
+            repr(row)[1:-1],
+            _columns(shown),
+            *([_note(plan.reached)] if plan.reached else []),
+        ]
+    notes = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
+    if any(np.isnan(row.standard_error) for row in table):
+        notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
+    if "extended" in set(frame["basis"]) and any(take_turns(row) for row in table):
+        notes.append("raters: ratings a unit, as the raters of the pilot take turns.")
+    return _paragraphs(*parts, _note(" ".join([_beyond(planned), *notes])))
+
+
+def _beyond(planned: Sequence[Plan]) -> str:
+    """Return which units of the pilot the others are added to."""
+    said = []
+    for plan in planned:
+        one, n = plan.pilot, plan.pilot_units
+        which = {one.n_pairable_units: " that have two ratings", one.n_units: ""}
+        said.append(f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}")
+    return f"more units: beyond {_of_rows(said, [plan.pilot.coefficient for plan in planned])}."
+
+
+def _of_rows(said: Sequence[str], names: Iterable[str]) -> str:
+    """Return what is said of all rows once, or each with the names of the rows it is said of."""
+    rows: dict[str, dict[str, None]] = {}
+    for text, name in zip(said, names, strict=True):
+        rows.setdefault(text, {})[name] = None
+    if len(rows) == 1:
+        return said[0]
+    return " or ".join(f"{text} ({', '.join(named)})" for text, named in rows.items())
+
+
+_BASES = {
+    "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
+    "raters.",
+    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings a "
+    "unit, drawn at random.",
+    "extended": "extended: extrapolated from fewer raters, a rough guide.",
+}
+_MOVED = {
+    "pooled": "all answers over all raters and units",
+    "within_rater": "each rater's answers over the units of that rater",
+    "table": "all cells of the table, the missing ones too",
+}
+_REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided": "as far out"}
+
+
+def _meaning_of_p(frame: pd.DataFrame) -> str:
+    """Return what was reshuffled how often, and what counts."""
+    one = frame.iloc[0]
+    often = _of_rows(
+        [
+            f"all {row['n_resamples']:,} arrangements"
+            if row["exact"]
+            else f"{row['n_resamples']:,} reshuffles (seed {row['seed']}) and the study itself"
+            for row in frame.to_dict("records")
+        ],
+        frame["coefficient"],
+    )
+    tail = " (twice the smaller side)" if one["alternative"] == "two-sided" else ""
+    return (
+        f"p: the share of {often} that come out {_REACHED[one['alternative']]} as the "
+        f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}. by chance: their mean; in theory: "
+        "the mean of all, where it is known; 95% below: of the reshuffles."
+    )
+
+
+def _how_compared(frame: pd.DataFrame) -> str:
+    """Return the design and where the standard errors come from."""
+    one = frame.iloc[0]
+    if one["method"] == "linearised":
+        how = "standard errors by linearisation."
+    else:
+        n_undefined = int(frame["n_undefined"].max())
+        left_out = f"{n_undefined:,} undefined at most, left out" if n_undefined else "no undefined"
+        how = (
+            f"{one['n_resamples']:,} resamples of the units, {left_out}, percentile interval, "
+            f"seed {one['seed']}."
+        )
+    holm = f" Holm: p corrected for {len(frame)} comparisons." if len(frame) > 1 else ""
+    unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _WHAT)
+    meaning = _UNLIKE if unlike else ""
+    return f"difference: the first less the second. {_design(frame)}; {how}{holm}{meaning}"
+
+
+_WHAT = ("coefficient", "distance")
+_UNLIKE = (
+    " Different distances (or coefficients) measure different things: a higher value is no better "
+    "agreement."
+)
+
+
+def _design(frame: pd.DataFrame) -> str:
+    """Return which units the agreements stand on, and how many of them are shared."""
+    design = frame["design"].iloc[0]
+    if design == "independent":
+        return "Independent studies"
+    if (frame["first_file"] == frame["second_file"]).all():
+        return "The same units"
+    few, many = int(frame["n_shared"].min()), int(frame["n_shared"].max())
+    number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    if design == "shared_units":
+        return f"Only the {number} units that all files share, scored anew"
+    return f"The same units, matched by their names ({number} shared)"
+
+
+def _pairs(
+    families: Sequence[Sequence[Side]], pairs: Sequence[tuple[Side, Side]]
+) -> dict[str, Iterable[str]]:
+    """Return the columns that say what is subtracted from what, and under which distance."""
+    names = _names([side for family in families for side in family])
+    said = [f"{names[one.number]} - {names[two.number]}" for one, two in pairs]
+    shown: dict[str, Iterable[str]] = {"pair": said}
+    for column in _WHAT if len(families) > 1 else ():
+        each = [getattr(one.agreement, column) for one, _ in pairs]
+        if len(set(each)) > 1:
+            shown[column] = each
+    return shown
+
+
+def _names(sides: Sequence[Side]) -> dict[int, str]:
+    """Return what each side is called: its file, or what tells it apart in one, or its number."""
+    if len({side.file for side in sides}) > 1:
+        files = _file_names([side.file for side in sides])
+        return {side.number: files[side.file] for side in sides}
+    rows = {side.number: side.agreement for side in sides}
+    if len({row.coefficient for row in rows.values()}) == 1:
+        return {number: row.distance for number, row in rows.items()}
+    if len({row.distance for row in rows.values()}) == 1:
+        return {number: row.coefficient for number, row in rows.items()}
+    return {number: str(number) for number in rows}
+
+
+def _file_names(files: Iterable[str]) -> dict[str, str]:
+    """Return the names of files, or their paths where two have the same name."""
+    names = {file: Path(file).name for file in files}
+    distinct = len(set(names.values())) == len(names)
+    return names if distinct else {file: file for file in names}
+
+
+def _sides(sides: Sequence[Side]) -> dict[str, Iterable[str]]:
+    """Return the columns of the agreements that are compared."""
+    files = [side.file for side in sides]
+    shown: dict[str, Iterable[str]] = {"": [str(side.number) for side in sides]}
+    if len(set(files)) > 1:
+        names = _file_names(files)
+        shown["file"] = [names[file] for file in files]
+    rows = [side.agreement for side in sides]
+    shown["coefficient"] = [row.coefficient for row in rows]
+    shown["distance"] = [row.distance for row in rows]
+    shown["units"] = [f"{row.n_units:,}" for row in rows]
+    shown["estimate"] = [_four(row.estimate) for row in rows]
+    shown["se"] = [_four(row.standard_error) for row in rows]
+    return shown
+
+
+def _undefined(frame: pd.DataFrame, what: str) -> str:
+    """Return how many resamples left which row undefined."""
+    rows = [row for row in frame.to_dict("records") if row["n_undefined"]]
+    if not rows:
+        return f"No undefined {what}."
+    listed = ", ".join(
+        f"{row['n_undefined']:,} of {row['coefficient']} [{row['distance']}]" for row in rows
+    )
+    return f"Undefined {what}, left out: {listed}."
+
+
+def _counts(table: sa.AgreementTable) -> str:
+    """Return the line that counts units, raters and ratings."""
+    return str(table).partition("\n")[0]
+
+
+def _intervals(frame: pd.DataFrame) -> list[str]:
+    ends = zip(frame["low"], frame["high"], strict=True)
+    return ["-" if np.isnan(low) else f"{_four(low)}, {_four(high)}" for low, high in ends]
+
+
+def _columns(shown: Mapping[str, Iterable[Any]]) -> str:
+    """Return columns as lines: names to the left, numbers to the right."""
+    cells = {
+        name: [name, *(visible(str(cell)) for cell in column)] for name, column in shown.items()
+    }
+    widths = {name: max(map(len, column)) for name, column in cells.items()}
+    wide = sum(widths.values()) + 2 * (len(widths) - 1) > _TERMINAL
+    aligned = [
+        [cell.ljust(widths[name]) if name in _LEFT else cell.rjust(widths[name]) for cell in column]
+        for name, column in cells.items()
+    ]
+    lines = zip(*aligned, strict=True)
+    return "\n".join((" " if wide else "  ").join(line).rstrip() for line in lines)
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(parts)
+
+
+def _note(text: str) -> str:
+    return textwrap.fill(text, _TERMINAL, break_on_hyphens=False)
+
+
+def _four(x: float) -> str:
+    """Return four decimals, a dash for nan; what rounds to zero has no sign."""
+    return "-" if np.isnan(x) else f"{x:.4f}".replace("-0.0000", "0.0000")
+
+
+def _p(p: float) -> str:
+    """Return a p-value; one that rounds to zero is said to be small."""
+    return "<.0001" if p < 5e-5 else _four(p)
+
+
+def _raters(number: Any) -> str:
+    """Return how many raters; a decimal where it is a mean number of ratings a unit."""
+    return _whole(number) if pd.isna(number) or number == int(number) else f"{number:.1f}"
+
+
+def _whole(number: Any) -> str:
+    return "-" if pd.isna(number) else f"{int(number):,}"

@@ -1,0 +1,66 @@
+"""Agreement in windows of time, as lines for the terminal."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli.options import Reading, Text, option
+from setagree.cli.reading import long_table
+from setagree.cli.tables import _columns, _four, _intervals, _whole
+from setagree.errors import OptionError, SetagreeWarning
+from setagree.files.columns import with_missing_ids
+from setagree.study.numbers import as_number
+
+OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "When it was rated: dates, numbers.")]
+Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]
+
+
+def time_lines(
+    file: str, reading: Reading, column: str | None, window: str | None, given: dict[str, Any]
+) -> list[str]:
+    """Return a table of the agreement in each window of time; nothing where none is asked for."""
+    if (column is None) != (window is None):
+        raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
+    if column is None or window is None:
+        return []
+    frame, how = long_table(file, reading, besides=column, option="--over-time")
+    frame, length = _in_units_of(with_missing_ids(frame, [column]), column, window)
+    with warnings.catch_warnings():
+        # All of them have been said when the study was read.
+        warnings.simplefilter("ignore", SetagreeWarning)
+        found = sa.over_time(frame, column, window=length, **how, **given)
+    shown = {
+        "from": map(_moment, found["start"]),
+        "to before": map(_moment, found["end"]),
+        "units": map(_whole, found["n_units"]),
+        "raters": map(_whole, found["n_raters"]),
+        "ratings": map(_whole, found["n_ratings"]),
+        "estimate": map(_four, found["estimate"]),
+        f"{100 * given.get('level', 0.95):g}% interval": _intervals(found),
+    }
+    return ["", f"OVER TIME ({column}, {window})", *_columns(shown).splitlines()]
+
+
+def _in_units_of(frame: pd.DataFrame, column: str, window: str) -> tuple[pd.DataFrame, Any]:
+    """Return the table and the window: of numbers where the window is one, else of dates."""
+    number = as_number(window)
+    length = number if number is None or isinstance(number, int) else float(number)
+    if length is None or column not in frame:
+        return frame, window
+    try:
+        return frame.assign(**{column: pd.to_numeric(frame[column])}), length
+    except (ValueError, TypeError) as error:
+        raise OptionError(
+            f"--window {window} is a number, and column {column!r} has cells that are none "
+            f"({error}); for dates name a length of time, as 7D."
+        ) from error
+
+
+def _moment(time: Any) -> str:
+    """Return a number, or a date and the minute."""
+    return f"{time:%Y-%m-%d %H:%M}" if isinstance(time, pd.Timestamp) else f"{time:g}"

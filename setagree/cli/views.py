@@ -1,0 +1,320 @@
+"""The commands for people who ask why: report and diagnose."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+import unicodedata
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli.inference import resamples_or, seed_or_drawn
+from setagree.cli.options import (
+    PANEL,
+    RESULTS,
+    SURE,
+    Asked,
+    Delivery,
+    Reading,
+    Resampling,
+    Text,
+    Texts,
+    option,
+)
+from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
+from setagree.cli.reading import long_table, names, rater_names, read_study
+from setagree.cli.times import OverTime, Window, time_lines
+from setagree.errors import OptionError, SetagreeWarning, check_choice
+from setagree.files.streams import expanded
+from setagree.reporting.findings import Findings, gather
+from setagree.reporting.report import report as write_report
+from setagree.reporting.sections import sections
+from setagree.reporting.sentences import headline, main_findings, verdict_sentence
+from setagree.reporting.tables import Column, Section, Table, shown, span
+from setagree.wording.words import Name, Sentence
+
+REPORT_LINE = "Write all there is to know about a file into one page."
+DIAGNOSE_LINE = "Say why agreement is low and what to fix."
+
+REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
+
+[not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]
+
+setagree report study.csv -o report.html --group batch --title "Round 2"
+setagree report study.csv -o report.html --model gpt --model claude
+setagree report study.csv -o report.md -d jaccard --seed 1
+"""
+
+DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
+
+[not dim]Which labels, raters and units cost the agreement. Also:[/]
+
+setagree diagnose study.csv --group batch --rows 10
+setagree diagnose study.csv --over-time created --window 7D
+setagree diagnose study.csv --model gpt
+setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
+"""
+
+Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
+Models = Annotated[
+    Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+]
+Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
+Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
+Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
+Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
+Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
+
+Reshuffles = Annotated[
+    int | None, option(SURE, "N", "How many (default: 999, of large files fewer).", "--resamples")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reshuffling(Resampling):
+    """How often answers are reshuffled, and from which seed."""
+
+    resamples: Reshuffles = None
+
+
+_TERMINAL = 80
+"""Columns of a file, or where nobody knows."""
+
+_NARROWEST, _LONGEST_LINE = 40, 100
+_NAME, _SENTENCE = 28, 44
+"""Columns that a name may take in a table of 80, and a text where there is no more room."""
+
+
+@options.grouped
+@sentences()
+def report(
+    file: options.File,
+    *,
+    reading: Reading,
+    group: Group = None,
+    asked: Asked,
+    level: options.Level = 0.95,
+    model: Models = None,
+    resampling: Reshuffling,
+    title: Title = None,
+    form: Page = None,
+    output: Target,
+) -> None:
+    """Write all there is to know about a file into one page."""
+    check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
+    # It refuses, before any work, what cannot or must not be replaced.
+    Deliverer(Delivery(form="table", output=output), [file], reading)
+    if form is not None:
+        check_choice("format", form, ("html", "markdown"))
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    study = read_study(file, reading)
+    with replacing(expanded(output)):
+        path = write_report(
+            study,
+            output,
+            **given,
+            groups=_groups(file, reading, group, given),
+            model=rater_names(study, model) if model else None,
+            title=Path(file).stem if title is None else title,
+            format=form,  # type: ignore[arg-type]  # checked above
+            n_resamples=resamples_or(resampling.resamples, 999),
+            blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
+            duplicates=reading.duplicates,  # type: ignore[arg-type]
+            missing=names(reading.missing),
+            case=reading.case,  # type: ignore[arg-type]
+            rng=seed,
+        )
+    say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
+
+
+@options.grouped
+@sentences()
+def diagnose(
+    file: options.File,
+    *,
+    reading: Reading,
+    group: Group = None,
+    over_time: OverTime = None,
+    window: Window = None,
+    asked: Asked,
+    level: options.Level = 0.95,
+    model: Models = None,
+    resampling: Reshuffling,
+    rows: Rows = 5,
+    output: Found = None,
+) -> None:
+    """Say why agreement is low and what to fix."""
+    deliver = Deliverer(Delivery(output=output), [file], reading, forms=["table"])
+    if rows < 1:
+        raise OptionError(f"--rows {rows} must be 1 or more.")
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    study = read_study(file, reading)
+    times = time_lines(file, reading, over_time, window, given)
+    found = gather(
+        study,
+        **given,
+        groups=_groups(file, reading, group, given),
+        model=rater_names(study, model) if model else None,
+        n_resamples=resamples_or(resampling.resamples, 999),
+        rng=seed,
+    )
+    width = _TERMINAL if output is not None else _terminal_width()
+    lines = terminal_lines(found, rows, width=width)
+    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
+
+
+def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
+    """Return the coefficient and the distance that are to be explained."""
+    given: dict[str, Any] = {"level": level}
+    for name, listed in vars(asked).items():
+        chosen = names(listed)
+        if len(chosen) > 1:
+            raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
+        if chosen:
+            given[name] = chosen[0]
+    return given
+
+
+def _groups(
+    file: str, reading: Reading, column: str | None, given: dict[str, Any]
+) -> pd.DataFrame | None:
+    """Return the agreement of each group that a column of a long table names."""
+    if column is None:
+        return None
+    frame, options = long_table(file, reading, besides=column, option="--group")
+    with warnings.catch_warnings():
+        # All of them have been said when the study was read.
+        warnings.simplefilter("ignore", SetagreeWarning)
+        return sa.by_group(frame, column, **options, **given)
+
+
+# ---- The terminal -------------------------------------------------------------------------------
+
+
+def _terminal_width() -> int:
+    """Return how many columns the terminal has: 80 where there is none, and never fewer than 40."""
+    return max(shutil.get_terminal_size((_TERMINAL, 24)).columns, _NARROWEST)
+
+
+def terminal_lines(f: Findings, rows: int, *, width: int = _TERMINAL) -> Iterator[str]:
+    """Yield the findings as lines that fit the terminal; sentences get no longer than 100."""
+    long = min(width, _LONGEST_LINE)
+    yield from _wrapped(headline(f), long)
+    if f.main.reason is None:
+        yield from _wrapped((verdict_sentence(f),), long)
+    yield ""
+    for finding in main_findings(f):
+        yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
+    for section in sections(f):
+        yield from _section_lines(section, rows, width)
+
+
+def _section_lines(section: Section, rows: int, width: int) -> Iterator[str]:
+    if section.table is None and section.picture is not None:
+        return  # what it says stands among the main findings
+    yield from ("", section.title.upper())
+    if section.table is None:
+        yield from _wrapped(section.lead, min(width, _LONGEST_LINE))
+        return
+    n = len(section.table.rows) if _short(section) else rows
+    yield from _table_lines(section.table, n, width)
+
+
+def _short(section: Section) -> bool:
+    """Say whether a table is shown in full: it is short, and no ranking."""
+    return section.id in {"data", "choices", "replication"}
+
+
+def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
+    """Yield as many columns as fit, the first of them first, and the first rows."""
+    shown_rows = table.rows[:rows]
+    columns = [
+        [column.head, *(_cell(row[k], column) for row in shown_rows)]
+        for k, column in enumerate(table.columns)
+    ]
+    columns = _cut_columns(columns, table.columns, terminal)
+    widths = [max(map(_width, cells)) for cells in columns]
+    n = _fitting(widths, terminal)
+    numeric = [column.is_number for column in table.columns]
+    for cells in zip(*columns[:n], strict=True):
+        padded = (
+            " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
+            for cell, width, right in zip(cells, widths, numeric, strict=False)
+        )
+        yield "  ".join(padded).rstrip()
+    if rows < len(table.rows) or table.more:
+        yield f"(the first {len(shown_rows)}; --rows shows more)"
+
+
+def _fitting(widths: Sequence[int], terminal: int) -> int:
+    """Return how many columns fit the terminal; the first always does."""
+    total, n = widths[0], 1
+    while n < len(widths) and total + 2 + widths[n] <= terminal:
+        total += 2 + widths[n]
+        n += 1
+    return n
+
+
+def _cell(value: Any, column: Column) -> str:
+    ends = span(value, column.kind)
+    return _text(shown(value, column.kind)) + (f" ({ends})" if ends else "")
+
+
+def _cut_columns(
+    columns: Sequence[Sequence[str]], heads: Sequence[Column], terminal: int
+) -> list[list[str]]:
+    """Return columns of cells, names cut to their part of the terminal, texts to what is left."""
+    name = max(_NAME, _NAME * terminal // _TERMINAL)
+    named = [
+        [_cut(cell, name) if head.kind == "name" else cell for cell in cells]
+        for cells, head in zip(columns, heads, strict=True)
+    ]
+    is_text = [head.kind == "text" for head in heads]
+    others = [
+        max(map(_width, cells)) + 2 for cells, no in zip(named, is_text, strict=True) if not no
+    ]
+    text = max(min(_SENTENCE, terminal - 2), (terminal - sum(others)) // max(sum(is_text), 1) - 2)
+    return [
+        [_cut(cell, text) for cell in cells] if cut else cells
+        for cells, cut in zip(named, is_text, strict=True)
+    ]
+
+
+def _text(sentence: Sentence) -> str:
+    """Return a sentence as text; what a user wrote is in no quotes, which a table needs not."""
+    return "".join(piece.short if isinstance(piece, Name) else piece for piece in sentence)
+
+
+def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:
+    return textwrap.wrap(
+        _text(sentence),
+        width,
+        initial_indent=bullet,
+        subsequent_indent=" " * len(bullet),
+        break_on_hyphens=False,
+    )
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes: wide signs take two, marks above others none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return the beginning of a text that fits so many columns."""
+    if _width(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    while _width(kept) > longest - 1:
+        kept = kept[:-1]
+    return f"{kept}…"

@@ -1,0 +1,287 @@
+"""How chance answers, each model told once.
+
+A model says how far apart two answers would be if chance gave them: 1 - pe, the disagreement as a
+share of d_max. Point estimates, replicates, reshuffles, two-way resamples and the closed forms
+without one unit all ask it here.
+
+Totals X have the shape (K, B): how much of each value there is in each of B worlds. Two answers
+drawn from an urn with totals x are x' F x / (sum x)² apart, with F the model's form.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from setagree.coefficients.chance import NOTHING, Case, Codes, Floats, rated_shares, reach
+from setagree.coefficients.multivalued import redrawn_disagreement, size_function
+from setagree.coefficients.within_raters import group_spread, spread_within_raters
+from setagree.credit.base import Weights
+from setagree.study.tally import dot
+
+Weigh: TypeAlias = Literal["ratings", "units"]
+
+
+class Model(ABC):
+    """A model of chance.
+
+    Attributes
+    ----------
+    weigh : {"ratings", "units"}
+        Whether a unit counts as often as it was rated (alpha), or once (the kappas).
+    asks_who : bool
+        Whether it asks who gave which answer; totals then come rater by rater.
+    fixed : bool
+        Whether it is known before any answer is.
+    lists_values : bool
+        Whether it depends on which values are listed as categories.
+    redraws_labels : bool
+        Whether it needs label sets, and a distance of their sizes and overlap alone.
+    """
+
+    weigh: Weigh = "units"
+    asks_who: ClassVar[bool] = False
+    fixed: ClassVar[bool] = False
+    lists_values: ClassVar[bool] = False
+    redraws_labels: ClassVar[bool] = False
+
+    @abstractmethod
+    def linearised(self, case: Case) -> tuple[float, Floats | None]:
+        """Return 1 - pe of a study, and of each row: its answers against those of the study.
+
+        None stands for rows that move nothing, because chance is fixed, or not in closed form.
+        """
+
+
+@dataclass(frozen=True)
+class Urn(Model):
+    """One urn with all answers: alpha where ratings count, Fleiss and Scott where units do.
+
+    Krippendorff (2011): De = n' D n / (N (N - 1)); Gwet (2014, ch. 2): pe = pi' W pi.
+    """
+
+    weigh: Weigh = "units"
+
+    def form(self, case: Case, x: Floats) -> Floats:
+        """Return x_b' F x_b for each column of totals x, of shape (K, B)."""
+        return quadratic(case.weights, x) / case.weights.max_distance
+
+    def spread(self, case: Case, x: Floats) -> Floats:
+        """Return F x for totals x of shape (K,)."""
+        return case.weights.distance_dot(x) / case.weights.max_distance
+
+    def spread_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
+        """Return F x of each group at its values, for totals x of sorted groups and values."""
+        return group_spread(groups, values, x, case.weights) / case.weights.max_distance
+
+    def within(self, case: Case) -> Floats:
+        """Return c' F c for the counts c of each pattern."""
+        return case.disagreement / case.weights.max_distance
+
+    def rounding(self, case: Case, x: Floats) -> float:
+        """Return a form of totals x of shape (K,) that rounding cannot tell from 0."""
+        scale = reach(case.weights, x) / case.weights.max_distance
+        return NOTHING * scale * float(x.sum()) ** 2
+
+    def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:
+        """Return 1 - pe of each column of totals; `own` counts pairs of a rating with itself."""
+        pairs = totals.sum(axis=0) ** 2 - own
+        return np.asarray(self.form(case, totals) / np.where(pairs > 0, pairs, np.nan))
+
+    def totals(self, case: Case) -> Floats:
+        """Return the totals of the study, of shape (K,): pairable ratings, or shares of units."""
+        tally = case.tally
+        if self.weigh == "units":
+            return rated_shares(tally)
+        return tally.value_totals(tally.multiplicity * tally.pairable)
+
+    def linearised(self, case: Case) -> tuple[float, Floats]:
+        """Return 1 - pe of a study, and of each pattern: x' F x and c' F x, per pair of answers."""
+        x = self.totals(case)
+        spread = self.spread(case, x)
+        N = float(x.sum())
+        pairs, mass = (N * (N - 1), N) if self.weigh == "ratings" else (1.0, 1.0)
+        return dot(x, spread) / pairs, case.tally.pattern_means(spread) / mass
+
+
+@dataclass(frozen=True)
+class GwetUrn(Urn):
+    """Gwet's chance: pe = T_w / (K (K - 1)) sum_k pi_k (1 - pi_k) (Gwet 2014, ch. 4).
+
+    An urn whose form is F = (1 - s) 1 1' + s I, with s = T_w / (K (K - 1)).
+    """
+
+    lists_values: ClassVar[bool] = True
+
+    def form(self, case: Case, x: Floats) -> Floats:
+        """Return x_b' F x_b for each column of totals x, of shape (K, B)."""
+        mass = x.sum(axis=0)
+        apart = mass**2 - ac_scale(case.weights) * (x * (mass - x)).sum(axis=0)
+        return beyond_rounding(apart, mass**2)
+
+    def spread(self, case: Case, x: Floats) -> Floats:
+        """Return F x for totals x of shape (K,)."""
+        mass = x.sum()
+        return np.asarray(mass - ac_scale(case.weights) * (mass - x))
+
+    def spread_in_groups(
+        self,
+        case: Case,
+        groups: Codes,
+        values: Codes,  # noqa: ARG002 - each value stands in a group once
+        x: Floats,
+    ) -> Floats:
+        """Return F x of each group at its values, for totals x of sorted groups and values."""
+        mass = np.bincount(groups, x)[groups]
+        return np.asarray(mass - ac_scale(case.weights) * (mass - x))
+
+    def within(self, case: Case) -> Floats:
+        """Return c' F c for the counts c of each pattern."""
+        tally = case.tally
+        squares = np.bincount(tally.rows, tally.counts**2, tally.n_patterns)
+        mass = tally.pattern_ratings**2
+        return np.asarray(mass - ac_scale(case.weights) * (mass - squares))
+
+    def rounding(self, case: Case, x: Floats) -> float:  # noqa: ARG002 - no distance in its form
+        """Return a form of totals x of shape (K,) that rounding cannot tell from 0."""
+        return NOTHING * float(x.sum()) ** 2
+
+
+class Fixed(Model):
+    """Chance that is known before any answer is."""
+
+    fixed: ClassVar[bool] = True
+
+    @abstractmethod
+    def level(self, case: Case) -> float:
+        """Return 1 - pe."""
+
+    def linearised(self, case: Case) -> tuple[float, None]:
+        """Return 1 - pe; no row moves it."""
+        return self.level(case), None
+
+
+@dataclass(frozen=True)
+class Uniform(Fixed):
+    """All values are equally likely: pe = T_w / K² (Brennan & Prediger 1981)."""
+
+    lists_values: ClassVar[bool] = True
+
+    def level(self, case: Case) -> float:
+        """Return 1 - T_w / K²."""
+        weights = case.weights
+        return weights.distance_total / weights.max_distance / weights.n_values**2
+
+
+@dataclass(frozen=True)
+class NoChance(Fixed):
+    """Nothing is taken out: pe = 0."""
+
+    def level(self, case: Case) -> float:  # noqa: ARG002 - the same for every study
+        """Return 1."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class UrnOfEachRater(Model):
+    """An urn for each rater, with that rater's own shares p_g (Conger 1980; two raters: Cohen).
+
+    pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of raters.
+    """
+
+    asks_who: ClassVar[bool] = True
+
+    def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
+        """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).
+
+        `weight`, of shape (raters,), says how often each rater counts, in a single block; copies
+        of one rater are no pair. A rater without an answer in a world is left out of it.
+        """
+        both: Floats = np.zeros(1)
+        pooled, own, count, squares = 0.0, 0.0, 0.0, 0.0
+        for block in totals:
+            given = block.sum(axis=0)
+            w = (given > 0) * (1.0 if weight is None else weight[:, None])
+            shares = block / np.where(given > 0, given, 1)
+            pooled = pooled + (shares * w).sum(axis=1)
+            apart = quadratic(case.weights, shares.reshape(len(block), -1)).reshape(given.shape)
+            own = own + (apart * w**2).sum(axis=0)
+            count, squares = count + w.sum(axis=0), squares + (w**2).sum(axis=0)
+        both = quadratic(case.weights, np.asarray(pooled))
+        pairs = np.asarray(count**2 - squares)
+        pairs = np.where(pairs > 0, pairs, np.nan) * case.weights.max_distance
+        return np.asarray(beyond_rounding(both - own, both) / pairs)
+
+    def linearised(self, case: Case) -> tuple[float, Floats]:
+        """Return 1 - pe of a study, and of each row (Gwet 2014, ch. 5).
+
+        z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only; nan for one
+        rater.
+        """
+        rated, weights, n = case.rated, case.weights, case.tally.n_units
+        r, g, v = rated.n_raters, rated.rater_codes, rated.value_codes
+        if r < 2:
+            return float("nan"), np.full(len(rated.row_times), np.nan)
+        one = (1 / rated.ratings)[g]
+        each = rated.times * one
+        shares = np.bincount(v, each, weights.n_values).astype(np.float64)
+        spread = weights.distance_dot(shares)
+        z = (spread[v] - spread_within_raters(rated, weights)) / weights.max_distance
+        z_mean = np.bincount(g, z * each, r)
+        y = float(z_mean.sum()) / (r * (r - 1))
+        # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
+        gap = (z - z_mean[g]) * n * one
+        return y, y + np.bincount(rated.row_codes, gap, len(rated.row_times)) / (r * (r - 1))
+
+
+@dataclass(frozen=True)
+class Redrawn(Model):
+    """Labels are redrawn and sets keep their sizes (Krippendorff & Craggs 2016)."""
+
+    redraws_labels: ClassVar[bool] = True
+    weigh: Weigh = "ratings"
+
+    def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:  # noqa: ARG002 - one signature for all urns
+        """Return 1 - pe of each column of totals; one after the other."""
+        function, d_max = size_function(case.distance), case.weights.max_distance
+        apart = [redrawn_disagreement(case.weights.values, x, function) for x in totals.T]
+        return beyond_rounding(np.array(apart) / d_max, 1.0)
+
+    def linearised(self, case: Case) -> tuple[float, None]:
+        """Return 1 - pe of a study; no closed form of a row is known."""
+        m = case.tally.multiplicity * case.tally.pairable
+        return float(self.chance(case, case.tally.value_totals(m)[:, None])[0]), None
+
+
+def ac_scale(weights: Weights) -> float:
+    """Return T_w / (K (K - 1)), nan for one value."""
+    K = weights.n_values
+    credit_total = K * K - weights.distance_total / weights.max_distance
+    return credit_total / (K * (K - 1)) if K > 1 else float("nan")
+
+
+def quadratic(weights: Weights, x: Floats) -> Floats:
+    """Return x_b' D x_b for each column of x >= 0, of shape (K, B); 0 for what is but rounding."""
+    x = np.ascontiguousarray(x)
+    out = np.asarray(np.einsum("kb,kb->b", x, weights.distance_dot(x)))
+    mass = x.sum(axis=0) ** 2
+    # Few are so small that it must be asked how far apart their own values are.
+    for b in np.flatnonzero(out <= NOTHING * weights.max_distance * mass):
+        out[b] = beyond_rounding(out[b], reach(weights, x[:, b]) * mass[b])
+    return out
+
+
+def beyond_rounding(whole: Floats, scale: Floats | float) -> Floats:
+    """Return the whole, and 0 where rounding cannot tell it from 0 beside the scale."""
+    return np.where(whole > NOTHING * scale, whole, 0.0)
+
+
+def one_minus(part: Floats, whole: Floats) -> Floats:
+    """Return 1 - part / whole, nan where the whole is nothing."""
+    defined = (whole > 0) & np.isfinite(part)
+    out = np.full(np.shape(whole), np.nan)
+    return np.asarray(1 - np.divide(part, whole, out=out, where=defined))

@@ -1,0 +1,170 @@
+"""What every weights operator offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError
+from setagree.wording.label_sets import display_labels
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+
+FRAME_LIMIT = 5_000
+"""Values beyond which a dense matrix for people is refused."""
+
+BLOCK = 512
+"""Rows and columns of a block; one block of doubles takes 2 MB, which stays in the cache."""
+
+
+class Weights(ABC):
+    """Credit w = 1 - d / d_max between K values, without a K x K array.
+
+    Attributes
+    ----------
+    values : tuple
+        The K values, in the order of their codes.
+    max_distance : float
+        d_max: 1 for a distance bounded by 1, else the largest among the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, "")],
+    ...                                     blank="empty")
+    >>> weights = sa.weights(study, "jaccard")
+    >>> weights.at(np.array([0, 0]), np.array([1, 2]))
+    array([0.5, 0. ])
+    >>> weights.dot(np.array([1.0, 2.0, 4.0]))
+    array([2. , 2.5, 4. ])
+    """
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.n_values:,} values>"
+
+    @property
+    def n_values(self) -> int:
+        """K, how many values there are."""
+        return len(self.values)
+
+    @property
+    @abstractmethod
+    def max_distance(self) -> float:
+        """d_max, what a distance is divided by; never 0."""
+
+    @abstractmethod
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+
+    @abstractmethod
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B)."""
+
+    @cached_property
+    def distance_total(self) -> float:
+        """The sum of all K x K distances."""
+        return float(self.distance_dot(np.ones(self.n_values)).sum())
+
+    def at(self, k: Codes, l: Codes) -> Floats:
+        """Return the credit between values k and l, elementwise."""
+        k, l = np.broadcast_arrays(k, l)
+        d = self.distance_at(k.ravel(), l.ravel()).reshape(k.shape)
+        return np.asarray(1 - d / self.max_distance)
+
+    def dot(self, x: Floats) -> Floats:
+        """Return W @ x for x of shape (K,) or (K, B)."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.asarray(x.sum(axis=0) - self.distance_dot(x) / self.max_distance)
+
+    def to_frame(self, *, distance: bool = False) -> pd.DataFrame:
+        """Return the labelled K x K matrix of credits (or distances), for people to read.
+
+        Label sets stand as text; the empty set as ``{}``.
+
+        Raises
+        ------
+        DataError
+            There are more than 5,000 values.
+        """
+        if self.n_values > FRAME_LIMIT:
+            size = 8 * self.n_values**2 / 1e9
+            raise DataError(
+                f"a matrix of {self.n_values:,} x {self.n_values:,} values would take {size:,.1f} "
+                f"GB; the limit is {FRAME_LIMIT:,} values."
+            )
+        order = np.array(sorted(range(self.n_values), key=lambda c: reading_key(self.values[c])))
+        grid = np.meshgrid(order, order, indexing="ij")
+        entries = (self.distance_at if distance else self.at)(grid[0].ravel(), grid[1].ravel())
+        names = pd.Index([display_value(self.values[code]) for code in order], tupleize_cols=False)
+        return pd.DataFrame(entries.reshape(grid[0].shape), index=names, columns=names)
+
+
+class BlockWeights(Weights):
+    """Weights whose distances come in blocks of rows x columns, made when they are needed."""
+
+    @abstractmethod
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B)."""
+        out = np.zeros(x.shape)
+        codes = np.arange(self.n_values)
+        add_symmetric_blocks(self, codes, codes[:0], x, out)
+        return out
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max, the largest distance among the values; never 0."""
+        codes = np.arange(self.n_values)
+        largest = 0.0
+        for i, rows in enumerate(chunks(codes)):
+            for columns in chunks(codes[i * BLOCK :]):
+                largest = max(largest, float(self.block(rows, columns).max()))
+        return largest or 1.0
+
+
+def add_symmetric_blocks(
+    weights: BlockWeights, inner: Codes, outer: Codes, x: Floats, out: Floats
+) -> None:
+    """Add D @ x over inner x inner, inner x outer and outer x inner, each block made once."""
+    for i, rows in enumerate(chunks(inner)):
+        part = weights.block(rows, rows)
+        out[rows] += part @ x[rows]
+        for columns in (*chunks(inner[(i + 1) * BLOCK :]), *chunks(outer)):
+            part = weights.block(rows, columns)
+            out[rows] += part @ x[columns]
+            out[columns] += part.T @ x[rows]
+
+
+def chunks(codes: Codes) -> Iterator[Codes]:
+    """Yield the codes in runs of one block."""
+    for start in range(0, len(codes), BLOCK):
+        yield codes[start : start + BLOCK]
+
+
+def reading_key(value: Any) -> tuple[Any, ...]:
+    """Return a sort key: numbers by size, sets by size then labels, the rest as text."""
+    if isinstance(value, frozenset):
+        return (1, len(value), display_labels(value))
+    if isinstance(value, int | float | Decimal | Fraction):
+        return (0, value, "")
+    return (2, 0, str(value))
+
+
+def display_value(value: Any) -> str:
+    """Return a value as people read it."""
+    return display_labels(value) if isinstance(value, frozenset) else str(value)

@@ -1,0 +1,179 @@
+"""From a distance to the operator that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.credit.base import Floats, Weights
+from setagree.credit.closed_form import (
+    AbsoluteWeights,
+    NominalWeights,
+    PointWeights,
+    SquaredWeights,
+)
+from setagree.credit.dense import WeightedJaccardWeights, callable_weights, matrix_weights
+from setagree.credit.geometry import SetGeometry
+from setagree.credit.overlap import OverlapWeights
+from setagree.distances.base import (
+    CallableDistance,
+    ClosureDistance,
+    Distance,
+    NominalDistance,
+    OverlapDistance,
+    ScaleDistance,
+    WeightedJaccardDistance,
+)
+from setagree.distances.matrix import MatrixDistance
+from setagree.errors import DistanceError, SetagreeWarning, shorten, warn
+from setagree.study.codes import Kind
+from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
+
+_TINY, _HUGE = 1e-150, 1e150
+"""Differences that can be squared without becoming 0 or infinite."""
+
+
+class WeightBuilder:
+    """Builds the weights of one study; what the distances share is made once.
+
+    Parameters
+    ----------
+    values : tuple
+        The K values.
+    kind : {"labels", "number", "category"}
+        What they are.
+    pairable : ndarray of shape (K,)
+        How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
+    checked : bool
+        Whether the distances were checked on the study that this one was made from.
+    """
+
+    def __init__(
+        self, values: tuple[Any, ...], kind: Kind, pairable: Floats, *, checked: bool = False
+    ) -> None:
+        self.checked = checked
+        self.values = values
+        self.kind = kind
+        self.pairable = pairable
+        self._said = False
+
+    @cached_property
+    def geometry(self) -> SetGeometry:
+        """The label sets as arrays."""
+        return SetGeometry(self.values)
+
+    def build(self, distance: Distance) -> Weights:
+        """Return the weights of one distance.
+
+        Raises
+        ------
+        DistanceError
+            The distance does not compare values of this kind, or breaks its contract.
+        """
+        match distance:
+            case NominalDistance():
+                return NominalWeights(self.values)
+            case MatrixDistance():
+                return matrix_weights(self.values, distance)
+            case CallableDistance():
+                return callable_weights(self.values, distance)
+            case ScaleDistance():
+                return self._scale(distance)
+        if self.kind != "labels":
+            raise DistanceError(
+                f"{distance.name!r} compares label sets; these values are one "
+                f"{'number' if self.kind == 'number' else 'category'} each, such as "
+                f"{shorten(self.values[0])}."
+            )
+        match distance:
+            case OverlapDistance():
+                return OverlapWeights(self.values, self.geometry, distance, checked=self.checked)
+            case WeightedJaccardDistance():
+                return WeightedJaccardWeights(self.values, self.geometry, distance)
+            case ClosureDistance():
+                closed = SetGeometry([distance.close(value) for value in self.values])
+                return OverlapWeights(self.values, closed, distance.inner, checked=self.checked)
+        raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
+
+    def _scale(self, distance: ScaleDistance) -> Weights:
+        numbers = self._numbers(distance)
+        match distance.position:
+            case "mid_rank":
+                positions = mid_ranks(numbers, self.pairable)
+            case "rank":
+                positions = np.argsort(np.argsort(numbers)).astype(float)
+            case _:
+                positions = numbers
+        if distance.name == "ratio" and (numbers < 0).any():
+            raise DistanceError(
+                f"{distance.name!r} needs amounts of zero or more; the smallest value is "
+                f"{numbers.min():g}."
+            )
+        match distance.form:
+            case "squared":
+                return SquaredWeights(self.values, positions)
+            case "absolute":
+                return AbsoluteWeights(self.values, positions)
+        return PointWeights(self.values, positions, distance)
+
+    def _numbers(self, distance: ScaleDistance) -> Floats:
+        if self.kind == "number":
+            computed, care = distance.position == "value", needs_care(self.values)
+            if not care:
+                numbers = np.array([float(value) for value in self.values])
+            elif not computed:
+                return ranks(self.values)
+            else:
+                # Differences are taken, where they are all that counts, before they are rounded.
+                numbers = rounded(self.values, from_least=distance.form != "points")
+                self._doubt_equal(numbers, distance)
+            if computed:
+                _check_range(numbers, self.values, distance)
+            return numbers
+        first = next((v for v in self.values if as_number(v) is None), None)
+        what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
+        raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
+
+    def _doubt_equal(self, numbers: Floats, distance: Distance) -> None:
+        """Say once that two numbers that differ are one where distances compute with floats."""
+        order = np.argsort(numbers, kind="stable")
+        same = np.flatnonzero(np.diff(numbers[order]) == 0)
+        if not same.size or self._said or not np.isfinite(numbers).all():
+            return
+        self._said = True
+        one, two = sorted(self.values[k] for k in order[same[0] : same[0] + 2])
+        warn(
+            f"{one} and {two} differ by less than double precision holds beside the other values, "
+            f"so that a distance that computes with them, such as {distance.name!r}, takes them as "
+            "equal; 'nominal' and 'ordinal' tell them apart.",
+            SetagreeWarning,
+        )
+
+
+def _check_range(numbers: Floats, values: Sequence[Number], distance: Distance) -> None:
+    """Refuse numbers whose squared differences double precision does not hold."""
+    ordered = np.sort(numbers)
+    with np.errstate(invalid="ignore"):  # inf less inf, which is refused below
+        gaps = np.diff(ordered)
+    least = gaps.min(initial=np.inf, where=gaps > 0)
+    if gaps.size and not (least > _TINY and ordered[-1] - ordered[0] < _HUGE):
+        low, high = (brief(end(values)) for end in (min, max))
+        raise DistanceError(
+            f"{distance.name!r} needs differences between {_TINY:g} and {_HUGE:g}; the values "
+            f"go from {low} to {high}. Scale them."
+        )
+
+
+def mid_ranks(numbers: Floats, counts: Floats) -> Floats:
+    """Return the mid-rank of each value among the counted ratings.
+
+    Krippendorff 2011, ordinal metric: the rank mass between two values, each counted half.
+    """
+    order = np.argsort(numbers)
+    below = np.cumsum(counts[order]) - counts[order] / 2
+    out = np.empty(len(numbers))
+    out[order] = below
+    return out

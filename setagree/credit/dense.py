@@ -1,0 +1,224 @@
+"""Weights of distances that have no structure: Python functions, matrices, label weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.credit.base import BlockWeights, Codes, Floats, Weights, display_value
+from setagree.credit.geometry import SetGeometry
+from setagree.distances.base import CallableDistance, WeightedJaccardDistance
+from setagree.distances.matrix import MatrixDistance, check_range
+from setagree.errors import DistanceError, listing, shorten
+from setagree.progress import track
+from setagree.wording.label_sets import LabelSet
+
+DENSE_LIMIT = 20_000
+"""Values beyond which a distance without structure is refused: K x K doubles take 3.2 GB."""
+
+_LONG_WORK = 2_000_000
+_ALL_PAIRS = 100
+"""Values up to which every pair is asked for in both orders."""
+
+_FURTHER_CALLS = 0.15
+"""Calls that the checks of a Python function may add where there are more values."""
+
+
+class DenseWeights(Weights):
+    """Credit from a K x K matrix of distances, which the user's distance made necessary.
+
+    `relative` says that the largest of them is d_max even where it is below 1.
+    """
+
+    def __init__(
+        self, values: tuple[Any, ...], distances: Floats, *, relative: bool = False
+    ) -> None:
+        super().__init__(values)
+        self.distances = distances
+        self.relative = relative
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max: 1 where no distance is larger, else the largest; never 0."""
+        largest = float(self.distances.max())
+        return largest or 1.0 if self.relative else max(1.0, largest)
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray(self.distances[k, l])
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B)."""
+        return np.asarray(self.distances @ x)
+
+
+class WeightedJaccardWeights(BlockWeights):
+    """1 - weight(A ∩ B) / weight(A ∪ B), in blocks of sparse products."""
+
+    def __init__(
+        self,
+        values: tuple[LabelSet, ...],
+        geometry: SetGeometry,
+        distance: WeightedJaccardDistance,
+    ) -> None:
+        from scipy import sparse
+
+        super().__init__(values)
+        distance.check_labels(geometry.labels)
+        weights = np.array([float(distance.label_weights[label]) for label in geometry.labels])
+        # Only their ratios count: a power of two brings huge ones near 1, and changes no digit.
+        weights = np.ldexp(weights, -np.frexp(weights.max(initial=0.0))[1])
+        shape = (geometry.n_values, len(geometry.labels))
+        indptr, indices = geometry.indptr, geometry.indices
+        self._flags = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+        self._weighted = sparse.csr_array((weights[indices], indices, indptr), shape=shape)
+        self._mass = np.asarray(self._weighted.sum(axis=1), dtype=np.float64)
+
+    @property
+    def max_distance(self) -> float:
+        """d_max = 1."""
+        return 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        products = self._weighted[k].multiply(self._flags[l])
+        shared = np.asarray(products.sum(axis=1), dtype=np.float64).ravel()
+        return _one_minus_share(shared, self._mass[k] + self._mass[l] - shared)
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        shared = (self._weighted[rows] @ self._flags[columns].T).toarray()
+        return _one_minus_share(shared, self._mass[rows][:, None] + self._mass[columns] - shared)
+
+
+def _one_minus_share(part: Floats, whole: Floats) -> Floats:
+    return 1 - np.divide(part, whole, out=np.ones(np.shape(whole)), where=whole > 0)
+
+
+def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWeights:
+    """Align a labelled matrix with the values, by what they mean."""
+    positions = [distance.position(value) for value in values]
+    missing = [value for value, row in zip(values, positions, strict=True) if row is None]
+    if missing:
+        shown = listing([display_value(value) for value in missing])
+        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
+    codes = np.array(positions, dtype=np.intp)
+    return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
+
+
+def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> DenseWeights:
+    """Call a Python function once for each unordered pair of distinct values, checked.
+
+    Every value is compared with itself, and up to 100 values every pair is asked for in both
+    orders; of more values a random sample of pairs is, so that all checks add 15 % more calls.
+    """
+    n = len(values)
+    if n > DENSE_LIMIT:
+        raise DistanceError(
+            f"{distance.name!r} would be called for {n * (n - 1) // 2:,} pairs of {n:,} values "
+            f"(the limit is {DENSE_LIMIT:,}); write it as an OverlapDistance if it depends only on "
+            "|A|, |B| and |A ∩ B|."
+        )
+    function = distance.function
+    _check_diagonal(values, function)
+    distances = np.zeros((n, n))
+    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > _LONG_WORK):
+        distances[k, k + 1 :] = _row(function, values[k], values[k + 1 :])
+    check_range(distances, list(values))
+    distances += distances.T
+    _check_symmetry(values, function, distances)
+    _check_bound(values, distance, distances)
+    return DenseWeights(values, distances, relative=distance.relative)
+
+
+def _row(
+    function: Callable[[Any, Any], float], x: object, others: Sequence[Any], *, back: bool = False
+) -> Floats:
+    """Return the distances from a value to others; back, from the others to it."""
+    try:
+        calls = [function(y, x) for y in others] if back else [function(x, y) for y in others]
+        row = np.array(calls, dtype=float)
+    except Exception:  # noqa: BLE001 - whatever the user's function raises is worded and chained
+        row = np.array(np.nan)
+    # None becomes nan and lists become a table: one pair at a time says where.
+    if row.ndim != 1 or np.isnan(row).any():
+        pairs = ((y, x) if back else (x, y) for y in others)
+        return np.array([_call(function, *pair) for pair in pairs])
+    return row
+
+
+def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:
+    """Call the user's function on one pair; what goes wrong names the pair."""
+    pair = f"the pair {_text(x)}, {_text(y)}"
+    try:
+        distance = function(x, y)
+    except Exception as error:
+        raise DistanceError(f"the distance raised {error!r} for {pair}.") from error
+    try:
+        return float(distance)
+    except (TypeError, ValueError) as error:
+        raise DistanceError(f"the distance gave {shorten(distance)} for {pair}.") from error
+
+
+def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]) -> None:
+    try:
+        own = [float(function(value, value)) for value in values]
+    except Exception:  # noqa: BLE001 - one at a time says where
+        own = [_call(function, value, value) for value in values]
+    for value, distance in zip(values, own, strict=True):
+        if distance != 0:
+            hint = " It looks like a similarity: pass 1 - f instead." if set(own) == {1.0} else ""
+            raise DistanceError(
+                f"a distance is 0 between equal values; the pair {_text(value)}, {_text(value)} "
+                f"has {distance}.{hint}"
+            )
+
+
+def _check_symmetry(
+    values: Sequence[Any], function: Callable[[Any, Any], float], distances: Floats
+) -> None:
+    slack = 1e-12 * float(distances.max(initial=0.0))
+    for k, others in enumerate(_checked_pairs(len(values))):
+        back = _row(function, values[k], [values[l] for l in others.tolist()], back=True)
+        there = distances[k, others]
+        if (back == there).all():
+            continue
+        broken = ~np.isclose(back, there, rtol=1e-9, atol=slack)
+        if broken.any():
+            first = int(np.flatnonzero(broken)[0])
+            raise DistanceError(
+                f"a distance is symmetric; the pair {_text(values[k])}, "
+                f"{_text(values[others[first]])} has {there[first]} one way and {back[first]} the "
+                "other."
+            )
+
+
+def _checked_pairs(n: int) -> Iterator[Codes]:
+    """Yield for each of n values which later ones it is compared with once more."""
+    pairs = n * (n - 1) // 2
+    # Each value was compared with itself, too.
+    size = pairs if n <= _ALL_PAIRS else int(_FURTHER_CALLS * pairs) - n
+    # One pair at random of each of as many runs of pairs, which are counted row by row.
+    random = np.random.default_rng(0).random(size) if size < pairs else 0.0
+    chosen = ((np.arange(size) + random) * (pairs / max(size, 1))).astype(np.int64)
+    chosen = chosen[np.diff(chosen, prepend=-1) > 0]
+    starts = np.append(0, np.cumsum(np.arange(n - 1, 0, -1)))
+    bounds = np.searchsorted(chosen, starts)
+    for k in range(n - 1):
+        yield chosen[bounds[k] : bounds[k + 1]] - starts[k] + k + 1
+
+
+def _check_bound(values: Sequence[Any], distance: CallableDistance, distances: Floats) -> None:
+    if distance.bounded and (distances > 1).any():
+        k, l = np.argwhere(distances > 1)[0]
+        raise DistanceError(
+            f"{distance.name!r} was said to be bounded by 1; the pair {_text(values[k])}, "
+            f"{_text(values[l])} has {distances[k, l]}. Leave out bounded=True."
+        )
+
+
+def _text(value: object) -> str:
+    return shorten(set(value) if isinstance(value, frozenset) else value)

@@ -1,0 +1,88 @@
+"""The observed label sets as arrays: members, sizes, bits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.credit.base import Codes
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
+
+_PAIR_CHUNK = 1_000_000
+
+
+class SetGeometry:
+    """K label sets over L labels.
+
+    Attributes
+    ----------
+    labels : list
+        The labels in use, sorted.
+    sizes : ndarray of shape (K,)
+        How many labels each set has.
+    indptr, indices : ndarray
+        The members of set k are ``indices[indptr[k]:indptr[k + 1]]``, ascending.
+    """
+
+    def __init__(self, values: Sequence[LabelSet]) -> None:
+        self.sizes = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+        self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
+        # Labels are numbered as they come up, in one walk over all sets, and then put in order.
+        number: defaultdict[Label, int] = defaultdict(lambda: len(number))
+        members = map(number.__getitem__, chain.from_iterable(values))
+        found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
+        self.labels = sorted_labels(number)
+        place = np.zeros(len(number), dtype=np.int64)
+        place[[number[label] for label in self.labels]] = np.arange(len(number))
+        keys = place[found]
+        # One sort by set, then label, instead of one for each set.
+        keys += np.repeat(np.arange(self.n_values), self.sizes) * len(self.labels)
+        keys.sort()
+        self.indices = keys % max(1, len(self.labels))
+
+    @property
+    def n_values(self) -> int:
+        """K, how many sets there are."""
+        return len(self.sizes)
+
+    @property
+    def n_words(self) -> int:
+        """How many 64-bit words a set takes."""
+        return max(1, -(-len(self.labels) // 64))
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The sets as bits, of shape (n_words, K)."""
+        out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
+        rows = np.repeat(np.arange(self.n_values), self.sizes)
+        bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
+        np.bitwise_or.at(out, (self.indices // 64, rows), bits)
+        return out
+
+    def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+        r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
+        out = np.zeros(np.shape(k), dtype=np.int64)
+        for start in range(0, out.size, _PAIR_CHUNK):
+            part = slice(start, start + _PAIR_CHUNK)
+            for word in self.words:
+                out[part] += np.bitwise_count(word[k[part]] & word[l[part]])
+        return out
+
+    def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
+        r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""
+        out = np.zeros((len(rows), len(columns)), dtype=np.int32)
+        for word in self.words:
+            out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])
+        return out
+
+
+def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the distinct sizes, ascending, and each set's position among them."""
+    distinct = np.flatnonzero(np.bincount(sizes))
+    return distinct, np.searchsorted(distinct, sizes)

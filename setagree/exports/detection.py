@@ -1,0 +1,185 @@
+"""Which format a file or folder has, by its beginning."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+
+from setagree.errors import FileError, OptionError, did_you_mean, listing
+from setagree.exports.format import Format, Peek
+from setagree.exports.nodes import first_object, read_records, shown
+from setagree.files.streams import Source, check_encoding, listable, readable
+from setagree.files.tables import first_rows, sniff_delimiter
+from setagree.study.labels import is_missing
+
+_HEAD = 2**16
+_HEAD_ROWS = 500
+_MOST_NAMES = 10_000
+_BINARY = (b"PK\x03\x04", b"PAR1")
+_NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=())
+_JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
+
+
+def peek(path: Path, encoding: str = "utf-8") -> Peek:
+    r"""Return the beginning of a file, or the names of the files in a folder.
+
+    The first rows of a workbook or a Parquet file are shown as the CSV they would be.
+
+    Raises
+    ------
+    FileError
+        There is no such file, or its name says JSON and it is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "study.csv")
+    ...     _ = file.write_text("unit,rater,labels\nu1,ann,joy\n")
+    ...     peek(file).header, peek(file.parent).names
+    (('unit', 'rater', 'labels'), ('study.csv',))
+    """
+    check_encoding(encoding)
+    if path.is_dir():
+        return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
+    start = _start(path)
+    if start.startswith(_BINARY):
+        return peek_frame(first_rows(path, _HEAD_ROWS), path)
+    head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
+    record = _record(path, head, encoding)
+    header = _header(head) if record is None else ()
+    return replace(_NOTHING, path=path, head=head, header=header, record=record)
+
+
+def is_binary(path: Path) -> bool:
+    """Say whether a file is a workbook or a Parquet file, compressed or not."""
+    return _start(path).startswith(_BINARY)
+
+
+def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
+    """Return the beginning of a table that is already read, as the CSV that it would be."""
+    header = tuple(str(name) for name in frame)
+    head = frame.head(_HEAD_ROWS).to_csv(index=False)
+    return replace(_NOTHING, path=path, head=head, header=header)
+
+
+def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
+    """Return the first row of a table as the JSON object that it may have been.
+
+    A row of text alone is none.
+    """
+    first = {str(name): frame[name].iloc[0] for name in frame}
+    if all(isinstance(cell, str) for cell in first.values()):
+        return replace(_NOTHING, path=path)
+    record = {name: cell for name, cell in first.items() if not is_missing(cell)}
+    return replace(_NOTHING, path=path, record=record)
+
+
+def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
+    """Return every format that a file or folder may have."""
+    return [each for each in formats if each.recognise(peeked)]
+
+
+def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
+    """Return the one format that a file or folder has.
+
+    Raises
+    ------
+    OptionError
+        It could have several.
+    FileError
+        It has none that is known.
+    """
+    peeked = peek(path, encoding)
+    found = the_one(recognised(peeked, formats), path)
+    if found is None:
+        raise FileError(f"{shown(path)} has no format that is known: {_seen(peeked)}. {_HELP}")
+    return found
+
+
+def the_one(found: Sequence[Format], path: Path) -> Format | None:
+    """Return the only format that was found, or None where none was.
+
+    Raises
+    ------
+    OptionError
+        There are several.
+    """
+    if {each.name for each in found} == _SEVERAL_ROWS:
+        raise OptionError(
+            f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
+            "they are one label set, say format='plain_row_per_label'; if the rater annotated it "
+            "again, say format='plain_long' with duplicates='first' or duplicates='last'."
+        )
+    if len(found) > 1:
+        names = [each.name for each in found]
+        raise OptionError(
+            f"{shown(path)} could be {listing(names)}; say which with format={names[0]!r}."
+        )
+    return found[0] if found else None
+
+
+_SEVERAL_ROWS = {"plain_long", "plain_row_per_label"}
+_HELP = "setagree.formats() lists those that are; format= names one."
+
+
+def format_of_name(name: str, formats: Sequence[Format]) -> Format:
+    """Return the format of that name.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    """
+    for each in formats:
+        if each.name == name:
+            return each
+    hint = did_you_mean(name, [each.name for each in formats])
+    raise OptionError(f"format={name!r} is unknown; setagree.formats() lists them.{hint}")
+
+
+def _start(path: Path) -> bytes:
+    source = Source(path)
+    with readable(source), source.open() as stream:
+        return stream.read(_HEAD)
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """Return the relative names of the files in a folder, as many as are needed to know it."""
+    with listable(folder):
+        files = (each for each in folder.rglob("*") if each.is_file())
+        names = [each.relative_to(folder).as_posix() for each in islice(files, _MOST_NAMES)]
+    return tuple(sorted(names))
+
+
+def _record(path: Path, head: str, encoding: str) -> object:
+    """Return the first JSON object; the whole file is read where it goes beyond the head."""
+    if head.lstrip()[:1] not in {"{", "["}:
+        return None
+    record = first_object(head)
+    if record is None and Source(path).suffix in _JSON_ENDINGS:
+        record = read_records(path, encoding)[0].members()
+    return record
+
+
+def _header(head: str) -> tuple[str, ...]:
+    """Return the cells of the first row."""
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=sniff_delimiter(head))
+    return tuple(cell.strip() for cell in next(rows, ()))
+
+
+def _seen(peeked: Peek) -> str:
+    """Return what was looked at, for a sentence."""
+    if peeked.is_folder:
+        return f"a folder of {listing(peeked.names, limit=3) if peeked.names else 'no files'}"
+    if isinstance(peeked.record, dict):
+        return f"JSON objects with the keys {listing(list(peeked.record), limit=8)}"
+    if len(peeked.header) > 1:
+        return f"a table with the columns {listing(peeked.header, limit=8)}"
+    return "neither JSON objects nor a table with columns"

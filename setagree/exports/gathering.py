@@ -1,0 +1,73 @@
+"""What readers share: which question, what a blank means."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Literal
+
+from setagree.errors import DataError, OptionError, did_you_mean, listing
+from setagree.exports.format import Answers, Request
+from setagree.exports.nodes import Node, shown
+from setagree.wording.label_sets import Label
+
+
+def nothing() -> Answers:
+    """Return answers that are still to be filled."""
+    return Answers([], [], [], [])
+
+
+def add(
+    answers: Answers, unit: Hashable, rater: Hashable, labels: frozenset[Label] | None, place: str
+) -> None:
+    """Add one annotation."""
+    answers.units.append(unit)
+    answers.raters.append(rater)
+    answers.labels.append(labels)
+    answers.places.append(place)
+
+
+def choose_question(asked: str | None, found: Iterable[str], file: str) -> str | None:
+    """Return the question that is asked for, or the only one; None where there is none at all.
+
+    Raises
+    ------
+    OptionError
+        There are several and none is named, or the named one is not there.
+    """
+    names = list(dict.fromkeys(found))
+    if asked is not None and asked not in names:
+        has = f"it has {listing(names)}" if names else "it has none with answers"
+        raise OptionError(f"{file} has no question={asked!r}; {has}.{did_you_mean(asked, names)}")
+    if asked is None and len(names) > 1:
+        raise OptionError(
+            f"{file} has answers to {len(names)} questions, {listing(names)}; say which with "
+            f"question={names[0]!r}."
+        )
+    return asked if asked is not None else next(iter(names), None)
+
+
+def refuse_useless(request: Request, path: Path, *options: Literal["question", "roster"]) -> None:
+    """Raise `OptionError` where an option is given that this format has no use for.
+
+    It asks one question alone, or tells by itself who answered.
+    """
+    why = {"question": "has one question alone", "roster": "tells by itself who answered"}
+    for option in options:
+        if getattr(request, option) is not None:
+            raise OptionError(f"{shown(path)} {why[option]}; drop {option}=.")
+
+
+def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | None:
+    """Return what the caller says a blank answer means: the empty set, or no annotation (None).
+
+    Raises
+    ------
+    DataError
+        The caller did not say, or asked for an error.
+    """
+    if request.blank == "empty":
+        return frozenset()
+    if request.blank == "missing":
+        return None
+    raise DataError(f"{where}: {why}; say blank='empty' or blank='missing'.")

@@ -1,0 +1,368 @@
+"""Exports that are tables: their cells, where these stand, and what columns tell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    SetagreeError,
+    SetagreeWarning,
+    counted,
+    did_you_mean,
+    listing,
+    shorten,
+    warn,
+)
+from setagree.exports.format import Peek, Request
+from setagree.exports.unclear import Flags, Found
+from setagree.files.columns import Role, guess_columns
+from setagree.files.records import unique_keys
+from setagree.files.tables import read_table, sniff_delimiter
+from setagree.study.doubts import doubt_brackets, doubt_separator
+from setagree.study.layouts import from_cube
+from setagree.wording.label_sets import LabelSet
+
+T = TypeVar("T")
+
+TRUE = frozenset({"true", "1", "1.0"})
+FALSE = frozenset({"false", "0", "0.0"})
+
+# What people call the column that identifies their units, the surest first.
+_OWN_IDS = (
+    *("unit", "unitid", "item", "itemid", "doc", "docid", "document", "documentid"),
+    *("textid", "exampleid", "sampleid", "caseid", "recordid", "sentenceid", "tweetid", "imageid"),
+    *("id", "uid", "key", "index", "name", "filename", "file", "imagename", "image", "imageurl"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table of text, and the line where each of its rows begins.
+
+    Attributes
+    ----------
+    name : str
+        The file, for sentences.
+    frame : DataFrame
+        Its cells.
+    starts : ndarray of int
+        The line where each row begins, the header in line 1; or, if `unit` says so, its number.
+    unit : {"line", "row"}
+        What is counted.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    starts: npt.NDArray[np.int64]
+    unit: str = "line"
+
+    @classmethod
+    def open(cls, path: Path, request: Request) -> Sheet:
+        """Read a file."""
+        frame = read_table(path, encoding=request.encoding)
+        odd = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
+        if odd:
+            raise FileError(
+                f"{path.name} is no table of text, as the export of a tool is: column {odd[0]!r} "
+                "holds numbers or lists. Read it as a table, with from_long or from_wide."
+            )
+        breaks = np.zeros(len(frame), dtype=np.int64)
+        for name in frame:
+            breaks += frame[name].str.count("\n").to_numpy(dtype=np.int64)
+        header = 2 + sum(str(name).count("\n") for name in frame)
+        starts = header + np.arange(len(frame)) + np.cumsum(breaks) - breaks
+        if _n_lines(path) == starts[-1] + breaks[-1]:
+            return cls(path.name, frame, starts)
+        return cls(path.name, frame, np.arange(1, len(frame) + 1), "row")
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self.frame]
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Where each row stands."""
+        return [f"{self.unit} {start}" for start in self.starts.tolist()]
+
+    def keep(self, rows: Flags) -> Sheet:
+        """Return some of the rows."""
+        return replace(self, frame=self.frame[rows], starts=self.starts[rows])
+
+    def cells(self, name: str) -> pd.Series[str]:
+        """Return a column without the space around its cells."""
+        if name not in self.frame:
+            hint = did_you_mean(name, self.columns)
+            known = listing(self.columns, limit=12)
+            raise FileError(f"{self.name} has no column {name!r}; the columns are {known}.{hint}")
+        return self.frame[name].str.strip()
+
+    def ids(self, name: str) -> list[Hashable]:
+        """Return identifiers; a blank cell is none."""
+        return [cell or None for cell in self.cells(name).tolist()]
+
+    def blank(self, name: str) -> Flags:
+        """Return which cells of a column are blank."""
+        return (self.cells(name) == "").to_numpy(dtype=bool)
+
+    def groups(self, names: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
+        """Return codes of the rows that are the same where all these columns are."""
+        cells = pd.DataFrame({name: self.cells(name) for name in names})
+        return cells.groupby(list(names), sort=False).ngroup().to_numpy()
+
+    def among(self, name: str, texts: Collection[str]) -> Flags:
+        """Return which cells are one of these texts, in whatever case; none without the column."""
+        if name not in self.frame:
+            return np.zeros(len(self.frame), dtype=bool)
+        codes, distinct = pd.factorize(self.frame[name].to_numpy(dtype=object))
+        found = np.array([cell.strip().lower() in texts for cell in distinct], dtype=bool)
+        return found[codes]
+
+    def parse(self, name: str, read: Callable[[str], T | None]) -> list[T | None]:
+        """Return what each cell says, None where it is blank; each distinct cell is read once."""
+        codes, distinct = pd.factorize(self.cells(name).to_numpy(dtype=object))
+        found: list[T | None] = []
+        for code, cell in enumerate(distinct):
+            try:
+                found.append(read(cell) if cell else None)
+            except SetagreeError as error:
+                raise self.error(int(np.argmax(codes == code)), name, error) from error
+        return [found[code] for code in codes]
+
+    def error(self, row: int, column: str, sentence: object) -> FileError:
+        """Return the error of a cell, with its place."""
+        return FileError(f"{self.name}, {self.places[row]}, column {column!r}: {sentence}")
+
+    def found(
+        self,
+        units: list[Hashable],
+        raters: list[Hashable],
+        labels: Sequence[LabelSet | None],
+        unclear: Flags,
+    ) -> Found:
+        """Return one answer a row."""
+        return Found(self.name, units, raters, list(labels), self.places, unclear)
+
+
+def of_columns(
+    sheet: Sheet,
+    raters: list[Hashable],
+    units: Mapping[str, str],
+    read: Callable[[str], tuple[list[LabelSet | None], Flags]],
+) -> Found:
+    """Return what stands in a table with one row a rater; `units` maps columns to units."""
+    answers = [read(column) for column in units]
+    places = [f"{place}, column {column!r}" for column in units for place in sheet.places]
+    return Found(
+        sheet.name,
+        [unit for unit in units.values() for _ in raters],
+        raters * len(units),
+        [labels for column, _ in answers for labels in column],
+        places,
+        np.concatenate([blank for _, blank in answers]),
+    )
+
+
+def _n_lines(path: Path) -> int:
+    """Return how many lines a file of text has; blank ones, which no table shows, count."""
+    n, last = 0, b""
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            n, last = n + block.count(b"\n"), block[-1:]
+    return n + (last != b"\n")
+
+
+# ---- Recognising --------------------------------------------------------------------------------
+
+
+def has(peek: Peek, *names: str) -> bool:
+    """Say whether the header of a table has all these columns."""
+    return not peek.is_folder and set(names) <= set(peek.header)
+
+
+def first_rows(peek: Peek, *, limit: int = 500) -> list[list[str]]:
+    """Return the cells of the first rows below the header that are whole."""
+    text = io.StringIO(peek.head, newline="")
+    rows = (row for row in csv.reader(text, delimiter=sniff_delimiter(peek.head)) if row)
+    cells = list(islice(rows, limit + 1))
+    return [row for row in cells[1:] if len(row) == len(cells[0])]
+
+
+# ---- Columns ------------------------------------------------------------------------------------
+
+
+def plain(name: str) -> str:
+    """Return a name without case, spaces and punctuation."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def pick_question(asked: str | None, known: Sequence[str], where: str) -> str:
+    """Return the question that was asked for, or the only one there is."""
+    if asked is None and len(known) == 1:
+        return known[0]
+    if not known:
+        raise FileError(f"{where} has no column of answers.")
+    if asked is None:
+        questions = f"{len(known)} questions, {listing(known, limit=12)}"
+        hint = f"say which with question={known[0]!r}"
+        raise OptionError(f"{where} has answers to {questions}; {hint}.")
+    if asked not in known:
+        hint = did_you_mean(asked, known)
+        questions = listing(known, limit=12)
+        raise OptionError(f"question={asked!r} is not in {where}; it has {questions}.{hint}")
+    return asked
+
+
+def usual_column(role: Role, names: Iterable[str], where: str) -> str:
+    """Return the one column with a usual name for the unit or the rater."""
+    listed = list(names)
+    others: dict[str, Any] = {r: f"\0{r}" for r in ("unit", "rater", "labels") if r != role}
+    try:
+        return str(getattr(guess_columns([*listed, *others.values()], **others), role))
+    except DataError:
+        raise DataError(
+            f"{where}: which column names the {role}? None of {listing(listed, limit=12)} is it "
+            f"beyond doubt; call it {role!r}."
+        ) from None
+
+
+def unit_names(
+    sheet: Sheet, keys: Sequence[str], own: Mapping[str, str], otherwise: str
+) -> list[Hashable]:
+    """Return names of the units that are the same where all `keys` are.
+
+    A column of `own` (name: column) that identifies the same units gives its names, so that
+    ``u3`` is not called ``502``; else the column `otherwise` does, by its first cell for a unit.
+    """
+    codes = sheet.groups(keys)
+    by_plain = {plain(name): column for name, column in own.items()}
+    for name in _OWN_IDS:
+        column = by_plain.get(name)
+        if column is not None and _same_units(codes, sheet.cells(column)):
+            return sheet.ids(column)
+    first = sheet.cells(otherwise).groupby(codes, sort=False).transform("first")
+    return [cell or None for cell in first.tolist()]
+
+
+def _same_units(codes: npt.NDArray[Any], names: pd.Series[str]) -> bool:
+    pairs = pd.DataFrame({"code": codes, "name": names.to_numpy()}).drop_duplicates()
+    return pairs["code"].is_unique and pairs["name"].is_unique and not (names == "").any()
+
+
+# ---- Cells --------------------------------------------------------------------------------------
+
+
+def flag_sets(
+    sheet: Sheet,
+    columns: Mapping[str, str],
+    *,
+    true: Collection[str] = TRUE,
+    false: Collection[str] = FALSE,
+) -> tuple[list[LabelSet | None], Flags]:
+    """Return the label sets of one column a label, and which rows are blank in all of them.
+
+    `columns` maps each column to its label. A blank row has no set; a row that is blank in part
+    is an error.
+    """
+    if not columns:
+        raise FileError(f"{sheet.name} has no columns of labels.")
+    on, blank = (np.empty((len(sheet.frame), len(columns)), dtype=bool) for _ in range(2))
+    for k, name in enumerate(columns):
+        on[:, k], blank[:, k] = _flags(sheet, name, true, false)
+    nothing: Flags = np.logical_and.reduce(blank, axis=1)
+    partly = np.argwhere(blank & ~nothing[:, None])
+    if partly.size:
+        row, k = partly[0]
+        hint = "the cell is blank, and other labels of that row are not."
+        raise sheet.error(int(row), list(columns)[k], hint)
+    answer = from_cube(on[None], list(columns.values()), None, None, nothing[None]).answer
+    return answer.tolist(), nothing
+
+
+def ticked(sheet: Sheet, name: str) -> Flags:
+    """Return which cells of a column, which must be there, are true; a blank one is not."""
+    sheet.cells(name)
+    return _flags(sheet, name, TRUE, FALSE)[0]
+
+
+def _flags(
+    sheet: Sheet, name: str, true: Collection[str], false: Collection[str]
+) -> tuple[Flags, Flags]:
+    on, blank, off = (sheet.among(name, texts) for texts in (true, {""}, false))
+    odd = np.flatnonzero(~(on | blank | off))
+    if odd.size:
+        row = int(odd[0])
+        known = f"{max(true)!r} nor {max(false)!r}"
+        said = shorten(sheet.frame[name].iloc[row])
+        raise sheet.error(row, name, f"{said} is neither {known}.")
+    return on, blank
+
+
+def read_json(cell: str) -> Any:
+    """Return the JSON of a cell."""
+    try:
+        return json.loads(cell, object_pairs_hook=unique_keys)
+    except (json.JSONDecodeError, RecursionError):
+        raise FileError(f"{shorten(cell)} is no JSON.") from None
+    except ValueError as error:
+        raise FileError(f"{shorten(cell)}: {error}.") from None
+
+
+def label_list(found: object, cell: str) -> LabelSet:
+    """Return the labels of a JSON list."""
+    if isinstance(found, list) and all(isinstance(label, str) for label in found):
+        return frozenset(found)
+    raise FileError(f"{shorten(cell)} is no list of labels.")
+
+
+def splitter(sep: str) -> Callable[[str], LabelSet]:
+    """Return the reader of cells whose labels have `sep` between them."""
+    if not sep:
+        raise OptionError("sep='' cannot stand between labels; that is one character or more.")
+    return lambda cell: frozenset(part for part in cell.split(sep) if part.strip())
+
+
+def doubt_columns(sheet: Sheet, names: Iterable[str], sep: str) -> None:
+    """Warn where another separator than `sep` seems to stand between the labels of columns."""
+    distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
+    cells = [cell for cell in distinct if cell]
+    doubt_separator(cells, sep)
+    doubt_brackets(cells, sep)
+
+
+def split_column(sheet: Sheet, name: str, sep: str) -> list[LabelSet | None]:
+    """Return the label sets of a column, split at `sep`."""
+    split = splitter(sep)
+    doubt_columns(sheet, [name], sep)
+    return sheet.parse(name, split)
+
+
+def leave_out(
+    labels: Sequence[LabelSet | None], rows: Flags, what: str, name: str
+) -> list[LabelSet | None]:
+    """Return the labels without those rows; one warning counts them."""
+    n = int(np.count_nonzero(rows))
+    if not n:
+        return list(labels)
+    warn(f"{name}: {counted(n, what)} left out.", SetagreeWarning)
+    return drop(labels, rows)
+
+
+def drop(labels: Sequence[LabelSet | None], rows: Flags) -> list[LabelSet | None]:
+    """Return the labels, with no annotation in those rows."""
+    return [None if out else each for each, out in zip(labels, rows.tolist(), strict=True)]

@@ -1,0 +1,1 @@
+"""Readers of exports, one file a tool."""

@@ -1,0 +1,249 @@
+"""Rows as Hugging Face writes them: label lists, ClassLabel integers, nested annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from setagree.errors import DataError, FileError, listing
+from setagree.exports.format import Answers, Format, Peek, Request
+from setagree.exports.gathering import add, choose_question, nothing, refuse_useless
+from setagree.exports.nodes import Node, read_object, read_records, shown
+from setagree.files.columns import Columns, guess_columns
+from setagree.files.streams import Source
+from setagree.study.doubts import doubt_nulls_left
+from setagree.wording.label_sets import Label
+
+_SIDECARS = ("{stem}.features.json", "dataset_info.json")
+
+
+def read_sequence(path: Path, request: Request) -> Answers:
+    """Return rows with a unit, a rater and a list of labels."""
+    refuse_useless(request, path, "roster")
+    rows = read_records(path, request.encoding, name="rows")
+    columns = _columns(rows[0].members())
+    if columns is None:
+        raise DataError(
+            f"{rows[0]}: no keys with usual names for unit, rater and a list of labels among "
+            f"{listing(list(rows[0].members()))}; call them unit, rater and labels."
+        )
+    answer = _answer_key(request, columns, rows, path)
+    names = class_names(path, answer, request.encoding)
+    _refuse_flags([given for row in rows if (given := row.get(answer)) is not None])
+    answers = nothing()
+    known: dict[str, frozenset[Label]] = {}
+    for row in rows:
+        unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
+        add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
+    return _doubted(answers, request)
+
+
+def _doubted(answers: Answers, request: Request) -> Answers:
+    """Say that nulls in the place of lists stayed missing where blank= says something else."""
+    if request.blank is not None:
+        doubt_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
+    return answers
+
+
+def _refuse_flags(answers: Sequence[Node]) -> None:
+    """Refuse lists of 0 and 1 of one length, which are flags and would be read as two labels."""
+    lists = [each.value for each in answers if isinstance(each.value, list) and each.value]
+    widths = {len(each) for each in lists}
+    if len(widths) != 1 or widths == {1}:
+        return
+    if all(type(item) is int and item in {0, 1} for each in lists for item in each):
+        raise answers[0].fail(
+            f"like every list of labels, this is one of {max(widths)} zeros and ones; write the "
+            "names of the labels that are 1."
+        )
+
+
+def _labels_of(
+    row: Node, answer: str, names: list[str], known: dict[str, frozenset[Label]]
+) -> frozenset[Label] | None:
+    """Return the labels of a row; of the lists of a file, most were read before."""
+    given = row.get(answer)
+    if given is None:
+        return None
+    key = repr(given.value)
+    if key not in known:
+        known[key] = _named(given, names)
+    return known[key]
+
+
+def _answer_key(request: Request, columns: Columns, rows: list[Node], path: Path) -> str:
+    """Return the key of the answers: the question that is asked for, or the usual name."""
+    if request.question is None:
+        return str(columns.labels)
+    keys = dict.fromkeys(key for row in rows for key in row.members())
+    return str(choose_question(request.question, keys, shown(path)))
+
+
+def _columns(record: dict[str, Any]) -> Columns | None:
+    """Return the keys of unit, rater and labels where they have usual names and a fitting look."""
+    lists = [key for key, value in record.items() if isinstance(value, list)]
+    plain = [key for key, value in record.items() if isinstance(value, str | int)]
+    try:
+        labels = guess_columns([*lists, "unit", "rater"], unit="unit", rater="rater").labels
+        return guess_columns([*plain, labels], labels=labels) if labels in lists else None
+    except DataError:
+        return None
+
+
+def _is_sequence(peek: Peek) -> bool:
+    record = peek.record if isinstance(peek.record, dict) else {}
+    if any(key.startswith("_") or key == "Comments" for key in record) or _group(record):
+        return False
+    columns = _columns(record)
+    answer = record.get(str(columns.labels), None) if columns is not None else None
+    return isinstance(answer, list) and all(isinstance(label, str | int) for label in answer)
+
+
+# ---- Nested annotators ----------------------------------------------------------------------
+
+
+def read_nested(path: Path, request: Request) -> Answers:
+    """Return units that each hold the answers of all their raters, as parallel lists or objects."""
+    refuse_useless(request, path, "question", "roster")
+    rows = read_records(path, request.encoding, name="rows")
+    found = _group(rows[0].members())
+    if found is None:
+        raise DataError(
+            f"{rows[0]}: no key that holds raters and their lists of labels among "
+            f"{listing(list(rows[0].members()))}."
+        )
+    group, rater, labels = found
+    unit = _unit_key(rows[0], group)
+    names = class_names(path, labels, request.encoding)
+    answers = nothing()
+    pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
+    _refuse_flags([given for _, _, given in pairs])
+    for row, who, given in pairs:
+        label_set = None if given.value is None else _named(given, names)
+        add(answers, row.at(unit).name(), who.name(), label_set, given.place)
+    return _doubted(answers, request)
+
+
+def _pairs(group: Node, rater: str, labels: str) -> Iterator[tuple[Node, Node]]:
+    """Yield who annotated and what, from two parallel lists or a list of objects."""
+    if isinstance(group.value, list):
+        yield from ((each.at(rater), each.at(labels)) for each in group.items())
+        return
+    who, given = list(group.at(rater).items()), list(group.at(labels).items())
+    if len(who) != len(given):
+        raise group.fail(f"{len(who)} under {rater!r} and {len(given)} under {labels!r}.")
+    yield from zip(who, given, strict=True)
+
+
+def _group(record: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Return the key that holds the raters, and within it those of the raters and the labels."""
+    for key, value in record.items():
+        many = isinstance(value, list) and value and isinstance(value[0], dict)
+        inside = value[0] if many else value
+        if not isinstance(inside, dict):
+            continue
+        lists = [name for name, one in inside.items() if isinstance(one, list)]
+        try:
+            found = guess_columns([*inside, ""], unit="")
+        except DataError:
+            continue
+        fits = found.labels in lists and (many or found.rater in lists)
+        answers = [] if many else inside[str(found.labels)]
+        if fits and all(each is None or isinstance(each, list) for each in answers):
+            return key, found.rater, str(found.labels)
+    return None
+
+
+def _unit_key(row: Node, group: str) -> str:
+    plain = [key for key, value in row.members().items() if isinstance(value, str | int)]
+    try:
+        return guess_columns([*plain, "", group], rater="", labels=group).unit
+    except DataError:
+        raise DataError(
+            f"{row}: no key with a usual name for the unit among {listing(plain)}; call it unit."
+        ) from None
+
+
+def _is_nested(peek: Peek) -> bool:
+    record = peek.record if isinstance(peek.record, dict) else {}
+    taken = {"annotations", "responses", "projects", "examples", "answers", "_input_hash"}
+    return not taken & set(record) and _group(record) is not None
+
+
+# ---- ClassLabel -----------------------------------------------------------------------------
+
+
+def class_names(path: Path, column: str, encoding: str) -> list[str]:
+    """Return the names that integers of a column stand for; none where no file beside tells.
+
+    They are looked for in ``<name>.features.json`` and ``dataset_info.json`` beside the file.
+    """
+    for beside in class_files(path):
+        tree = read_object(beside, encoding)
+        names = _find_names(tree.value, column, inside=False)
+        if names is not None:
+            return _checked_names(names, beside)
+    return []
+
+
+def class_files(path: Path) -> list[Path]:
+    """Return the files beside rows that may name the classes."""
+    stem = path.name[: path.name.lower().rindex(Source(path).suffix)]
+    found = [path.with_name(pattern.format(stem=stem)) for pattern in _SIDECARS]
+    return [each for each in found if each.is_file()]
+
+
+def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
+    """Return the names of the first ClassLabel at or below a column."""
+    if not isinstance(tree, dict):
+        return None
+    if inside and tree.get("_type") == "ClassLabel":
+        return tree.get("names")
+    for key, value in tree.items():
+        found = _find_names(value, column, inside=inside or key == column)
+        if found is not None:
+            return found
+    return None
+
+
+def _checked_names(names: object, path: Path) -> list[str]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FileError(f"{shown(path)}: the names of a ClassLabel must be a list of text.")
+    return names
+
+
+def _named(labels: Node, names: list[str]) -> frozenset[Label]:
+    """Return the labels, integers by their names where there are any."""
+    if not names:
+        return labels.label_set()
+    return frozenset([_name(each, names) for each in labels.items()])
+
+
+def _name(label: Node, names: list[str]) -> Label:
+    code = label.label()
+    if isinstance(code, str):
+        return code
+    if not 0 <= code < len(names):
+        raise label.fail(f"{code} is no number of a class; there are 0 to {len(names) - 1}.")
+    return names[code]
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        "hf_sequence",
+        "Hugging Face rows, JSONL: a list of labels each",
+        "documented",
+        _is_sequence,
+        read_sequence,
+        "Integers get their names from <name>.features.json or dataset_info.json beside the file.",
+    ),
+    Format(
+        "hf_nested",
+        "Hugging Face rows, JSONL: all raters of a unit",
+        "documented",
+        _is_nested,
+        read_nested,
+        "Integers get their names from <name>.features.json or dataset_info.json beside the file.",
+    ),
+)

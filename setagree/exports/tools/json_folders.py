@@ -1,0 +1,270 @@
+"""doccano and SageMaker Ground Truth: folders with a file for each rater or unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from setagree.errors import DataError, FileError, counted, listing
+from setagree.exports.format import Answers, Format, Peek, Request
+from setagree.exports.gathering import (
+    add,
+    choose_question,
+    nothing,
+    refuse_useless,
+)
+from setagree.exports.nodes import Node, first_object, read_object, read_records, shown
+from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
+from setagree.files.streams import check_regular
+from setagree.files.tables import read_table
+from setagree.study.labels import Blank
+from setagree.wording.label_sets import Label
+
+_RESPONSE = re.compile(r"(?P<job>.*?/)??(?:iteration-\d+/)?(?P<unit>\d+)/[^/]+\.json")
+_NO_RATERS = "all"
+
+
+# ---- doccano --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Example:
+    """One line of one annotator's file."""
+
+    unit: Hashable
+    file: Path
+    labels: frozenset[Label]
+    line: str
+
+    @property
+    def rater(self) -> str:
+        """The annotator, whose name the file has."""
+        return self.file.stem
+
+    @property
+    def place(self) -> str:
+        """Where it stands."""
+        return f"{self.file.name}, {self.line}"
+
+
+_ReadExamples: TypeAlias = Callable[[Path, Request], list[_Example]]
+
+
+def read_doccano_jsonl(path: Path, request: Request) -> Answers:
+    """Return the labels of a folder of JSONL files, which are called as the annotators."""
+    return _doccano(path, "*.jsonl", request, _jsonl_examples)
+
+
+def read_doccano_csv(path: Path, request: Request) -> Answers:
+    """Return the labels of a folder of CSV files, which are called as the annotators."""
+    return _doccano(path, "*.csv", request, _csv_examples)
+
+
+def _doccano(path: Path, pattern: str, request: Request, read: _ReadExamples) -> Answers:
+    refuse_useless(request, path, "question")
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.glob(pattern) if not file.name.startswith("."))
+    if not files:
+        raise FileError(f"{shown(path)} has no file {pattern}.")
+    if not path.is_dir() or [each.stem for each in files] == [_NO_RATERS]:
+        alone = repr(_NO_RATERS + files[0].suffix)
+        raise DataError(
+            f"{shown(files[0])} does not tell who annotated: in a folder that doccano exports, "
+            f"each file has the name of an annotator. Name that folder; where it holds {alone} "
+            "alone, the project shares one answer among all, and the raters are lost."
+        )
+    by_file = [read(file, request) for file in files]
+    roster = read_roster(request)
+    answered = _who_answered(path, by_file, roster, request.blank)
+    answers = nothing()
+    for example in (example for examples in by_file for example in examples):
+        given = bool(example.labels) or answered(example)
+        add(answers, example.unit, example.rater, example.labels if given else None, example.place)
+    if roster is not None:
+        check_roster(roster, text_pairs(answers.units, answers.raters), shown(path))
+    return answers
+
+
+def _who_answered(
+    path: Path,
+    by_file: list[list[_Example]],
+    roster: Mapping[Pair, None] | None,
+    blank: Blank | None,
+) -> Callable[[_Example], bool]:
+    """Return what says whether an example without labels was answered.
+
+    Without "Export only approved documents" every file has every example, the untouched too.
+    """
+    if roster is not None:
+        return lambda example: text_pairs([example.unit], [example.rater])[0] in roster
+    if blank in {"empty", "missing"}:
+        return lambda _: blank == "empty"
+    alike = len({frozenset(each.unit for each in examples) for examples in by_file}) == 1
+    unlabelled = [each for examples in by_file for each in examples if not each.labels]
+    if alike and unlabelled:
+        raise DataError(
+            f"{shown(path)}: every file has every example, and "
+            f"{counted(len(unlabelled), 'answer')} without labels "
+            f"(first: {unlabelled[0].place}) may be an answer or none: doccano exports untouched "
+            "examples like empty ones. Export approved documents only, name who answered what "
+            "with roster=, or say blank='empty' or blank='missing'."
+        )
+    return lambda _: True
+
+
+def _jsonl_examples(path: Path, request: Request) -> list[_Example]:
+    if _has_no_rows(path):
+        return []
+    return [
+        _Example(line.at("id").name(), path, line.at("label").label_set(), line.place)
+        for line in read_records(path, request.encoding)
+    ]
+
+
+def _csv_examples(path: Path, request: Request) -> list[_Example]:
+    r"""Return the rows of a CSV, where ``#`` stands between two labels."""
+    if _has_no_rows(path, n_heads=1):
+        return []
+    table = read_table(path, encoding=request.encoding)
+    if missing := [name for name in ("id", "label") if name not in table]:
+        raise FileError(f"{shown(path)} has no column {missing[0]!r}.")
+    cells = zip(table["id"], table["label"], strict=True)
+    sep = request.sep or "#"
+    return [
+        _Example(unit, path, frozenset(cell.split(sep) if cell else ()), f"row {row}")
+        for row, (unit, cell) in enumerate(cells, start=1)
+    ]
+
+
+def _has_no_rows(path: Path, *, n_heads: int = 0) -> bool:
+    """Say whether a member of the project, such as its administrator, annotated nothing."""
+    check_regular(path)
+    with path.open("rb") as file:
+        lines = (line for line in file if line.strip(b'\r\n\t "\xef\xbb\xbf'))
+        return len(list(islice(lines, n_heads + 1))) <= n_heads
+
+
+def _beginning(peek: Peek, ending: str) -> str:
+    """Return the first characters of the first file that has some, if all are of that kind."""
+    names = [name for name in peek.names if not name.startswith(".")]
+    if any("/" in name or not name.endswith(ending) for name in names):
+        return ""
+    for name in names:
+        with (peek.path / name).open(encoding="utf-8-sig", errors="replace") as file:
+            if (start := file.read(2**16)).strip('\r\n "'):
+                return start
+    return ""
+
+
+def _is_doccano_jsonl(peek: Peek) -> bool:
+    record = first_object(_beginning(peek, ".jsonl")) if peek.is_folder else peek.record
+    return isinstance(record, dict) and {"id", "label", "Comments"} <= set(record)
+
+
+def _is_doccano_csv(peek: Peek) -> bool:
+    if not peek.is_folder:
+        return {"id", "label", "Comments"} <= {*peek.header}
+    cells = _beginning(peek, ".csv").partition("\n")[0].strip().split(",")
+    return {"id", "label", "Comments"} <= {*cells}
+
+
+# ---- SageMaker Ground Truth -----------------------------------------------------------------
+
+
+def read_sagemaker(path: Path, request: Request) -> Answers:
+    """Return what each worker answered; the unit is the place in the manifest, from 0."""
+    refuse_useless(request, path, "roster")
+    if not path.is_dir():
+        raise DataError(
+            f"{shown(path)} holds consolidated answers, one for each unit, and no workers; name "
+            "the folder annotations/worker-response of the labeling job."
+        )
+    files = {
+        file: match
+        for file in sorted(path.rglob("*.json"))
+        if (match := _RESPONSE.fullmatch(file.relative_to(path).as_posix()))
+    }
+    _refuse_jobs([match["job"] or "" for match in files.values()], path)
+    answers_of = [
+        (int(match["unit"]), each)
+        for file, match in files.items()
+        for each in _worker_answers(file, path, request)
+    ]
+    found = [name for _, each in answers_of for name in each.at("answerContent").members()]
+    question = choose_question(request.question, found, shown(path))
+    answers = nothing()
+    for unit, each in answers_of:
+        content = each.at("answerContent").get(str(question))
+        labels = None if content is None else _selected(content)
+        add(answers, unit, each.at("workerId").name(), labels, str(each))
+    return answers
+
+
+def _refuse_jobs(folders: list[str], path: Path) -> None:
+    """Refuse the answers of several jobs, whose units are numbered from 0 each."""
+    if len(jobs := list(dict.fromkeys(folders))) > 1:
+        raise DataError(
+            f"{shown(path)} holds the answers of {len(jobs)} jobs, in {listing(jobs)}; the units "
+            "of each are numbered from 0, so name the folder of one."
+        )
+
+
+def _worker_answers(file: Path, folder: Path, request: Request) -> list[Node]:
+    """Return the answers in a file, which know its place in the folder."""
+    root = read_object(file, request.encoding)
+    inside = Node(root.value, file.relative_to(folder).as_posix())
+    return list(inside.at("answers").items())
+
+
+def _selected(content: Node) -> frozenset[Label]:
+    """Return the labels of a multi-select, or the one of a classifier."""
+    if "label" in content.members():
+        return frozenset([content.at("label").label()])
+    return content.at("labels").label_set()
+
+
+def _is_sagemaker(peek: Peek) -> bool:
+    if peek.is_folder:
+        inside = f"{peek.path.resolve().as_posix()}/"
+        return any(
+            _RESPONSE.fullmatch(name) and "worker-response/" in f"{inside}{name}"
+            for name in peek.names
+        )
+    record = peek.record if isinstance(peek.record, dict) else {}
+    return any(
+        key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
+        for key, value in record.items()
+    )
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        "doccano_jsonl",
+        "doccano, folder of JSONL",
+        "source",
+        _is_doccano_jsonl,
+        read_doccano_jsonl,
+        "Untouched examples look empty unless only approved ones are exported: roster= or blank=.",
+    ),
+    Format(
+        "doccano_csv",
+        "doccano, folder of CSV",
+        "source",
+        _is_doccano_csv,
+        read_doccano_csv,
+        "As in JSONL; and a label with # in it is split: sep=, or export JSONL.",
+    ),
+    Format(
+        "sagemaker",
+        "SageMaker Ground Truth, folder worker-response",
+        "documented",
+        _is_sagemaker,
+        read_sagemaker,
+        "The output manifest is consolidated and refused: it has no workers.",
+    ),
+)

@@ -1,0 +1,251 @@
+"""Readers of plain tables: long, wide, one column a label, one row a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.errors import DataError
+from setagree.exports.format import Answers, Format, Peek, Request
+from setagree.exports.sheets import Sheet, first_rows, flag_sets, usual_column
+from setagree.exports.tools import coding_tools as csv_tools_coding
+from setagree.exports.tools import crowd as csv_tools_crowd
+from setagree.exports.tools import qualtrics as csv_tools_qualtrics
+from setagree.exports.tools import surveys as csv_tools_surveys
+from setagree.exports.unclear import Flags, Found, listed_pairs, settle
+from setagree.files.columns import Columns, guess_columns
+from setagree.study.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator
+from setagree.study.labels import LabelSyntax, read_cell
+from setagree.study.layouts import from_wide
+from setagree.wording.label_sets import LabelSet
+
+_TOOLS = (
+    *csv_tools_crowd.FORMATS,
+    *csv_tools_coding.FORMATS,
+    *csv_tools_surveys.FORMATS,
+    *csv_tools_qualtrics.FORMATS,
+)
+_SEVERAL = re.compile(r"[,;|\n\[]")
+_MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
+
+
+# ---- Recognising --------------------------------------------------------------------------------
+
+
+def _is_long(peek: Peek) -> bool:
+    # Several rows for a unit and a rater may be one answer or several: nothing here tells.
+    return _layout(peek) in {"long", "rows"}
+
+
+def _is_rows(peek: Peek) -> bool:
+    return _layout(peek) == "rows"
+
+
+def _is_flags(peek: Peek) -> bool:
+    return _layout(peek) == "flags"
+
+
+def _is_wide(peek: Peek) -> bool:
+    return _layout(peek) == "wide"
+
+
+def _layout(peek: Peek) -> str | None:
+    """Return the layout of a table that no tool is known to write."""
+    names = [name.strip() for name in peek.header]
+    if peek.is_folder or len(names) < 2 or any(tool.recognise(peek) for tool in _TOOLS):
+        return None
+    rows = first_rows(peek)
+    unit, rater = (_usual(role, names) for role in ("unit", "rater"))
+    if unit is None or not rows:
+        return None
+    if rater is None:
+        return "wide" if len(names) > 2 and not _any_answers(names) else None
+    try:
+        answer = guess_columns(names, unit=unit, rater=rater).labels
+    except DataError:
+        return "flags" if _all_flags(rows, names, {unit, rater}) else None
+    if answer is None:
+        return None
+    places = [names.index(name) for name in (unit, rater, answer)]
+    return "rows" if _row_a_label([[row[k] for k in places] for row in rows]) else "long"
+
+
+def _usual(role: str, names: Sequence[str]) -> str | None:
+    try:
+        return usual_column("unit" if role == "unit" else "rater", names, "")
+    except DataError:
+        return None
+
+
+def _any_answers(names: Sequence[str]) -> bool:
+    """Say whether one of the first columns has a usual name for answers, as in no wide table."""
+    return any(_is_answer(name) for name in names[:50])
+
+
+def _is_answer(name: str) -> bool:
+    try:
+        guess_columns([name, "\0unit", "\0rater"], unit="\0unit", rater="\0rater")
+    except DataError:
+        return False
+    return True
+
+
+def _all_flags(rows: Sequence[Sequence[str]], names: Sequence[str], ids: set[str]) -> bool:
+    places = [k for k, name in enumerate(names) if name not in ids]
+    return bool(places) and all(row[k].strip() in {"0", "1", ""} for row in rows for k in places)
+
+
+def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether pairs of unit and rater stand in several rows, each with another label."""
+    if any(_SEVERAL.search(answer) for _, _, answer in rows):
+        return False
+    pairs = {(unit, rater) for unit, rater, _ in rows}
+    return len(pairs) < len(rows) and len({tuple(row) for row in rows}) == len(rows)
+
+
+# ---- Reading ------------------------------------------------------------------------------------
+
+
+def _read_long(path: Path, request: Request) -> Answers:
+    """Read one row an annotation, as `from_long` does."""
+    sheet = Sheet.open(path, request)
+    columns = _long_columns(sheet, request)
+    name = str(columns.labels)
+    labels = _parsed(sheet, [name], request)
+    found = sheet.found(sheet.ids(columns.unit), sheet.ids(columns.rater), labels, _open(labels))
+    return _settled(found, request)
+
+
+def _long_columns(sheet: Sheet, request: Request) -> Columns:
+    columns = guess_columns(sheet.columns, labels=request.question)
+    if columns.labels is None:
+        raise DataError(
+            f"{sheet.name}: column {columns.value!r} holds one value each, not label sets; read it "
+            "with from_long(value=...), or say question='...' if its values are labels."
+        )
+    return columns
+
+
+def _read_wide(path: Path, request: Request) -> Answers:
+    """Read one row a unit and one column a rater, as `from_wide` does."""
+    sheet = Sheet.open(path, request)
+    unit = usual_column("unit", sheet.columns, sheet.name)
+    raters = [name for name in sheet.columns if name != unit]
+    from_wide(sheet.frame, unit, None)  # refuses columns that look like no rater
+    labels = _parsed(sheet, raters, request)
+    units = sheet.ids(unit) * len(raters)
+    who: list[Hashable] = [rater for rater in raters for _ in range(len(sheet.frame))]
+    # Only a roster can tell a missing annotation from a label that is called NA.
+    odd = _markers(sheet, raters) & ~listed_pairs(request, units, who)
+    kept = [None if o else each for each, o in zip(labels, odd.tolist(), strict=True)]
+    places = [f"{place}, column {rater!r}" for rater in raters for place in sheet.places]
+    return _settled(Found(sheet.name, units, who, kept, places, _open(labels)), request)
+
+
+def _markers(sheet: Sheet, columns: Sequence[str]) -> Flags:
+    cells = [sheet.cells(name).str.fullmatch(_MARKER).to_numpy(dtype=bool) for name in columns]
+    return np.concatenate(cells)
+
+
+def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[LabelSet | None]:
+    """Return the label sets of columns one after another, with the doubts about them."""
+    sep = "," if request.sep is None else request.sep
+    syntax = LabelSyntax(sep=sep)
+    cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
+    distinct, codes = np.unique(cells.astype(str), return_inverse=True)
+    doubt_separator(distinct.tolist(), sep)
+    doubt_brackets(distinct.tolist(), sep)
+    if request.roster is None:
+        doubt_markers(codes, distinct.tolist())
+    return [
+        labels
+        for name in columns
+        for labels in sheet.parse(name, lambda cell: read_cell(cell, syntax))
+    ]
+
+
+def _open(labels: Sequence[LabelSet | None]) -> Flags:
+    return np.array([each is None for each in labels], dtype=bool)
+
+
+def _settled(found: Found, request: Request) -> Answers:
+    if request.blank is None and request.roster is None:
+        doubt_blanks(int(np.count_nonzero(found.unclear)))
+    return settle(found, request, why="", default="missing")
+
+
+def _read_flags(path: Path, request: Request) -> Answers:
+    """Read one row an annotation and one column of 0 and 1 for each label."""
+    sheet = Sheet.open(path, request)
+    unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
+    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns if n not in {unit, rater}})
+    found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, blank)
+    return settle(found, request, why="All labels are blank.", default="missing")
+
+
+def _read_rows(path: Path, request: Request) -> Answers:
+    """Read one row for each label of an annotation."""
+    sheet = Sheet.open(path, request)
+    columns = _long_columns(sheet, request)
+    units, raters, texts = (
+        sheet.cells(str(name)) for name in (columns.unit, columns.rater, columns.labels)
+    )
+    codes = sheet.groups([columns.unit, columns.rater])
+    labels: list[set[str]] = [set() for _ in range(codes.max() + 1)]
+    for code, text in zip(codes.tolist(), texts.tolist(), strict=True):
+        labels[code] |= {text} - {""}
+    _refuse_repeats(sheet, codes, texts.tolist())
+    first = np.unique(codes, return_index=True)[1]
+    sets: list[LabelSet | None] = [frozenset(each) for each in labels]
+    found = Found(
+        sheet.name,
+        [units.iloc[row] or None for row in first],
+        [raters.iloc[row] or None for row in first],
+        sets,
+        [sheet.places[row] for row in first],
+        np.zeros(len(sets), dtype=bool),
+    )
+    why = "One row a label cannot express the empty set: who gave no label has no row."
+    return settle(found, request, why=why, writes_empty=False)
+
+
+def _refuse_repeats(
+    sheet: Sheet, codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]
+) -> None:
+    """Refuse a row that stands twice, as in a file that was written twice."""
+    seen: dict[tuple[int, str], int] = {}
+    for row, key in enumerate(zip(codes.tolist(), texts, strict=True)):
+        if seen.setdefault(key, row) != row:
+            raise DataError(
+                f"{sheet.name}: {sheet.places[row]} says the same as {sheet.places[seen[key]]}: is "
+                "the file in there twice? Drop the repeated rows."
+            )
+
+
+_BLANK = "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise."
+
+FORMATS: tuple[Format, ...] = (
+    Format("plain_long", "One row an annotation", "tool", _is_long, _read_long, _BLANK),
+    Format("plain_wide", "One column a rater", "tool", _is_wide, _read_wide, _BLANK),
+    Format(
+        "plain_onehot",
+        "One row an annotation, one column of 0 and 1 a label",
+        "tool",
+        _is_flags,
+        _read_flags,
+        "A row of 0 is the empty set, a row of blanks no annotation.",
+    ),
+    Format(
+        "plain_row_per_label",
+        "One row a label",
+        "tool",
+        _is_rows,
+        _read_rows,
+        "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
+    ),
+)

@@ -1,0 +1,141 @@
+"""Answers that an export leaves open: none given, or the empty set."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.errors import DataError, check_choice, counted, shorten
+from setagree.exports.format import Answers, Request
+from setagree.exports.rosters import check_roster, read_roster, text_pairs
+from setagree.study.labels import EMPTY, Blank
+from setagree.wording.label_sets import LabelSet
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What stands in an export, with the answers that it leaves open.
+
+    Attributes
+    ----------
+    name : str
+        The file, for sentences.
+    units, raters, labels, places : list
+        As in `Answers`; where an answer is open, its labels are None.
+    unclear : ndarray of bool
+        Whether an answer may be the empty set or none at all.
+    """
+
+    name: str
+    units: list[Hashable]
+    raters: list[Hashable]
+    labels: list[LabelSet | None]
+    places: list[str]
+    unclear: Flags
+
+
+def settle(
+    found: Found,
+    request: Request,
+    *,
+    why: str,
+    default: Blank | None = None,
+    writes_empty: bool = True,
+) -> Answers:
+    """Return the answers, the open ones as the roster, ``blank=`` or the format says.
+
+    Parameters
+    ----------
+    found : Found
+    request : Request
+        A roster goes before ``blank=``.
+    why : str
+        Why the format leaves them open, a sentence.
+    default : {"missing", "empty"}, optional
+        What a blank answer means in this format, where it says so.
+    writes_empty : bool
+        Whether an answer without labels stands in the file at all.
+
+    Raises
+    ------
+    DataError
+        Something is open and nothing was said, or the roster and the file contradict.
+    """
+    if request.blank is not None:
+        check_choice("blank", request.blank, ("missing", "empty", "error"))
+    if request.roster is not None:
+        return _by_roster(found, request, adds=not writes_empty)
+    policy = request.blank or default
+    if not writes_empty and policy != "missing":
+        raise DataError(
+            f"{found.name}: {why} Say roster= (a table with columns unit and rater that lists who "
+            "annotated what), or blank='missing' if every annotation has a label."
+        )
+    if policy == "missing" or not found.unclear.any():
+        return Answers(found.units, found.raters, found.labels, found.places)
+    if policy == "empty":
+        return _filled(found, found.unclear)
+    raise DataError(_open_sentence(found, policy, why))
+
+
+def _open_sentence(found: Found, policy: Blank | None, why: str) -> str:
+    rows = np.flatnonzero(found.unclear)
+    blanks = f"{counted(rows.size, 'blank answer')} (first: {found.places[rows[0]]})"
+    if policy == "error":
+        return f"{found.name} has {blanks}, and blank='error' allows none."
+    return (
+        f"{found.name} has {blanks}. {why} Say blank='empty' (no label applies), blank='missing' "
+        "(no annotation), or roster= (a table with columns unit and rater that lists who "
+        "annotated what)."
+    )
+
+
+def _filled(found: Found, empty: Flags) -> Answers:
+    """Return the answers with the empty set in the rows that are marked."""
+    labels = list(found.labels)
+    for row in np.flatnonzero(empty):
+        labels[row] = EMPTY
+    return Answers(found.units, found.raters, labels, found.places)
+
+
+def _by_roster(found: Found, request: Request, *, adds: bool) -> Answers:
+    """Return the answers of a roster: what is open and on it is the empty set."""
+    roster = read_roster(request) or {}
+    pairs = text_pairs(found.units, found.raters)
+    listed = np.array([pair in roster for pair in pairs], dtype=bool)
+    answered = np.array([labels is not None for labels in found.labels], dtype=bool)
+    _refuse_unlisted(found, np.flatnonzero(answered & ~listed))
+    check_roster(roster, pairs, found.name, adds=adds)
+    answers = _filled(found, found.unclear & listed)
+    seen = set(pairs)
+    rest = [pair for pair in roster if pair not in seen] if adds else []
+    return Answers(
+        [*answers.units, *(unit for unit, _ in rest)],
+        [*answers.raters, *(rater for _, rater in rest)],
+        [*answers.labels, *(EMPTY for _ in rest)],
+        [*answers.places, *("the roster" for _ in rest)],
+    )
+
+
+def _refuse_unlisted(found: Found, rows: npt.NDArray[np.intp]) -> None:
+    if rows.size:
+        unit, rater = (shorten(ids[rows[0]]) for ids in (found.units, found.raters))
+        raise DataError(
+            f"{found.name} has {counted(rows.size, 'annotation')} that the roster does not list "
+            f"(first: {found.places[rows[0]]}, unit {unit}, rater {rater}); list everyone who "
+            "annotated, spelled as in the file."
+        )
+
+
+def listed_pairs(request: Request, units: Sequence[object], raters: Sequence[object]) -> Flags:
+    """Return which of the pairs a roster lists; all of them where there is no roster."""
+    roster = read_roster(request)
+    if roster is None:
+        return np.ones(len(units), dtype=bool)
+    return np.array([pair in roster for pair in text_pairs(units, raters)], dtype=bool)

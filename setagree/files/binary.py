@@ -1,0 +1,151 @@
+"""Parquet files and Excel workbooks as tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from setagree.errors import FileError, SetagreeError, listing, missing_package
+from setagree.files.delimited import with_header
+from setagree.files.streams import Source
+from setagree.study.frames import as_pandas
+
+_MOST_UNPACKED = 2**32
+
+
+def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return the columns of a Parquet file; text stays in Arrow, lists arrive as codes.
+
+    A `limit` is how many rows are wanted at most.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
+    content = pa.BufferReader(_content(source))
+    try:
+        table = pq.read_table(content) if limit is None else _first_rows(content, limit)
+        table.validate(full=True)  # text that is none would fail later, far from here
+        names = table.column_names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
+    if not table.num_rows:
+        raise FileError(f"{source} has columns and no rows.")
+    # A column of long texts that nobody asks for is not made Python objects.
+    text = {
+        name: pd.Series(pd.arrays.ArrowExtensionArray(column))
+        for name, column in zip(names, table.columns, strict=True)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    }
+    others = as_pandas(table, [name for name in names if name not in text])
+    return pd.DataFrame({name: text[name] if name in text else others[name] for name in names})
+
+
+def _content(source: Source) -> bytes:
+    """Return the bytes of a file, in memory: a compressed one does not seek from its end."""
+    most = max(_MOST_UNPACKED, source.n_stored())
+    content = source.content(most)
+    if len(content) > most:
+        raise FileError(
+            f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
+            "so that it need not be outside."
+        )
+    return content
+
+
+def _first_rows(content: Any, limit: int) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(content)
+    return pa.Table.from_batches(islice(file.iter_batches(limit), 1), file.schema_arrow)
+
+
+def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return the cells of the one sheet that has some, as the text that a CSV would hold.
+
+    A `limit` is how many rows are wanted at most.
+    """
+    try:
+        import openpyxl  # noqa: F401 - what follows needs it
+    except ImportError:
+        raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files") from None
+    with source.raw() as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
+        try:
+            rows = list(_text_rows(source, file, limit))
+        except SetagreeError:
+            raise
+        except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
+            raise FileError(f"{source} is a damaged workbook: {error}.") from error
+    if not rows:
+        raise FileError(f"{source} has no cells but blank ones.")
+    # One cell far to the right makes thousands of columns, all blank but itself.
+    places = sorted({place for row in rows for place, text in enumerate(row) if text})
+    cells = [[row[place] if place < len(row) else "" for place in places] for row in rows]
+    return with_header(source, pd.DataFrame(cells, columns=places))
+
+
+def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[list[str]]:
+    """Yield the rows that are not blank."""
+    sheet = _only_sheet(source, _loaded(file))
+    cells = list(islice(_cells(sheet), limit))
+    formulas = any(cell.data_type == "f" for row in cells for cell in row)
+    # What a formula gave when the workbook was saved stands in a second reading of it.
+    stored = _cells(_loaded(file, data_only=True)[sheet.title]) if formulas else iter(cells)
+    for row, values in zip(cells, stored, strict=limit is None):
+        for cell, value in zip(row, values, strict=True):
+            if cell.data_type == "f" and value.value is None:
+                raise FileError(
+                    f"{source}, cell {cell.coordinate} is a formula whose result is not stored; "
+                    "open the workbook, save it, and read it again."
+                )
+            if value.data_type == "e":
+                raise FileError(f"{source}, cell {cell.coordinate} is an error, {value.value}.")
+        texts = [_as_text(cell.value) for cell in values]
+        if any(text.strip() for text in texts):
+            yield texts
+
+
+def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
+    import openpyxl
+
+    file.seek(0)
+    return openpyxl.load_workbook(file, read_only=True, data_only=data_only)
+
+
+def _only_sheet(source: Source, book: Any) -> Any:
+    sheets: Sequence[Any] = book.worksheets
+    filled = [s for s in sheets if any(c.value is not None for row in _cells(s) for c in row)]
+    if not filled:
+        raise FileError(f"{source} has no cells.")
+    if len(filled) > 1:
+        raise FileError(
+            f"{source} has cells in {len(filled)} sheets ({listing([s.title for s in filled])}); "
+            "keep one, or pass the frame of pandas.read_excel(..., sheet_name=..., dtype=str)."
+        )
+    return filled[0]
+
+
+def _cells(sheet: Any) -> Iterator[Sequence[Any]]:
+    sheet.reset_dimensions()  # some programs store a size that is too small
+    return iter(sheet.rows)
+
+
+def _as_text(value: object) -> str:
+    """Return what a spreadsheet writes to CSV for a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return value.date().isoformat()
+    return str(value)

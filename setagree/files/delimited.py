@@ -1,0 +1,339 @@
+"""CSV and TSV files as tables of text."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import MOST_BYTES
+from setagree.errors import FileError, counted, listing
+from setagree.files.streams import Source
+
+if TYPE_CHECKING:
+    from pandas.io.parsers import TextFileReader
+
+DELIMITERS = (",", ";", "\t", "|")
+"""What may stand between two columns, in order of preference."""
+
+# The reader of pandas passes on whatever goes wrong while it asks for bytes, but not every Ctrl-C.
+_LOST = "Calling read(nbytes) on source failed"
+_SAMPLE = 2**16
+_BLOCK = 2**20
+_LONGEST_LINE = 16 * 2**20
+_PIECE = 2**24
+_MOST_UNPACKED = MOST_BYTES
+
+
+def read_delimited(source: Source, sep: str | None) -> pd.DataFrame:
+    """Return the cells of a CSV or TSV file as text; see `read_table`."""
+    source = replace(source, delimiter=sep or _delimiter(source))
+    survey = _survey(source, most=max(_MOST_UNPACKED, source.n_stored()))
+    with _parsed(source) as reader:
+        cells = reader.read()
+    if survey.doubts(len(cells), _n_blank(cells)):
+        _check_records(source)
+    return with_header(source, cells)
+
+
+def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
+    """Yield the rows of `read_delimited`, some megabytes of the file at a time.
+
+    Columns without a name are all there, blank or not.
+
+    Raises
+    ------
+    FileError
+        As `read_delimited` does; when all rows were given, where only then it is seen.
+    """
+    source = replace(source, delimiter=_delimiter(source))
+    survey = _survey(source)
+    with _parsed(source) as reader:
+        first = _next_rows(reader, 1)
+        written, names = _header(source, first)
+        n_rows, n_blank = 1, _n_blank(first)
+        while len(cells := _next_rows(reader, survey.rows_in(_PIECE))):
+            frame = cells.set_axis(names, axis="columns")
+            _refuse_header(source, frame, written, above=n_rows - 1)
+            yield frame
+            n_rows, n_blank = n_rows + len(cells), n_blank + _n_blank(cells)
+    if survey.doubts(n_rows, n_blank):
+        _check_records(source)
+    if n_rows == 1:
+        raise FileError(f"{source} has a header and no rows below it.")
+
+
+def header_names(source: Source) -> list[str]:
+    """Return the names of the columns of a CSV or TSV file; ``column 1`` is one without a name."""
+    source = replace(source, delimiter=_delimiter(source))
+    with _parsed(source) as reader:
+        return _header(source, _next_rows(reader, 1))[1]
+
+
+def sniff_delimiter(sample: str) -> str:
+    r"""Return what stands between the columns of a table that begins with ``sample``.
+
+    The header decides: labels, and so their separators, are in the rows below it. Among the
+    characters that split the header, one that splits every row into as many cells is preferred.
+
+    Examples
+    --------
+    >>> sniff_delimiter("unit;rater;labels\nu1;ann;joy, fear\nu1;bob;joy\n")
+    ';'
+    """
+    widths = {mark: _widths(sample, mark) for mark in DELIMITERS}
+    fitting = [mark for mark in DELIMITERS if widths[mark][0] > 1]
+    return max(fitting, key=lambda m: (len(set(widths[m])) == 1, widths[m][0]), default=",")
+
+
+def _widths(sample: str, delimiter: str) -> list[int]:
+    """Return how many cells each record of the sample has."""
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    return [len(cells) for cells in rows if cells] or [0]
+
+
+def _delimiter(source: Source) -> str:
+    with source.open() as stream:
+        start = stream.read(_SAMPLE)
+    if not start:
+        raise FileError(f"{source} is empty.")
+    sample = codecs.getincrementaldecoder(source.encoding)("replace").decode(start)
+    if len(start) == _SAMPLE and "\n" in sample:
+        sample = sample[: sample.rindex("\n")]
+    tabbed = source.suffix in {".tsv", ".tab"}
+    return "\t" if tabbed and _widths(sample, "\t")[0] > 1 else sniff_delimiter(sample)
+
+
+@contextmanager
+def _parsed(source: Source) -> Iterator[TextFileReader]:
+    """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
+    try:
+        with source.open() as stream:
+            yield pd.read_csv(
+                stream,
+                sep=source.delimiter,
+                encoding=source.encoding,
+                # A header that pandas knows of would hide repeated names and shift long rows.
+                header=None,
+                dtype=str,
+                keep_default_na=False,
+                na_filter=False,
+                iterator=True,
+            )
+    except pd.errors.EmptyDataError:
+        raise FileError(f"{source} has blank lines and nothing else.") from None
+    except pd.errors.ParserError as error:
+        if _LOST in str(error):
+            raise KeyboardInterrupt from error
+        _check_records(source)
+        raise FileError(f"{source} cannot be read as a table: {error}") from error
+    except UnicodeDecodeError:
+        _survey(source)  # which tells where
+        raise
+
+
+def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
+    """Return the next rows, none at the end."""
+    try:
+        return reader.get_chunk(n).reset_index(drop=True)
+    except StopIteration:
+        return pd.DataFrame()
+
+
+def _n_blank(cells: pd.DataFrame) -> int:
+    """Return how many rows have a blank last cell."""
+    return int((cells.iloc[:, -1] == "").sum())
+
+
+def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells of text below their header, which is the first row."""
+    written, names = _header(source, cells)
+    frame = cells.iloc[1:].reset_index(drop=True)
+    if frame.empty:
+        raise FileError(f"{source} has a header and no rows below it.")
+    frame.columns = pd.Index(names)
+    _refuse_header(source, frame, written)
+    unnamed = [name for name, text in zip(names, written, strict=True) if not text]
+    return frame.drop(columns=[name for name in unnamed if (frame[name] == "").all()])
+
+
+def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the first row as it is written, and the names of the columns, all different."""
+    written = [str(name).lstrip("\ufeff").strip() for name in cells.iloc[0]]
+    # A workbook leaves out its blank columns.
+    named = zip(written, map(int, cells.columns), strict=True)
+    names = [name or f"column {place + 1}" for name, place in named]
+    if repeated := sorted(name for name, n in Counter(names).items() if n > 1):
+        raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
+    return written, names
+
+
+def _refuse_header(
+    source: Source, frame: pd.DataFrame, written: Sequence[str], *, above: int = 0
+) -> None:
+    """Refuse a row that is the header again; so many rows stand above the first."""
+    # A file that was appended to another may begin with a byte order mark.
+    again = np.flatnonzero(frame.iloc[:, 0].isin([written[0], f"\ufeff{written[0]}"]).to_numpy())
+    again = again[(frame.iloc[again, 1:] == written[1:]).all(axis=1).to_numpy(dtype=bool)]
+    if again.size:
+        raise FileError(
+            f"{source} repeats its header in row {above + again[0] + 1:,} below the first: it "
+            "looks like several files in one. Drop those rows, or pass the files as a pattern."
+        )
+
+
+@dataclass
+class _Survey:
+    """What one pass over the text of a file finds, in bounded memory.
+
+    `n_open_ends` counts the lines that end in a delimiter, so that their last cell is blank;
+    `line` is the one that is still being read.
+    """
+
+    source: Source
+    n_bytes: int = 0
+    n_lines: int = 0
+    n_open_ends: int = 0
+    line: str = ""
+    decoder: io.IncrementalNewlineDecoder = field(init=False)
+
+    def __post_init__(self) -> None:
+        decode = codecs.getincrementaldecoder(self.source.encoding)()
+        self.decoder = io.IncrementalNewlineDecoder(decode, translate=True)
+
+    def feed(self, block: bytes, *, final: bool = False) -> None:
+        """Take in the next bytes."""
+        lines, end, self.line = (self.line + self._decode(block, final=final)).rpartition("\n")
+        self.n_bytes += len(block)
+        self._count(lines + end)
+        if len(self.line) > _LONGEST_LINE:
+            place = f"{self.source}, line {self.n_lines + 1:,}"
+            raise FileError(f"{place} is longer than {_LONGEST_LINE:,} characters; is it a table?")
+
+    def finish(self) -> None:
+        """Take in the end of the file."""
+        self.feed(b"", final=True)
+        if self.line:
+            self._count(self.line + "\n")
+
+    def doubts(self, n_rows: int, n_blank: int) -> bool:
+        """Say whether the rows of the table are not plainly the lines of the file.
+
+        pandas pads a short row with blank cells, and a forgotten quote may swallow lines.
+        `n_blank` is how many of the rows have a blank last cell.
+        """
+        return self.n_lines != n_rows or self.n_open_ends != n_blank
+
+    def rows_in(self, n_bytes: int) -> int:
+        """Return about how many rows so many bytes hold."""
+        return max(1, n_bytes * self.n_lines // max(self.n_bytes, 1))
+
+    def _count(self, lines: str) -> None:
+        if "\0" in lines:
+            line = self.n_lines + lines[: lines.index("\0")].count("\n") + 1
+            raise FileError(f"{self.source}, line {line:,} has a NUL character; it is no text.")
+        mark = self.source.delimiter
+        self.n_lines += lines.count("\n")
+        self.n_open_ends += lines.count(f"{mark}\n") + lines.count(f'{mark}""\n')
+
+    def _decode(self, block: bytes, *, final: bool) -> str:
+        try:
+            return self.decoder.decode(block, final)
+        except UnicodeDecodeError as error:
+            # The decoder may hold back the first bytes of a character from the block before.
+            start = self.n_bytes + len(block) - len(error.object)
+            raise self._undecodable(error, start) from error
+
+    def _undecodable(self, error: UnicodeDecodeError, start: int) -> FileError:
+        line = self.n_lines + error.object[: error.start].count(b"\n") + 1
+        utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+        other = "'utf-16'" if utf16 else "'cp1252' or 'latin-1'"
+        called = "UTF-8" if self.source.encoding == "utf-8-sig" else self.source.encoding
+        return FileError(
+            f"{self.source} is not {called}: byte 0x{error.object[error.start]:02x} at offset "
+            f"{start + error.start:,} (line {line:,}); name its encoding, perhaps encoding={other}."
+        )
+
+
+def _survey(source: Source, *, most: int | None = None) -> _Survey:
+    """Read the text of a file once; a file that is read into memory unpacks to `most` bytes."""
+    survey = _Survey(source)
+    with source.open() as stream:
+        while block := stream.read(_BLOCK):
+            survey.feed(block)
+            if most is not None and survey.n_bytes > most:
+                raise FileError(
+                    f"{source} unpacks to more than {most:,} bytes, too many to read into memory; "
+                    "say memory_limit= to read it in pieces, or make it Parquet."
+                )
+    survey.finish()
+    return survey
+
+
+def _check_records(source: Source) -> None:
+    """Read a file record by record and raise at the first that does not fit the header."""
+    width = 0
+    with (
+        source.open() as stream,
+        io.TextIOWrapper(stream, source.encoding, newline="") as text,
+        _long_cells(),
+    ):
+        for line, cells in _records(text, source):
+            if len(cells) < 2 and not "".join(cells).strip():
+                continue
+            width = width or len(cells)
+            if len(cells) != width:
+                raise _misfit(source, line, len(cells), width)
+
+
+def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line where each record starts and its cells."""
+    taken: list[str] = []
+    kept = (taken.append(line) or line for line in lines)  # type: ignore[func-returns-value]
+    reader = csv.reader(kept, delimiter=source.delimiter)
+    try:
+        for cells in reader:
+            _check_quotes(source, taken)
+            yield reader.line_num - len(taken) + 1, cells
+            taken.clear()
+    except csv.Error:
+        line = reader.line_num - len(taken) + 1
+        raise FileError(
+            f"{source}, line {line:,}: a quote opens a cell and is not closed as it should be; "
+            'a quote inside a quoted cell is written as two: "".'
+        ) from None
+
+
+def _check_quotes(source: Source, record: Sequence[str]) -> None:
+    """Raise csv.Error where a forgotten quote may have opened or stretched a record."""
+    if len(record) > 1 or record[0].count('"') % 2:
+        list(csv.reader(record, delimiter=source.delimiter, strict=True))
+
+
+def _misfit(source: Source, line: int, n_cells: int, width: int) -> FileError:
+    mark = repr(source.delimiter)
+    hint = (
+        f"put a cell that contains {mark} in double quotes"
+        if n_cells > width
+        else f"write {mark} for blank cells too, and see that the file is not cut off"
+    )
+    cells = counted(n_cells, "cell")
+    return FileError(f"{source}, line {line:,} has {cells}, the header {width:,}; {hint}.")
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the csv module read cells as long as a line may be."""
+    usual = csv.field_size_limit(_LONGEST_LINE)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)

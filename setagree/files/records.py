@@ -1,0 +1,215 @@
+"""JSON and JSON lines as tables."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import FileError, counted, shorten
+from setagree.files.streams import Source
+from setagree.study.codes import Column, as_objects
+from setagree.study.names import check_text
+from setagree.study.numbers import inferred, number_of_json
+
+_MOST_BYTES = 2**30
+_PIECE = 2**22
+_LINES = {".jsonl", ".ndjson"}
+
+
+def read_json(source: Source) -> pd.DataFrame:
+    """Return the table in a JSON file: a list of objects, one object a line, or lists by name.
+
+    A key that an object does not have is a missing cell, as null is.
+    """
+    text = _text(source)
+    lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
+    if not lines:
+        raise FileError(f"{source} is empty.")
+    if _in_lines(source, lines):
+        return _of_rows(source, _read_lines(source, lines), "line", list(lines))
+    found = _parsed(source, text, 1)
+    if isinstance(found, dict):
+        return _of_columns(source, found)
+    if isinstance(found, list):
+        return _of_rows(source, found, "record", range(len(found)))
+    raise FileError(f"{source} holds {shorten(found)}, not a list of objects.")
+
+
+def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
+    """Yield the objects of JSON lines, some megabytes of the file at a time.
+
+    Raises
+    ------
+    FileError
+        The lines are no objects, as in `read_json`; or the file is one JSON list.
+    """
+    empty = True
+    for lines in _line_pieces(source):
+        if empty and not _in_lines(source, lines):
+            raise FileError(
+                f"{source} is one list of JSON, which is read into memory as a whole; write one "
+                "object a line, or drop memory_limit= and the like."
+            )
+        rows, empty = _read_lines(source, lines), False
+        _refuse_others(source, rows, "line", list(lines))
+        yield rows
+    if empty:
+        raise FileError(f"{source} is empty.")
+
+
+def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
+    """Yield lines that are not blank by their numbers."""
+    lines: dict[int, str] = {}
+    size = number = 0
+    try:
+        with (
+            source.open() as stream,
+            io.TextIOWrapper(stream, source.encoding, newline="\n") as text,
+        ):
+            for number, line in enumerate(text, 1):
+                if line.strip():
+                    lines[number] = line.removesuffix("\n")
+                    size += len(line)
+                if size > _PIECE:
+                    yield lines
+                    lines, size = {}, 0
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{source} is not {error.encoding}, somewhere below line {number:,}; name its "
+            "encoding, perhaps encoding='utf-16'."
+        ) from error
+    if lines:
+        yield lines
+
+
+def _text(source: Source) -> str:
+    content = source.content(_MOST_BYTES)
+    if len(content) > _MOST_BYTES:
+        raise FileError(f"{source} is over {_MOST_BYTES:,} bytes of JSON; make it Parquet or CSV.")
+    try:
+        return content.decode(source.encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"{source} is not {error.encoding}: byte 0x{content[error.start]:02x} at offset "
+            f"{error.start:,} (line {line:,}); name its encoding, perhaps encoding='utf-16'."
+        ) from error
+
+
+def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
+    """Say whether each line is an object of its own."""
+    if source.suffix in _LINES:
+        return not next(iter(lines.values())).lstrip().startswith("[")
+    try:
+        return len(lines) > 1 and isinstance(json.loads(next(iter(lines.values()))), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
+    try:
+        # One call for all is several times as fast as one for each.
+        rows = _loads(f"[{','.join(lines.values())}]")
+    except (ValueError, RecursionError):
+        rows = []
+    if len(rows) == len(lines):
+        return list(rows)
+    return [_parsed(source, line, number) for number, line in lines.items()]
+
+
+def _parsed(source: Source, text: str, line: int) -> Any:
+    """Return what JSON text stands for; it begins in that line of the file."""
+    try:
+        return _loads(text)
+    except json.JSONDecodeError as error:
+        cut = " (is the file cut off?)" if not text[error.pos :].strip() else ""
+        place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
+        raise FileError(f"{source}, {place}: {error.msg}{cut}.") from error
+    except (ValueError, RecursionError) as error:
+        place = f", line {line:,}" if line > 1 else ""
+        raise FileError(f"{source}{place}: {error}.") from error
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=unique_keys, parse_float=number_of_json)
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object that JSON writes so, refused where a key stands in it twice.
+
+    Raises
+    ------
+    ValueError
+        One does: which of the two is meant, nobody can tell.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {shorten(twice)} twice")
+    return found
+
+
+def _of_rows(
+    source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]
+) -> pd.DataFrame:
+    """Return a row for each object."""
+    if not rows:
+        raise FileError(f"{source} has no rows.")
+    _refuse_others(source, rows, noun, numbers)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _frame(source, {name: [row.get(name) for row in rows] for name in names})
+
+
+def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
+    """Refuse rows that are no objects."""
+    for number, row in zip(numbers, rows, strict=True):
+        if not isinstance(row, dict):
+            raise FileError(
+                f"{source}, {noun} {number:,} is {shorten(row)}; each is to be an object with a "
+                "key for each column."
+            )
+
+
+def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the columns of an object of lists, or of objects with the same keys, by name."""
+    cells = [v if isinstance(v, dict) else dict(enumerate(v)) for v in found.values() if _many(v)]
+    if len(cells) < len(found) or not cells:
+        raise FileError(
+            f"{source} is one object of {counted(len(found), 'key')}; a list of objects, one a "
+            "row, is due, or a list of cells for each column."
+        )
+    if any(column.keys() != cells[0].keys() for column in cells):
+        raise FileError(f"{source} has columns of different lengths.")
+    rows = list(cells[0])
+    return _frame(
+        source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
+    )
+
+
+def _many(value: object) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _frame(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return columns whose whole numbers stay whole beside a missing one."""
+    for name in columns:
+        check_text(name, f"{source}: the column", FileError)
+    return pd.DataFrame({name: _series(as_objects(cells)) for name, cells in columns.items()})
+
+
+def _series(cells: npt.NDArray[np.object_]) -> Column:
+    """Return a column of numbers, text or objects; a whole number is rounded to no float."""
+    written = pd.Series(cells, dtype=object)
+    if written.isna().any():
+        return written
+    try:
+        return inferred(cells)
+    except UnicodeEncodeError:  # half a character, which JSON can write, is no text to Arrow
+        return written

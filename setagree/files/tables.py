@@ -1,0 +1,147 @@
+"""Tables in files: text, JSON, Parquet, Excel; compressed, several, or from standard input."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from setagree.errors import FileError, OptionError, listing
+from setagree.files.binary import read_parquet, read_workbook
+from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
+from setagree.files.records import read_json
+from setagree.files.streams import Source, find_sources, no_collection, readable
+from setagree.study.codes import Column
+from setagree.study.frames import stacked
+
+__all__ = ["DELIMITERS", "first_rows", "read_table", "sniff_delimiter"]
+
+_TEXT = {".csv", ".tsv", ".tab", ".txt"}
+_JSON = {".json", ".jsonl", ".ndjson"}
+_JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*\"")
+_SAMPLE = 2**12
+
+# What a file may be that says so in its first bytes, and that no table is read from.
+_OTHER_FORMATS = {
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel 2003 or older; save it as .xlsx",
+    b"ARROW1": "an Arrow file; read it with pyarrow and pass the table",
+    b"%PDF-": "a PDF",
+    b"SQLite format 3": "an SQLite database; query it with DuckDB and pass the relation",
+    b"7z\xbc\xaf": "a 7-zip archive; unpack it",
+}
+
+
+def read_table(
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", sep: str | None = None
+) -> pd.DataFrame:
+    r"""Return the table in a file, or in several: CSV, TSV, JSON, JSON lines, Parquet, Excel.
+
+    What the file is, and whether it is compressed (gzip, bzip2, xz, zstd, or a zip archive of one
+    file), its first bytes tell; that it is JSON, its ending tells too. The file is never changed.
+
+    In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are no missing values, and numbers
+    are not parsed. JSON and Parquet keep lists, numbers and missing values as they are.
+
+    Parameters
+    ----------
+    path : str or path
+        A file; a pattern such as ``"round-*.csv"`` that matches files with the same columns, which
+        are read in the order of their names; or ``"-"`` for standard input.
+    encoding : str
+        How the bytes spell text. A byte order mark is allowed for.
+    sep : str, optional
+        The one character between two columns of text (not the separator of labels inside a cell).
+        Default: a tab where the name ends in ``.tsv``, else whichever of ``, ; | \t`` the first
+        lines fit.
+
+    Returns
+    -------
+    DataFrame
+        A column for each name. A column of text without a name is called ``column 1`` by its place,
+        or left out if it is blank all the way down.
+
+    Raises
+    ------
+    FileError
+        The file is absent, is no table, or has a row that does not fit.
+    MissingDependencyError
+        It needs pyarrow or openpyxl, which are not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "study.csv")
+    ...     _ = file.write_text('unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,\nu1,cy,None\n')
+    ...     read_table(file)["labels"].tolist()
+    ['joy, fear', '', 'None']
+    """
+    if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
+        raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
+    with find_sources(path, encoding) as sources:
+        return _stack(sources, [_read_one(source, sep) for source in sources])
+
+
+def first_rows(path: Path, n: int) -> pd.DataFrame:
+    """Return the first rows of a workbook or a Parquet file."""
+    source = Source(path)
+    with readable(source):
+        read = read_workbook if source.is_workbook() else read_parquet
+        return read(source, limit=n)
+
+
+def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
+    with readable(source):
+        if source.is_workbook():
+            return read_workbook(source)
+        with source.open() as stream:
+            start = stream.read(_SAMPLE)
+        if start.startswith(b"PAR1\x15"):
+            return read_parquet(source)
+        for magic, what in _OTHER_FORMATS.items():
+            if start.startswith(magic):
+                raise FileError(f"{source} is {what}.")
+        if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
+            with no_collection():
+                return read_json(source)
+        return read_delimited(source, sep)
+
+
+def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all files, which must have the same columns in whatever order."""
+    for source, frame in zip(sources, frames, strict=True):
+        if differing := sorted(map(str, set(frames[0]).symmetric_difference(frame))):
+            raise FileError(
+                f"{source} and {sources[0]} have different columns: only one of them "
+                f"has {listing(differing)}."
+            )
+    if len(frames) == 1:
+        return frames[0]
+    for name in frames[0]:
+        _refuse_two_types(sources, [frame[name] for frame in frames])
+    return pd.DataFrame({name: stacked([frame[name] for frame in frames]) for name in frames[0]})
+
+
+def _refuse_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> None:
+    """Refuse numbers in one file and text in another: 1 and "1" would be two units, or raters."""
+    kinds = [_kind(column) for column in columns]
+    if {"text", "numbers"} <= {*kinds}:
+        text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))
+        raise FileError(
+            f"column {columns[0].name!r} is text in {text} and numbers in {numbers}, where 1 and "
+            "'1' would be two things; save both in one format."
+        )
+
+
+def _kind(column: Column) -> str | None:
+    """Return whether the cells are text, as in every CSV, or numbers; None for what is mixed."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return "numbers"
+    if not pd.api.types.is_object_dtype(column.dtype):
+        return "text" if pd.api.types.is_string_dtype(column.dtype) else None
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    numbers = dict.fromkeys(("integer", "floating", "decimal"), "numbers")
+    return {"string": "text", **numbers}.get(kind)

@@ -1,0 +1,41 @@
+"""Units drawn with replacement, block by block; a seed gives the same draws always."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.checks import check_drawing
+from setagree.progress import track
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+ENTRIES_AT_ONCE = 4_000_000
+"""Entries of a block of draws; 32 MB."""
+
+_LONG_WORK = 200_000_000
+
+
+def draw_units(
+    n_units: int, n_resamples: int, generator: np.random.Generator, *, width: int = 1
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield blocks of shape (b, n_units) of unit positions drawn with replacement.
+
+    `width` is what a draw costs besides the units: the values it is summed over.
+    """
+    check_drawing(n_resamples, max(n_units, width))
+    at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
+    starts = range(0, n_resamples, at_once)
+    long = n_resamples * max(n_units, width) > _LONG_WORK
+    for start in track(starts, total=len(starts), what="resamples", long=long):
+        yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
+
+
+def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) -> Floats:
+    """Return how often each row (pattern or unit) was drawn, of shape (b, n_rows)."""
+    b = len(draws)
+    cells = rows[draws] + n_rows * np.arange(b)[:, None]
+    return np.bincount(cells.ravel(), minlength=b * n_rows).reshape(b, n_rows).astype(np.float64)

@@ -1,0 +1,166 @@
+"""Files of text as Parquet: copied by the readers of tables in memory, some megabytes at a time.
+
+DuckDB reads CSV and JSON itself, and faster, but not every file as the readers of memory do, and
+a row that is read otherwise is another number. So these read it here, too. What they keep of a
+file, three columns of it, is written into the folder for what does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from setagree.errors import DataError, FileError, a_type, listing, missing_package
+from setagree.files.delimited import delimited_pieces
+from setagree.files.records import line_pieces
+from setagree.files.streams import Source, no_collection, readable
+from setagree.large.partitions import spelled
+from setagree.study.labels import is_missing
+from setagree.study.names import check_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TextKind: TypeAlias = Literal["delimited", "json lines"]
+_ENCODER = json.JSONEncoder(default=float)
+_APART = ("text", "number")
+Cells: TypeAlias = "Mapping[str, Any]"
+
+
+@dataclass
+class Copy:
+    """A file of text, copied.
+
+    Attributes
+    ----------
+    source : Source
+        The file.
+    path : str
+        The Parquet file: ``unit``, ``rater`` and ``answer`` as text; answers of JSON as JSON.
+    names : dict of str to None
+        The columns of the file, which are those that memory finds, in their order.
+    kinds : dict of str to set of str
+        What the cells of each role are: text, numbers, or neither.
+    """
+
+    source: Source
+    path: str
+    names: dict[str, None] = field(default_factory=dict)
+    kinds: dict[str, set[str]] = field(default_factory=dict)
+
+
+def copy_text(source: Source, kind: TextKind, columns: Mapping[str, str], path: str) -> Copy:
+    """Copy the three columns of a file, which are named by role.
+
+    Raises
+    ------
+    FileError
+        The file is no table to the reader of memory; or there is no room for the copy.
+    """
+    copy = Copy(source, path)
+    pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_package("reducing large files", "pyarrow", "files") from None
+    with readable(source), pq.ParquetWriter(path, _schema()) as writer, no_collection():
+        for cells in pieces:
+            _write(writer, cells, copy)
+    return copy
+
+
+def check_alike(copies: Sequence[Copy]) -> None:
+    """Raise `FileError` where files of one table differ as memory does not let them."""
+    first = copies[0]
+    for copy in copies:
+        if differing := sorted(copy.names.keys() ^ first.names.keys()):
+            raise FileError(
+                f"{copy.source} and {first.source} have different columns: only one of them has "
+                f"{listing(differing)}."
+            )
+    for role in first.kinds:
+        found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
+        text, numbers = (found[kind] for kind in _APART)
+        if text and numbers:
+            raise FileError(
+                f"the {role} is text in {text[0].source} and numbers in {numbers[0].source}, where "
+                "1 and '1' would be two things; write both in one way."
+            )
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([(role, pa.large_string()) for role in ("unit", "rater", "answer")])
+
+
+def _write(writer: Any, cells: Cells, copy: Copy) -> None:
+    import pyarrow as pa
+
+    try:
+        table = pa.table(cells, schema=_schema())
+    except UnicodeEncodeError:
+        for role in ("unit", "rater"):  # answers are copied as JSON, which spells it
+            for name in cells[role]:
+                check_text(name, f"{copy.source}: the {role}", FileError)
+        raise
+    try:
+        writer.write_table(table)
+    except OSError as error:
+        raise FileError(
+            f"the copy of {copy.source} cannot be written ({error}); name a folder with room as "
+            "spill=."
+        ) from error
+
+
+def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
+    """Yield the cells of the roles; find the columns."""
+    blank: set[str] | None = None
+    for piece in delimited_pieces(copy.source):
+        copy.names = dict.fromkeys(piece.columns)
+        blank = {name for place, name in enumerate(piece, 1) if name == f"column {place}"} & (
+            set(piece) if blank is None else blank
+        )
+        blank = {name for name in blank if (piece[name] == "").all()}
+        if missing := [name for name in columns.values() if name not in copy.names]:
+            raise FileError(f"{copy.source} has no column {missing[0]!r}.")
+        yield {role: piece[name] for role, name in columns.items()}
+    copy.names = {name: None for name in copy.names if name not in (blank or set())}
+
+
+def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
+    """Yield the cells of the roles, identifiers as text and answers as JSON; find the keys."""
+    spell: dict[str, Callable[[Any, str], str]] = {"unit": _id, "rater": _id, "answer": _json}
+    copy.kinds = {role: set() for role in columns}
+    for rows in line_pieces(copy.source):
+        copy.names.update(dict.fromkeys(name for row in rows for name in row))
+        cells = {}
+        for role, name in columns.items():
+            found = [row.get(name) for row in rows]
+            copy.kinds[role].update(map(_kind, {type(c) for c in found if not is_nothing(c)}))
+            cells[role] = [None if is_nothing(c) else spell[role](c, role) for c in found]
+        yield cells
+
+
+def is_nothing(cell: object) -> bool:
+    """Say whether JSON has no value there: null, or NaN, which Python writes."""
+    return cell is None or (isinstance(cell, float) and is_missing(cell))
+
+
+def _kind(kind: type) -> str:
+    if kind is str:
+        return "text"
+    return "number" if kind in {int, float, bool, Decimal} else "other"
+
+
+def _id(cell: Any, role: str) -> str:
+    if isinstance(cell, list | dict):
+        raise DataError(f"a {role} is named by text or a number (this is {a_type(cell)}).")
+    return spelled(cell)
+
+
+def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - as identifiers are
+    return str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell)

@@ -1,0 +1,147 @@
+"""Dask: each partition is reduced where it is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from setagree.errors import DataError, SetagreeError
+from setagree.large.engines import stopped
+from setagree.large.partitions import (
+    Part,
+    code_part,
+    find_cell,
+    merge_parts,
+    merge_surveys,
+    reduce_part,
+    survey_part,
+)
+from setagree.large.survey import CodedCells, Reading, code_cells
+
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+
+_FAN = 8
+
+
+def is_dask(data: object) -> bool:
+    """Say whether an object is a data frame of Dask, without importing it."""
+    package = type(data).__module__.partition(".")[0]
+    return package in {"dask", "dask_expr"} and hasattr(data, "to_delayed")
+
+
+def reduce_dask(
+    frame: Any,
+    columns: Mapping[str, str],
+    reading: Reading,
+    *,
+    assume_unique: bool,
+    partitioned_by_unit: bool,
+    keep_raters: bool = False,
+) -> tuple[CodedCells, Part]:
+    """Return the coded answers of a Dask frame and its patterns.
+
+    The rows are shuffled once, so that a partition holds whole units, unless it does already.
+    """
+    from dask.delayed import delayed
+
+    frame = _before_text(frame)[list(columns.values())]
+    _refuse_made_text(frame)
+    picked = frame.rename(columns={c: r for r, c in columns.items()})
+    parts = picked.to_delayed()
+    survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
+
+    def place(position: int) -> str:
+        cell = survey.cells[position] if position < len(survey.cells) else None
+        return str(_compute(_tree([delayed(find_cell)(p, cell) for p in parts], max)))
+
+    coded = code_cells(survey, reading, name=columns["answer"], place=place)
+    codes = delayed(dict(zip(survey.cells, coded.answers.codes.tolist(), strict=False)))
+    rows: Sequence[Delayed] = [delayed(code_part)(p, codes, coded.null_code) for p in parts]
+    if not partitioned_by_unit:
+        rows = _shuffled(rows)
+    how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
+    reduced = [delayed(reduce_part)(p, **how) for p in rows]
+    return coded, _compute(_tree(reduced, merge_parts))
+
+
+def _before_text(frame: Any) -> Any:
+    """Return a frame as it was before Dask made text of its objects, if that was the last step."""
+    before = _source(frame, frame.expr)
+    return frame if before is None else before
+
+
+def _source(frame: Any, step: Any) -> Any:
+    """Return the frame that a step of another makes text of, None where it does something else."""
+    # Where Dask keeps this function has changed with its releases.
+    collection: Any = vars(inspect.getmodule(type(frame)))["new_collection"]
+    kind = type(step).__name__
+    if kind == "ArrowStringConversion":
+        return collection(step.frame)
+    if kind.startswith("FromPandas") and step.operand("pyarrow_strings_enabled"):
+        return collection(step.substitute_parameters({"pyarrow_strings_enabled": False}))
+    return None
+
+
+def _refuse_made_text(frame: Any) -> None:
+    """Refuse objects that Dask makes text of where a frame enters it, as it does by default.
+
+    Raises
+    ------
+    DataError
+        Some are no text: True would be read as the text 'True', and 1 be the same as '1'.
+    """
+    from dask.delayed import delayed
+
+    # Optimised, the steps read the columns of need alone.
+    sources = [_source(frame, step) for step in frame.optimize(fuse=False).expr.walk()]
+    for source in [one for one in sources if one is not None and "object" in map(str, one.dtypes)]:
+        parts = [delayed(_no_text)(part) for part in source.to_delayed()]
+        for name, what in _compute(_tree(parts, _merged)).items():
+            raise DataError(
+                f"column {name!r} holds {what} objects, of which Dask makes text (True becomes "
+                "'True'); give the column one type, or say dask.config.set({'dataframe.convert-"
+                "string': False}) before the frame is made."
+            )
+
+
+def _merged(found: Sequence[dict[Any, str]]) -> dict[Any, str]:
+    return {name: what for one in found for name, what in one.items()}
+
+
+def _no_text(part: pd.DataFrame) -> dict[Any, str]:
+    """Return the columns of objects that are no text, and what they are."""
+    objects = [name for name in part.columns if part[name].dtype == object]
+    kinds = {name: pd.api.types.infer_dtype(part[name], skipna=True) for name in objects}
+    return {name: kind for name, kind in kinds.items() if kind not in {"string", "empty"}}
+
+
+def _shuffled(parts: Sequence[Delayed]) -> Sequence[Delayed]:
+    """Bring all annotations of a unit together."""
+    import dask.dataframe as dd
+
+    meta = pd.DataFrame({"unit": [""], "rater": [""], "code": [0]}, dtype=object).astype(
+        {"code": "int64"}
+    )
+    rows = dd.from_delayed(parts, meta=meta.iloc[:0], verify_meta=False)
+    return rows.shuffle("unit").to_delayed()  # type: ignore[no-any-return]
+
+
+def _tree(parts: Sequence[Delayed], merge: Callable[[Sequence[Any]], Any]) -> Delayed:
+    """Merge a few at a time, so that no worker holds all parts."""
+    from dask.delayed import delayed
+
+    parts = [delayed(merge)(parts[k : k + _FAN]) for k in range(0, len(parts), _FAN)]
+    return parts[0] if len(parts) == 1 else _tree(parts, merge)
+
+
+def _compute(result: Delayed) -> Any:
+    try:
+        return result.compute()  # type: ignore[no-untyped-call]
+    except SetagreeError:
+        raise
+    except Exception as error:  # whatever goes wrong in a cluster, or in the user's own graph
+        raise stopped("Dask", error) from error

@@ -1,0 +1,347 @@
+"""Files that are reduced piece by piece: Parquet, delimited text, JSON lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from setagree.errors import FileError, OptionError, listing, missing_package
+from setagree.files.delimited import header_names
+from setagree.files.records import line_pieces
+from setagree.files.streams import Source, find_sources, no_collection, readable
+from setagree.large.copies import check_alike, copy_text
+
+FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
+
+LARGE = 2**30
+"""Files of more bytes than this together are reduced, not read into memory."""
+
+_WILD = set("*?[]")
+_AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
+_TEXT = {".csv", ".tsv", ".tab", ".txt"}
+_LINES = {".jsonl", ".ndjson"}
+_IN_MEMORY = "drop memory_limit= and the like to read it into memory"
+# The types of Arrow that are types of Parquet, too; of others DuckDB sees what they are stored as.
+_READ = re.compile(
+    r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
+    r"|list|large_list|fixed_size_list|struct|map|extension<arrow.(uuid|json)>"
+)
+_DIGITS = re.compile(r"decimal\d+\((\d+)")
+_MOST_DIGITS = 38
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files with one table.
+
+    Attributes
+    ----------
+    sources : list of Source
+        The files.
+    kind : {"parquet", "delimited", "json lines"}
+        What they are.
+    names : list of str
+        The columns; of JSON lines those that the first lines have.
+    types : tuple of dict
+        The types of the columns of each Parquet file.
+    """
+
+    sources: list[Source]
+    kind: FileKind
+    names: list[str]
+    types: tuple[Mapping[str, str], ...] = ()
+
+    def all_names(self) -> list[str]:
+        """Return the keys that objects in JSON lines have anywhere, or the columns."""
+        if self.kind != "json lines":
+            return self.names
+        names: dict[str, None] = {}
+        for source in self.sources:
+            with readable(source), no_collection():
+                for rows in line_pieces(source):
+                    names.update(dict.fromkeys(name for row in rows for name in row))
+        return list(names)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read the files, which is done several times.
+
+        Raises
+        ------
+        FileError
+            One was written to meanwhile, so that not all saw the same rows.
+        """
+        before = list(map(_stamp, self.sources))
+        yield
+        for source, stamp in zip(self.sources, before, strict=True):
+            if _stamp(source) != stamp:
+                raise FileError(f"{source} changed while it was read, so there is no result.")
+
+    def ready(self, folder: str, columns: Mapping[str, str]) -> Ready:
+        """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
+
+        Raises
+        ------
+        FileError
+            Two files cannot be parts of one table; or one is no table.
+        """
+        if self.kind == "parquet":
+            self._check_names(columns)
+            self._check_types(columns)
+            return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
+        copies = [
+            copy_text(source, self.kind, columns, str(Path(folder, f"{place}.parquet")))
+            for place, source in enumerate(self.sources)
+        ]
+        check_alike(copies)
+        paths = _plain([copy.path for copy in copies])
+        return Ready(paths, [*copies[0].names], {r: r for r in columns}, self.kind == "json lines")
+
+    def _check_types(self, columns: Mapping[str, str]) -> None:
+        """Refuse columns of several types, which DuckDB would make one by rounding."""
+        for column in columns.values():
+            for source, known in zip(self.sources, self.types, strict=True):
+                if known[column] != self.types[0][column]:
+                    raise FileError(
+                        f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
+                        f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
+                    )
+                if not _READ.match(known[column]) or _wide_decimal(known[column]):
+                    raise FileError(
+                        f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
+                        f"otherwise; write text or numbers, or {_IN_MEMORY}."
+                    )
+
+    def _check_names(self, columns: Mapping[str, str]) -> None:
+        """Refuse names that DuckDB, which does not tell cases apart, takes as another or none."""
+        for column in columns.values():
+            alike = [name for name in self.names if name.lower() == column.lower()]
+            if len(alike) > 1:
+                raise FileError(
+                    f"{self.sources[0]} has the columns {listing(alike)}, which are one to DuckDB; "
+                    f"rename all but one, or {_IN_MEMORY}."
+                )
+            if not column or "\0" in column:
+                raise FileError(
+                    f"{self.sources[0]} has a column {column!r}, which is no name to DuckDB; "
+                    f"rename it, or {_IN_MEMORY}."
+                )
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Parquet files that DuckDB reads.
+
+    Attributes
+    ----------
+    paths : list of str
+        The files.
+    names : list of str
+        All columns of the table, as memory finds them.
+    columns : dict of str to str
+        What the columns of the roles are called in the files.
+    in_json : bool
+        Whether the answers are JSON.
+    """
+
+    paths: list[str]
+    names: list[str]
+    columns: Mapping[str, str]
+    in_json: bool = False
+
+    def rows(self, connection: Any, paths: Sequence[str]) -> Any:
+        """Return the columns of some of the files by role."""
+        picked = ", ".join(f"{_name(column)} AS {role}" for role, column in self.columns.items())
+        listed = f"[{', '.join(map(_text, paths))}]"
+        reader = f"read_parquet({listed}, hive_partitioning=false)"
+        return connection.sql(f"SELECT {picked} FROM {reader}")  # noqa: S608 - all quoted
+
+
+@contextmanager
+def connect(
+    memory_limit: str | None, spill: str | os.PathLike[str] | None
+) -> Iterator[tuple[Any, str]]:
+    """Open DuckDB within a memory limit; what does not fit goes to a folder of its own.
+
+    The folder is made in `spill`, or among the temporary files, and removed in the end, also after
+    Ctrl-C; a process that is killed leaves it behind.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise missing_package("reducing large files", "duckdb", "files") from None
+    limit = _limit(memory_limit)
+    home = _folder(spill)
+    if set(home) & _WILD:
+        raise OptionError(f"the folder {home!r} is a pattern to DuckDB; name another as spill=.")
+    with _own_folder(home) as folder:
+        config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
+        try:
+            connection = duckdb.connect(config={**config, **limit})
+        except duckdb.Error as error:
+            raise _no_amount(memory_limit) from error
+        with connection:
+            # Where DuckDB takes the session for interactive, it would draw on the standard output.
+            connection.execute("SET enable_progress_bar = false")
+            yield connection, folder
+
+
+def _own_folder(home: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder in another, which is removed in the end."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="setagree-", dir=home)
+    except OSError as error:
+        raise OptionError(
+            f"no folder can be made in {home!r} ({error.strerror}); name another as spill=."
+        ) from error
+
+
+def _limit(memory_limit: object) -> dict[str, Any]:
+    """Return the limit as DuckDB takes it."""
+    if memory_limit is None:
+        return {}
+    if not (isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())):
+        raise _no_amount(memory_limit)
+    return {"memory_limit": memory_limit.strip()}
+
+
+def _no_amount(memory_limit: object) -> OptionError:
+    return OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
+
+
+def _folder(spill: object) -> str:
+    """Return the folder that `spill` names, or that of the system."""
+    if spill is None:
+        return tempfile.gettempdir()
+    if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
+        raise OptionError(f"spill={spill!r} is no folder; name one, or leave it out.")
+    folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
+    if not Path(folder).is_dir():
+        raise OptionError(f"spill={spill!r} is no folder.")
+    return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
+
+
+def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
+    """Return the files that are read piece by piece; None where they are of another kind.
+
+    Raises
+    ------
+    FileError
+        A file is absent, or the files have different columns.
+    """
+    with find_sources(path, encoding) as sources:
+        kinds = {_kind(source) for source in sources}
+        kind = kinds.pop() if len(kinds) == 1 else None
+        if kind is None:
+            return None
+        heads = [_head(source, kind) for source in sources]
+        types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
+    if kind != "json lines":
+        for source, head in zip(sources, heads, strict=True):
+            _check_alike(source, head, sources[0], heads[0])
+    names = list(dict.fromkeys(chain.from_iterable(heads)))
+    return Files(sources, kind, names, types)
+
+
+def _check_alike(one: Source, names: list[str], other: Source, others: list[str]) -> None:
+    """Refuse files with different columns; those without a name may be blank and be none."""
+    found, known = (
+        {name for place, name in enumerate(listed, 1) if name != f"column {place}"}
+        for listed in (names, others)
+    )
+    if found != known:
+        raise FileError(
+            f"{one} and {other} have different columns: only one of them has "
+            f"{listing(sorted(found ^ known))}."
+        )
+
+
+def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
+    """Return how large files are together; 0 where there are none, or for standard input."""
+    if os.fspath(path) == "-":
+        return 0
+    try:
+        with find_sources(path, encoding) as sources:
+            return sum(source.path.stat().st_size for source in sources)
+    except (OSError, ValueError):
+        return 0
+
+
+def _wide_decimal(dtype: str) -> bool:
+    """Say whether a type has more digits than decimals of DuckDB, which makes floats of it."""
+    digits = _DIGITS.match(dtype)
+    return digits is not None and int(digits[1]) > _MOST_DIGITS
+
+
+def _stamp(source: Source) -> tuple[int, ...]:
+    """Return what tells one state of a file from another; nothing where it is gone."""
+    try:
+        found = source.path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _kind(source: Source) -> FileKind | None:
+    if source.spool is not None:
+        return None
+    with readable(source), source.raw() as file:
+        start = file.read(4)
+    if start == b"PAR1":
+        return "parquet"
+    if source.suffix in _LINES:
+        return "json lines"
+    with readable(source):
+        return "delimited" if source.suffix in _TEXT and not source.is_workbook() else None
+
+
+def _head(source: Source, kind: FileKind) -> list[str]:
+    """Return the names of the columns; of JSON lines those of the first."""
+    if kind == "parquet":
+        return list(_types(source))
+    with readable(source):
+        if kind == "delimited":
+            return header_names(source)
+        return list(dict.fromkeys(name for row in next(line_pieces(source)) for name in row))
+
+
+def _types(source: Source) -> dict[str, str]:
+    """Return the type of each column; text is text however it is stored."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
+    try:
+        schema = pq.read_schema(source.path)
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
+    plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema]
+    texts = {"large_string": "string", "string_view": "string"}
+    spelled = [texts.get(str(one), str(one)) for one in plain]
+    return dict(zip(schema.names, spelled, strict=True))
+
+
+def _plain(paths: Sequence[str]) -> list[str]:
+    """Return whole paths; refuse those that DuckDB would take as patterns."""
+    whole = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - resolves no links
+    if wild := [path for path in whole if set(path) & _WILD]:
+        raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
+    return whole
+
+
+def _text(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _name(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

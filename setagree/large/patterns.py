@@ -1,0 +1,154 @@
+"""Patterns that came home from an engine, as a tally; and tallies of parts, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.errors import DataError, counted, shorten
+from setagree.large.survey import CodedCells
+from setagree.study.codes import as_objects
+from setagree.study.kept_raters import Given
+from setagree.study.tally import Tally
+
+Ints = npt.NDArray[np.int64]
+
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Pairs of unit and rater with more than one annotation.
+
+    Attributes
+    ----------
+    n : int
+        How many there are.
+    few : list of (unit, rater, times)
+        Some of them.
+    """
+
+    n: int
+    few: list[tuple[Any, Any, int]]
+
+    def __add__(self, other: Repeats) -> Repeats:
+        return Repeats(self.n + other.n, (self.few + other.few)[:_FEW])
+
+    def check(self) -> None:
+        """Raise `DataError` if there are any."""
+        if self.n:
+            places = "; ".join(
+                f"unit {shorten(unit)}, rater {shorten(rater)}: {times} times"
+                for unit, rater, times in self.few
+            )
+            raise DataError(
+                f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
+                "keep one row of each, or read the table into memory for duplicates='first', "
+                "'last' or 'union'."
+            )
+
+
+def tally_of_entries(entries: Any, pattern: Sequence[str]) -> Tally:
+    """Return the tally of a table of entries; its values are the codes.
+
+    An entry says that a pattern, known by the columns `pattern`, has `count` annotations of value
+    `code`, and that `times` units have the pattern. Where it also says that rater `who` gave them,
+    the tally keeps raters, who are codes, too.
+    """
+    asked = [*pattern, "times", "code", "count"]
+    keeps = "who" in entries.columns
+    columns = {n: entries[n].to_numpy() for n in [*asked, *["who"] * keeps]}
+    order = np.lexsort([columns["code"], *(columns[name] for name in pattern)])
+    columns = {name: column[order] for name, column in columns.items()}
+    starts = _starts([columns[name] for name in pattern])
+    given = _given(columns, starts) if keeps else None
+    entry = _starts([columns[name] for name in [*pattern, "code"]])
+    codes = columns["code"][entry].astype(np.int32)
+    return Tally(
+        "category",
+        tuple(range(int(codes.max(initial=-1)) + 1)),
+        np.append(np.searchsorted(entry, starts), len(entry)),
+        codes,
+        np.add.reduceat(columns["count"], entry).astype(np.float64),
+        columns["times"][starts].astype(np.float64),
+        given=given,
+    )
+
+
+def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """Return where runs of rows that are equal in all columns start."""
+    differs = np.zeros(len(columns[0]), dtype=bool)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(differs)
+
+
+def _given(columns: Mapping[str, npt.NDArray[Any]], starts: Ints) -> Given:
+    """Return who gave what in each pattern, one answer after the other; raters are codes."""
+    rows = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns["who"]))))
+    each = [np.repeat(one, columns["count"]) for one in (rows, columns["who"], columns["code"])]
+    raters = as_objects(range(int(columns["who"].max(initial=-1)) + 1))
+    return Given.of_answers(raters, *each)
+
+
+def merge_all(tallies: Iterable[Tally]) -> Tally:
+    """Merge the tallies of parts, those of like size first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one = Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [1, 1]}))
+    >>> merge_all([one, one, one])
+    <Tally: 6 units in 2 patterns of 2 values>
+    """
+    stack: list[Tally] = []
+    for tally in tallies:
+        stack.append(tally)
+        while len(stack) > 1 and stack[-2].n_patterns <= stack[-1].n_patterns:
+            last = stack.pop()
+            stack.append(stack.pop().merge(last))
+    while len(stack) > 1:
+        last = stack.pop()
+        stack.append(stack.pop().merge(last))
+    return stack[0]
+
+
+def anonymous(tally: Tally) -> Tally:
+    """Return the tally without the identities of its units.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> anonymous(Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}, index=["u1"]))).units
+    """
+    return replace(tally, units=None, unit_patterns=None)
+
+
+def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
+    """Return a tally of codes as one of values, checked to count every annotation once.
+
+    Raises
+    ------
+    DataError
+        The patterns do not add up to the annotations that the first pass over the rows counted.
+    """
+    totals = np.zeros(len(coded.totals))
+    totals[list(tally.values)] = tally.value_totals(tally.multiplicity)
+    wrong = np.flatnonzero(totals != coded.totals)
+    if wrong.size:
+        raise DataError(
+            f"the patterns hold {totals.sum():,.0f} annotations and the rows {coded.totals.sum():,}"
+            f" ({counted(wrong.size, 'value')} differ), so there is no result: did the table "
+            "change while it was read?"
+        )
+    return replace(
+        tally,
+        kind=coded.answers.kind,
+        values=tuple(coded.answers.values[code] for code in tally.values),
+        n_raters=n_raters,
+    )

@@ -1,0 +1,350 @@
+"""A large table to a tally: the public door, and what it shares with `agreement`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from importlib.util import find_spec
+from os import PathLike
+from typing import Any, TypeAlias
+
+from setagree.errors import DataError, FileError, OptionError
+from setagree.files.columns import guess_columns
+from setagree.files.streams import check_encoding, matching
+from setagree.files.tables import read_table
+from setagree.large import dask, files, spark
+from setagree.large import steps as program
+from setagree.large.engines import (
+    DuckDB,
+    find_engine,
+    run_query,
+    uncollated,
+    without_uuids,
+    wrapped,
+)
+from setagree.large.partitions import unspelled
+from setagree.large.patterns import anonymous, merge_all, with_answers
+from setagree.large.raters import number_raters
+from setagree.large.survey import CodedCells, Reading
+from setagree.large.task import Plan, Reduction, Task
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import doubt_exchanged
+from setagree.study.codes import as_objects
+from setagree.study.frames import Frame, column_names, open_frame
+from setagree.study.labels import Blank, Case, Missing
+from setagree.study.tally import Tally
+from setagree.wording.label_sets import Label
+
+Large: TypeAlias = "Frame | str | PathLike[str]"
+
+# How much more units the parts may have than all rows, whose units are estimated within some 5 %.
+_SPLIT = 1.25
+
+
+def tally(
+    data: Large,
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | None = None,
+    value: str | None = None,
+    sep: str = ",",
+    blank: Blank | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
+    encoding: str = "utf-8",
+    assume_unique: bool = False,
+    partitioned_by_unit: bool = False,
+    memory_limit: str | None = None,
+    spill: str | PathLike[str] | None = None,
+    keep_raters: bool = False,
+) -> Tally:
+    """Return the patterns of a long table that need not fit in memory, computed where it is.
+
+    Units whose raters gave the same answers count as one pattern, and a study is its patterns and
+    how often each occurs. What does not ask who gave which answer takes the tally in the place of
+    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ... What
+    does, `conger_kappa` and `cohen_kappa`, takes one made with ``keep_raters=True``.
+
+    Parameters
+    ----------
+    data : path, or frame
+        Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
+        relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
+        engine. A table in memory is taken, too.
+    unit, rater, labels, value : str, optional
+        Its columns; see `agreement`.
+    sep, blank, case, codebook, missing
+        How label cells are read; see `Annotations.from_long`. Whether nulls are what `blank` says
+        is decided by the whole column: of all files, of all partitions.
+    encoding : str
+        How the bytes of files spell text.
+    assume_unique : bool
+        Skip the search for pairs of unit and rater that occur twice, which takes about as long as
+        the rest.
+    partitioned_by_unit : bool
+        Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
+        reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
+        stand in two of them, it counts as two units; of files where that is so for many units, an
+        error says so, elsewhere nothing does. (Spark may cut a large file into several partitions.)
+        The workers of Dask, and here those of Spark, need setagree.
+    memory_limit : str, optional
+        What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
+        come on top. Default: four fifths of the machine's memory.
+    spill : path, optional
+        A folder for what does not fit, and for a copy of the three columns of files of text.
+        Default: among the temporary files of the system.
+    keep_raters : bool
+        Units count as one pattern where each rater gave the same answer: more patterns, which say
+        who gave what.
+
+    Returns
+    -------
+    Tally
+        Without the identities of units; its order is that of no file.
+
+    Raises
+    ------
+    DataError
+        A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
+        engine failed, or gave patterns that do not add up to the rows it counted before.
+    FileError
+        The files are absent, or are no tables; or they could be read in memory alone.
+
+    Notes
+    -----
+    `setagree.large` tells how it is done, what is exact and what it costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({
+    ...     "unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "bob"] * 3,
+    ...     "labels": ["a", "a, b", "b, a", "a", "b", "b"],
+    ... })
+    >>> tally(table)
+    <Tally: 3 units in 2 patterns of 3 values>
+    >>> by_rater = tally(table, keep_raters=True)
+    >>> by_rater
+    <Tally: 3 units in 3 patterns of 3 values by 2 raters>
+
+    Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
+    """
+    named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook, "missing": missing}
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
+    table = opened(data, also=" or path")
+    return reduce_table(Task(table, named, reading, plan, encoding, keep_raters)).tally
+
+
+def reduce_table(task: Task) -> Reduction:
+    """Reduce files, a table in an engine, or one in memory."""
+    if isinstance(task.named["labels"], list):
+        raise OptionError(
+            "columns of flags are read in memory alone; make them one column of label text, or "
+            "build the study with Annotations.from_long."
+        )
+    if isinstance(task.data, str | PathLike):
+        return _reduce_files(task)
+    _check_plan(task.plan, "files", ("memory_limit=", "spill="))
+    if dask.is_dask(task.data):
+        return _reduce_dask(task)
+    frame = task.data
+    engine = find_engine(frame)
+    if engine is None:
+        return _reduce_in_memory(task, frame)
+    if engine.name != "Spark":
+        _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
+    columns, reading = task.columns(column_names(frame))
+    if engine.name == "DuckDB":
+        picked = set(columns.values())
+        frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
+    rows = program.pick_rows(frame, engine, columns, kind=reading.kind)
+    return _reduce_rows([rows], rows, reading, task)
+
+
+def is_large(task: Task) -> bool:
+    """Say whether a table is reduced without being asked for: lazy ones, and large files.
+
+    Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
+    tables are never read into memory unasked.
+    """
+    data, flags = task.data, isinstance(task.named["labels"], list)
+    if isinstance(data, str | PathLike):
+        if flags or files.n_bytes(data, encoding=task.encoding) <= files.LARGE:
+            return False
+        known = find_spec("duckdb") is not None
+        return known and files.find_files(data, encoding=task.encoding) is not None
+    if dask.is_dask(data):
+        return True
+    engine = find_engine(data)
+    return engine is not None and (engine.name == "Spark" or not flags)
+
+
+def opened(data: Any, *, also: str) -> Any:
+    """Return a path or a Dask frame as it is, another table as `frames.open_frame` does.
+
+    `also` words what else the caller takes, for the error.
+    """
+    if isinstance(data, str | PathLike) or dask.is_dask(data):
+        return data
+    return open_frame(data, also=also)
+
+
+def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
+    if useless := [name for name in plan.asked if name in options]:
+        raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
+
+
+def _refuse_exports(task: Task) -> None:
+    """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
+    if os.fspath(task.data) == "-" or any(column is not None for column in task.named.values()):
+        return
+    from setagree.large.opening import seen_format  # loads the readers of all formats
+
+    for path in matching(task.data):
+        if (found := seen_format(path, encoding=task.encoding)) is not None:
+            raise FileError(
+                f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
+                "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
+                "is a plain table, say which columns are unit=, rater= and labels=."
+            )
+
+
+def _reduce_files(task: Task) -> Reduction:
+    check_encoding(task.encoding)
+    _refuse_exports(task)
+    found = files.find_files(str(task.data), encoding=task.encoding)
+    if found is None:
+        if not task.plan.asked:
+            table = read_table(str(task.data), encoding=task.encoding)
+            return _reduce_in_memory(task, table)
+        raise FileError(
+            f"{str(task.data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
+            f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
+        )
+    plan = task.plan
+    with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
+        ready, columns, reading = _ready(found, task, folder)
+
+        def rows(paths: list[str]) -> program.Rows:
+            native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
+            roles, name = {role: role for role in columns}, columns["answer"]
+            engine, kind = DuckDB(connection), reading.kind
+            return program.pick_rows(
+                native, engine, roles, name=name, in_json=ready.in_json, kind=kind
+            )
+
+        whole = rows(ready.paths)
+        parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
+        reduction = _reduce_rows(parts, whole, reading, task)
+        if len(parts) > 1:
+            _refuse_split_units(whole, connection, reduction.tally.n_units)
+    # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
+    return replace(reduction, tally=_unspelled(reduction.tally)) if ready.in_json else reduction
+
+
+def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
+    """Refuse parts that have many units in common, as an estimate of all units tells."""
+    relation = rows.frame.to_native().aggregate("approx_count_distinct(unit)")
+    about = run_query(relation.fetchall, connection)[0][0]
+    if n_units > _SPLIT * about:
+        raise DataError(
+            f"partitioned_by_unit=True says that each file holds whole units; but one by one the "
+            f"files have {n_units:,} units and together about {about:,}. Drop it, or write all "
+            "ratings of a unit into one file."
+        )
+
+
+def _ready(
+    found: files.Files, task: Task, folder: str
+) -> tuple[files.Ready, dict[str, str], Reading]:
+    """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
+    names = found.names
+    try:
+        columns, reading = task.columns(names)
+    except DataError:
+        names = found.all_names()
+        columns, reading = task.columns(names)
+    ready = found.ready(folder, columns)
+    again, reading = task.columns(ready.names)
+    return (ready if again == columns else found.ready(folder, again)), again, reading
+
+
+def _reduce_rows(
+    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, task: Task
+) -> Reduction:
+    """Survey all rows, then find the patterns of each part."""
+    coded, cells = program.code_answers(whole, reading)
+    raters: set[Any] = set()
+    tallies = []
+    for part in parts:
+        rows = program.code_rows(part, cells, coded, keep_raters=task.keep_raters)
+        if task.keep_raters:
+            found, roster = _patterns_by_rater(rows, task.plan)
+            raters.update(roster)
+        else:
+            raters |= program.find_raters(rows)
+            found = _patterns(rows, task.plan)
+        tallies.append(found)
+    return _finished(merge_all(tallies), coded, len(raters))
+
+
+def _patterns_by_rater(rows: program.CodedRows, plan: Plan) -> tuple[Tally, list[Any]]:
+    """Return the patterns that keep raters, in which repeats are seen, and who the raters are."""
+    numbered, roster = number_raters(rows)
+    found = _patterns(numbered, replace(plan, assume_unique=True))
+    if found.given is not None and found.given.has_repeats():
+        program.find_repeats(rows).check()
+    return roster.name(found), roster.names
+
+
+def _patterns(rows: program.CodedRows, plan: Plan) -> Tally:
+    if plan.partitioned_by_unit and rows.engine.name == "Spark":
+        found = spark.reduce_partitions(rows, assume_unique=plan.assume_unique)
+        if found is not None:
+            return found
+    if not plan.assume_unique:
+        program.find_repeats(rows).check()
+    return program.find_patterns(rows)
+
+
+def _reduce_dask(task: Task) -> Reduction:
+    frame: Any = task.data
+    columns, reading = task.columns(list(frame.columns))
+    unique, by_unit = task.plan.assume_unique, task.plan.partitioned_by_unit
+    coded, part = dask.reduce_dask(
+        frame,
+        columns,
+        reading,
+        assume_unique=unique,
+        partitioned_by_unit=by_unit,
+        keep_raters=task.keep_raters,
+    )
+    part.repeats.check()
+    return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
+
+
+def _unspelled(tally: Tally) -> Tally:
+    """Return a tally whose raters have their own names again."""
+    if tally.given is None:
+        return tally
+    names = as_objects(map(unspelled, tally.given.raters))
+    return replace(tally, given=replace(tally.given, raters=names))
+
+
+def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
+    found = with_answers(tally, coded, n_raters=n_raters)
+    doubt_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
+    return Reduction(found, coded.n_missing)
+
+
+def _reduce_in_memory(task: Task, frame: Any) -> Reduction:
+    _check_plan(task.plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    found = guess_columns(column_names(frame), **task.named)
+    columns = {role: getattr(found, role) for role in task.named}
+    study = Annotations.from_long(frame, **columns, **task.reading)
+    tally = Tally.from_annotations(study, keep_raters=task.keep_raters)
+    return Reduction(anonymous(tally), study.n_missing)

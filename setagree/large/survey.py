@@ -1,0 +1,175 @@
+"""The distinct answers of a large table: coded once, counted, numbered for fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, counted
+from setagree.study.assembly import AnswerKind
+from setagree.study.codes import MISSING, Answers, as_objects, code_label_sets, code_scalars
+from setagree.study.frames import inexact_ids
+from setagree.study.labels import LabelSyntax
+from setagree.study.nulls import read_nulls
+
+Ints = npt.NDArray[np.int64]
+
+_BITS = 40
+_SEED = 0
+
+PRIME = 2**31 - 1
+"""Products of two numbers below it fit in 64 bits."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers are read.
+
+    Attributes
+    ----------
+    kind : {"labels", "value"}
+        What a cell holds.
+    syntax : LabelSyntax
+        How label cells are read.
+    quiet : bool
+        Whether what a blank cell means was asked for, not taken by default.
+    """
+
+    kind: AnswerKind
+    syntax: LabelSyntax
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """A list, a set or an object among cells, which are compared by their text.
+
+    Attributes
+    ----------
+    text : str
+        What it looks like.
+    cell : object
+        What it is.
+    """
+
+    text: str
+    cell: Any = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass over the rows finds.
+
+    Attributes
+    ----------
+    cells : list
+        The distinct cells of the answers, without the missing one.
+    times : ndarray of shape (n_cells,)
+        How many rows have each.
+    n_null : int
+        How many rows have no cell.
+    n_bad : dict of str to int
+        Rows without a unit, and without a rater.
+    inexact : tuple of str
+        Which of unit and rater are floats so large that two may have been rounded to one.
+    """
+
+    cells: list[Any]
+    times: Ints
+    n_null: int
+    n_bad: dict[str, int]
+    inexact: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raise `DataError` where there are no rows, or some whose unit or rater is not known."""
+        if not len(self.cells) and not self.n_null:
+            raise DataError("the table has 0 rows; there is nothing to score.")
+        for role in self.inexact:
+            raise inexact_ids(role)
+        for role, n_bad in self.n_bad.items():
+            if n_bad:
+                raise DataError(
+                    f"{counted(n_bad, 'row')} without a {role}; name the {role} or drop the rows."
+                )
+
+
+@dataclass(frozen=True)
+class CodedCells:
+    """The distinct cells as codes of values, and how many rows they stand for.
+
+    Attributes
+    ----------
+    answers : Answers
+        Code of each cell, -1 where it is no annotation; and the values.
+    totals : ndarray of shape (n_values,)
+        How many annotations have each value.
+    n_missing : int
+        Rows without an annotation.
+    null_code : int
+        The code of rows without a cell; -1 where they are no annotation.
+    """
+
+    answers: Answers
+    totals: Ints
+    n_missing: int
+    null_code: int = MISSING
+
+    def numbers(self, *, keep_raters: bool = False) -> Ints:
+        """Return two random 40-bit numbers for each value, shape (n_values, 2).
+
+        To keep raters, three below a prime instead, which are multiplied by those of a rater. The
+        seed is fixed, so that every engine finds the same patterns in the same table.
+        """
+        n, below = (3, PRIME) if keep_raters else (2, 2**_BITS)
+        shape = (len(self.answers.values), n)
+        return np.random.default_rng(_SEED).integers(below, size=shape)
+
+
+def code_cells(
+    survey: Survey, reading: Reading, *, name: str, place: Callable[[int], str]
+) -> CodedCells:
+    """Read each distinct cell once, by the rules of tables in memory.
+
+    `place` words where the cell of a position first stands; after the last, where there is none.
+    """
+    survey.check()
+    cells = [cell.cell if isinstance(cell, Held) else cell for cell in survey.cells]
+    column = pd.Series(as_objects(cells), name=name, dtype=object)
+    times = survey.times
+    if survey.n_null:
+        column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)
+        column.name, times = name, np.append(times, survey.n_null)
+    answers = _code(column, reading, place, times)
+    rated = answers.codes != MISSING
+    if not rated.any():
+        raise DataError(
+            f"all {counted(int(times.sum()), 'cell')} are missing; there is nothing to score."
+        )
+    totals = np.zeros(len(answers.values), dtype=np.int64)
+    np.add.at(totals, answers.codes[rated], times[rated])
+    null_code = int(answers.codes[-1]) if survey.n_null else MISSING
+    return CodedCells(answers, totals, int(times[~rated].sum()), null_code)
+
+
+def _code(
+    column: pd.Series[Any], reading: Reading, place: Callable[[int], str], times: Ints
+) -> Answers:
+    syntax = reading.syntax
+    if reading.kind == "labels":
+        coded = code_label_sets(column, syntax, place=place, times=times)
+    else:
+        coded = code_scalars(
+            column,
+            syntax.blank,
+            case=syntax.case,
+            markers=syntax.markers,
+            place=place,
+            times=times,
+        )
+    how = {"is_asked": reading.quiet, "is_long": True}
+    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)

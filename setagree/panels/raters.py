@@ -1,0 +1,151 @@
+"""Who belongs to a panel, and the part of a study that a panel gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import Case
+from setagree.credit import Weights
+from setagree.distances import get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
+from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
+from setagree.study.annotations import Annotations
+from setagree.study.names import tidied
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+def check_study(study: object) -> Annotations:
+    """Return a study that knows its raters.
+
+    Raises
+    ------
+    DataError
+        It is a tally, which does not know them, or no study at all.
+    """
+    if isinstance(study, Annotations):
+        return study
+    raise DataError(
+        f"{a_type(study)} does not say who gave which answer; pass Annotations, such as "
+        "Annotations.from_long makes of a table."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A study under one distance."""
+
+    name: str
+    bounded: bool
+    weights: Weights
+    case: Case
+
+
+def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
+    """Return the study under one distance; where none is named, under the default of its kind."""
+    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
+    case = Scorer(study).case(found)
+    return Compared(found.name, found.bounded, case.weights, case)
+
+
+def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
+    """Return the position of a rater.
+
+    Raises
+    ------
+    DataError
+        The study has no rater of that name.
+    """
+    wanted = tidied(_plain(name))
+    for code, rater in enumerate(map(_plain, study.raters.tolist())):
+        if type(rater) is type(wanted) and rater == wanted:
+            return code
+    alike = [rater for rater in study.raters.tolist() if str(rater) == str(name)]
+    known = alike or study.raters.tolist()
+    hint = did_you_mean(name, known) or f" The raters are {listing(known)}."
+    raise DataError(f"{role} {shorten(name)} gave no answer in this study.{hint}")
+
+
+def _plain(name: object) -> object:
+    """Return a number of numpy as one of Python."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def rater_codes(
+    study: Annotations, names: Iterable[object], role: str = "rater", option: str | None = None
+) -> list[int]:
+    """Return the positions of raters, each named once, in the option of their role.
+
+    Raises
+    ------
+    OptionError
+        Names come as one text, none is given, or one is given twice.
+    """
+    said = f"{role}s=" if option is None else option
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise OptionError(f"{said}{names!r} must be a list of raters.")
+    codes = [rater_code(study, name, role) for name in names]
+    if not codes:
+        raise OptionError(f"no {role} is named; list one or more.")
+    twice = [study.raters[code] for code in dict.fromkeys(codes) if codes.count(code) > 1]
+    if twice:
+        raise OptionError(f"{said} lists {listing(twice)} more than once.")
+    return codes
+
+
+def flags(n: int, codes: Iterable[int]) -> Flags:
+    """Return n flags of which those at some positions are True."""
+    out = np.zeros(n, dtype=bool)
+    out[list(codes)] = True
+    return out
+
+
+def part_of(study: Annotations, rows: Flags) -> Annotations:
+    """Return the study of some annotations: their units, raters and values, in the same order.
+
+    What a distance takes from the data (mid-ranks, the ends of a scale, the largest distance) is
+    then that of these annotations.
+    """
+    units, unit_codes = _in_use(study.unit_codes[rows], study.n_units)
+    raters, rater_codes = _in_use(study.rater_codes[rows], study.n_raters)
+    values, value_codes = _in_use(study.value_codes[rows], study.n_values)
+    return replace(
+        study,
+        units=study.units[units],
+        raters=study.raters[raters],
+        values=tuple(study.values[code] for code in values.tolist()),
+        unit_codes=unit_codes,
+        rater_codes=rater_codes,
+        value_codes=value_codes,
+        n_missing=0,
+    )
+
+
+def _in_use(codes: Codes, n: int) -> tuple[Codes, Codes]:
+    """Return which of n codes occur, and the codes counted among these."""
+    used = np.bincount(codes, minlength=n) > 0
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[codes].astype(np.int32)
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise `OptionError` unless a number is 0 or more and below 1."""
+    if not is_number(value) or not 0 <= value < 1:
+        raise OptionError(f"{name}={value!r} must be 0 or more and below 1.")
+
+
+def is_number(value: object) -> bool:
+    """Say whether something is a number, of Python or of numpy."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def check_least(name: str, value: int, least: int) -> None:
+    """Raise `OptionError` unless a number is whole and large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")

@@ -1,0 +1,202 @@
+"""What other libraries take from this one: a scorer for scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.credit import WeightBuilder
+from setagree.distances import Distance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import (
+    DataError,
+    UndefinedAgreementWarning,
+    a_type,
+    counted,
+    listing,
+    warn,
+)
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import AnswerKind
+from setagree.study.codes import Codes
+from setagree.study.labels import is_missing
+from setagree.wording.label_sets import Label
+
+UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
+
+
+class _Model(Protocol):
+    def predict(self, X: Any, /) -> Any: ...
+
+
+@dataclass(frozen=True, repr=False)
+class PanelScorer:
+    """A scikit-learn scorer: how well a model agrees with a panel of raters.
+
+    Made by `panel_scorer`. Called with a fitted model and what it predicts from, it returns the
+    agreement, where larger is better.
+    """
+
+    study: Annotations = field(repr=False)
+    distance: Distance
+    units: UnitsOf | None
+    labels: tuple[Label, ...]
+
+    def __repr__(self) -> str:
+        return f"<PanelScorer: {self.distance.name}, {self.study!r}>"
+
+    def __call__(self, model: _Model, X: Any, y: object = None) -> float:  # noqa: ARG002
+        """Return the agreement of a model's predictions with the panel.
+
+        Parameters
+        ----------
+        model : estimator
+            Its `predict` gives one answer for each row of `X`.
+        X : frame or other
+            Rows that stand for units.
+        y : object
+            Not used: what the panel said, the study knows.
+        """
+        units = _unit_ids(X, self.units)
+        return self.score(units, model.predict(X))
+
+    def score(self, units: Sequence[Any], predictions: Any) -> float:
+        """Return the agreement of answers to units with the panel."""
+        model = self._coded(units, predictions)
+        places = pd.Index(self.study.units, tupleize_cols=False).get_indexer(
+            pd.Index(model.units, tupleize_cols=False)
+        )
+        if (places < 0).all():
+            raise DataError(
+                f"none of the {counted(len(places), 'predicted unit')} (first: "
+                f"{listing(model.units[:3].tolist())}) is among those of the panel."
+            )
+        return self._agreement(model, places)
+
+    def _coded(self, units: Sequence[Any], predictions: Any) -> Annotations:
+        if len(units) != len(set(units)):
+            raise DataError("a unit stands in two rows of X; each is predicted once.")
+        shape = predictions.shape if hasattr(predictions, "shape") else (len(predictions),)
+        if len(units) != shape[0]:
+            raise DataError(f"{shape[0]:,} predictions do not fit {len(units):,} units.")
+        if self.study.kind == "labels" and len(shape) == 2:
+            flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
+            cube = np.asarray(flags)[None]
+            return Annotations.from_indicators(cube, labels=self.labels, units=units)
+        kind: AnswerKind = "labels" if self.study.kind == "labels" else "value"
+        said = zip(units, predictions, strict=True)
+        rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
+        return Annotations.from_triples(
+            rows, kind=kind, blank="empty" if kind == "labels" else None
+        )
+
+    def _agreement(self, model: Annotations, places: npt.NDArray[np.intp]) -> float:
+        """Return kappa_x of the ratings of the panel and of the model, on the units of both."""
+        values = {v: k for k, v in enumerate(dict.fromkeys([*self.study.values, *model.values]))}
+        merged = np.array([values[value] for value in model.values])
+        said = np.full(self.study.n_units, -1, dtype=np.int64)
+        known = places[model.unit_codes] >= 0
+        said[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
+        rated = np.flatnonzero(said[self.study.unit_codes] >= 0)
+        return self._kappa(said, rated, tuple(values))
+
+    def _kappa(self, said: npt.NDArray[np.int64], rated: Codes, values: tuple[Any, ...]) -> float:
+        """Return 1 - d_o / d_e (Wong et al. 2021) for a panel and one more rater."""
+        units, human = self.study.unit_codes[rated], self.study.value_codes[rated]
+        n_human = np.bincount(units, minlength=self.study.n_units)
+        used = n_human > 0
+        of_human = np.bincount(human, minlength=len(values)).astype(float)
+        of_model = np.bincount(said[used], minlength=len(values)).astype(float)
+        builder = WeightBuilder(values, self.study.kind, of_human + of_model)
+        weights = builder.build(self.distance)
+        apart = weights.distance_at(human, said[units])
+        share = (n_human[units] + 1) / n_human[units]
+        observed = float((share * apart).sum()) / float((n_human[used] + 1).sum())
+        chance = float(of_human @ weights.distance_dot(of_model))
+        expected = chance / (of_human.sum() * of_model.sum())
+        if not expected:
+            warn(
+                "the score is undefined (nan), because model and panel used one value only.",
+                UndefinedAgreementWarning,
+            )
+            return float("nan")
+        return float(1 - observed / expected)
+
+
+def panel_scorer(
+    study: Annotations,
+    *,
+    distance: DistanceLike | None = None,
+    units: UnitsOf | None = None,
+    labels: Sequence[Label] | None = None,
+) -> PanelScorer:
+    """Return a scikit-learn scorer that measures a model against the panel of a study.
+
+    The score is kappa_x = 1 - d_o / d_e: d_o the mean distance between the model's answer and those
+    of the raters of the same unit, d_e that between all its answers and all theirs. It is 1 where
+    the model says what every rater said, and 0 where it agrees no more than by chance.
+
+    Parameters
+    ----------
+    study : Annotations
+        What the panel said. Units that a fold does not hold are left out.
+    distance : name, callable, Distance or labelled matrix, optional
+        How far apart two answers are. Default: ``"masi"`` for label sets, ``"nominal"`` for
+        scalars.
+    units : callable, optional
+        From the `X` of a fold to the unit of each row. Default: the index of `X`.
+    labels : sequence, optional
+        What the columns of predicted flags mean. Default: the labels of the study, sorted, as
+        ``MultiLabelBinarizer`` has them.
+
+    Returns
+    -------
+    PanelScorer
+        For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and the like. Predictions may be
+        flags (units x labels, sparse too), label sets, label text (blank for the empty set), or
+        single values; None is no answer.
+
+    Raises
+    ------
+    DataError
+        No predicted unit is one of the panel, a unit is predicted twice, or `X` has no index.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        Model and panel used one value only: the score is nan.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021), "Cross-replication reliability", ACL.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", "u1", "joy"), ("bob", "u1", "joy, fear"), ("ann", "u2", []), ("bob", "u2", []),
+    ... ])
+    >>> scorer = panel_scorer(study)
+    >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
+    0.7143
+    """
+    if not isinstance(study, Annotations):
+        raise DataError(f"{a_type(study)} is no panel; pass Annotations.")
+    if distance is None:
+        distance = "masi" if study.kind == "labels" else "nominal"
+    names = study.labels if labels is None else tuple(labels)
+    return PanelScorer(study, get_distance(distance), units, names)
+
+
+def _unit_ids(X: Any, units: UnitsOf | None) -> Sequence[Any]:
+    if units is not None:
+        return list(units(X))
+    if isinstance(X, pd.DataFrame | pd.Series):
+        return list(X.index)
+    raise DataError(
+        f"{a_type(X)} has no index of units; say units=, a function from X to the unit of each row."
+    )

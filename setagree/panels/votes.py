@@ -1,0 +1,296 @@
+"""How a unit's answers become one: majority of each label, medoid, Dawid and Skene, unanimity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import Floats
+from setagree.credit.base import Weights, reading_key
+from setagree.credit.geometry import SetGeometry
+from setagree.credit.pairs import sums_to_others
+from setagree.errors import OptionError
+from setagree.panels.dawid_skene import Responses, dawid_skene
+from setagree.panels.label_errors import label_fits, panels_of
+from setagree.panels.raters import Codes, Flags
+from setagree.progress import track
+from setagree.study.annotations import Annotations
+
+Ties: TypeAlias = Literal["smaller", "larger", "missing"]
+
+_ROUNDING = 1e-9
+"""What rounding may change in a share or a probability."""
+
+_IN_SUMS = 1e-12
+"""The share of a sum of distances that rounding may change."""
+
+_MOST_RATES = 20_000_000
+"""Error rates (raters x values x values) beyond which the algorithm is refused; 160 MB."""
+
+_LONG_WORK = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """One answer for each unit.
+
+    Attributes
+    ----------
+    values : tuple
+        The distinct answers.
+    codes : ndarray of shape (n_units,)
+        Positions in `values`; -1 where there is no answer.
+    confidence : ndarray of shape (n_units,)
+        In [0, 1]; nan where there is no answer.
+    tied : ndarray of bool, shape (n_units,)
+        Where the rule for ties had to decide.
+    rates : ndarray of shape (n_rows, 4) or None
+        Rater, label, and how often the rater gives the label where it is true, and keeps from it
+        where it is not.
+    n_unconverged : int
+        Labels whose error rates still moved at the end.
+    """
+
+    values: tuple[Any, ...]
+    codes: Codes
+    confidence: Floats
+    tied: Flags
+    rates: Floats | None = None
+    n_unconverged: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """The answers of a study, counted by unit.
+
+    Attributes
+    ----------
+    study : Annotations
+        Who gave what.
+    """
+
+    study: Annotations
+
+    @cached_property
+    def ratings(self) -> Floats:
+        """How many answers each unit has."""
+        study = self.study
+        return np.bincount(study.unit_codes, minlength=study.n_units).astype(np.float64)
+
+    @cached_property
+    def cells(self) -> tuple[Codes, Codes, Floats]:
+        """Unit, value and count of each distinct answer of a unit, sorted by unit."""
+        keys = self.study.unit_codes.astype(np.int64) * self.study.n_values + self.study.value_codes
+        distinct, counts = np.unique(keys, return_counts=True)
+        units, values = np.divmod(distinct, self.study.n_values)
+        return units, values, counts.astype(np.float64)
+
+    @cached_property
+    def geometry(self) -> SetGeometry:
+        """The label sets as arrays."""
+        return SetGeometry(self.study.values)
+
+    @cached_property
+    def flags(self) -> Any:
+        """Which labels each value holds, sparse, (K, L)."""
+        from scipy import sparse
+
+        sets = self.geometry
+        return sparse.csr_array(
+            (np.ones(len(sets.indices)), sets.indices, sets.indptr),
+            shape=(sets.n_values, len(sets.labels)),
+        )
+
+    @cached_property
+    def votes(self) -> tuple[Codes, Codes, Floats]:
+        """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
+        from scipy import sparse
+
+        units, values, counts = self.cells
+        n_units, K = self.study.n_units, self.study.n_values
+        table = sparse.csr_array((counts, (units, values)), shape=(n_units, K)) @ self.flags
+        table.sort_indices()
+        return np.repeat(np.arange(n_units), np.diff(table.indptr)), table.indices, table.data
+
+
+def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
+    """Take each label that enough raters of the unit gave.
+
+    The confidence is the smallest share of raters behind any of the decisions.
+    """
+    units, _, counts = ballot.votes
+    share = counts / ballot.ratings[units]
+    tied = (2 * counts == ballot.ratings[units]) & (threshold == 0.5)
+    taken = share >= threshold - _ROUNDING
+    if ties != "larger":
+        taken &= ~tied
+    confidence = np.ones(ballot.study.n_units)
+    np.minimum.at(confidence, units, np.where(taken, share, 1 - share))
+    return _of_labels(ballot, taken, confidence, _any(units, tied, ballot.study.n_units), ties)
+
+
+def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
+    """Take each label that is probable enough by the algorithm of Dawid and Skene, one by one.
+
+    Labels that nobody gave to the unit are never taken, whatever their probability. The confidence
+    is the probability of all decisions at once, the labels taken as independent.
+    """
+    study, (units, labels, _) = ballot.study, ballot.votes
+    n_labels = len(ballot.geometry.labels)
+    order, starts = _by_label(labels, n_labels)
+    panel, panels = panels_of(study)
+    taken, tied = np.zeros(len(units), dtype=bool), np.zeros(study.n_units, dtype=bool)
+    logs, rates, unconverged = np.zeros(study.n_units), [], 0
+    fits = label_fits(study, ballot.flags, (labels[order], units[order]), panel, panels)
+    long = n_labels * study.n_ratings > _LONG_WORK
+    for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
+        named, p = order[starts[l] : starts[l + 1]], fit.named
+        close = np.abs(p - threshold) <= _ROUNDING
+        taken[named] = (p > threshold) & ~close | close & (ties == "larger")
+        tied[units[named][close]] = True
+        with np.errstate(divide="ignore"):
+            each = np.log(1 - fit.panels)[panel]
+            each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
+        logs += each
+        rates.append(_rate_rows(fit.rates, l))
+        unconverged += not fit.converged
+    decision = _of_labels(ballot, taken, np.exp(logs), tied, ties)
+    table = np.concatenate(rates) if rates else np.zeros((0, 4))
+    return _with_rates(decision, table, unconverged)
+
+
+def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
+    """Take the most probable of a unit's values by the algorithm of Dawid and Skene.
+
+    Raises
+    ------
+    OptionError
+        There are too many values for error rates of every rater between any two.
+    """
+    study = ballot.study
+    shape = (study.n_units, study.n_raters, study.n_values)
+    if max(study.n_raters * study.n_values, study.n_units) * study.n_values > _MOST_RATES:
+        raise OptionError(
+            f"method='dawid_skene' has an error rate for each rater between any two values; "
+            f"{study.n_raters:,} raters and {study.n_values:,} values are too many. Use 'medoid'."
+        )
+    fit = dawid_skene(Responses(study.unit_codes, study.rater_codes, study.value_codes, shape))
+    units, values, _ = ballot.cells
+    p = fit.posterior[units, values]
+    likely = p >= -_least(units, -p, study.n_units)[units] - _ROUNDING
+    codes, tied = _best(ballot, likely, ties)
+    confidence = fit.posterior[np.arange(study.n_units), codes]
+    decision = _closed(study.values, codes, confidence, tied, ties)
+    return _with_rates(decision, None, int(not fit.converged))
+
+
+def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
+    """Take the answer of the unit that is nearest to all of its answers.
+
+    Sums are told apart by how much they differ beside their own size, so that distances elsewhere
+    have no say. The confidence is the mean credit 1 - d / d_max of the answers for it.
+    """
+    units, values, counts = ballot.cells
+    sums = sums_to_others(units, values, counts, weights)
+    least = _least(units, sums, ballot.study.n_units)
+    codes, tied = _best(ballot, sums <= least[units] * (1 + _IN_SUMS), ties)
+    confidence = 1 - least / ballot.ratings / weights.max_distance
+    return _closed(ballot.study.values, codes, confidence, tied, ties)
+
+
+def unanimous(ballot: Ballot) -> Decision:
+    """Take the answer that all raters of the unit gave; else there is none."""
+    units, values, _ = ballot.cells
+    n = ballot.study.n_units
+    alone = np.bincount(units, minlength=n) == 1
+    codes = np.full(n, -1)
+    codes[units] = values
+    codes[~alone] = -1
+    confidence = np.where(alone, 1.0, np.nan)
+    return Decision(ballot.study.values, codes, confidence, np.zeros(n, dtype=bool))
+
+
+def code_sets(
+    units: Codes, labels: Codes, n_units: int, names: list[Any]
+) -> tuple[Codes, tuple[Any, ...]]:
+    """Return which label set each unit has, and the distinct sets.
+
+    Sets are told apart by the sums of two random numbers a label; that two of a million differing
+    sets share both has a probability below 1e-26.
+    """
+    random = np.random.default_rng(0).integers(2**63, size=(2, max(1, len(names))), dtype=np.uint64)
+    prints = np.zeros((n_units, 2), dtype=np.uint64)
+    np.add.at(prints, units, random[:, labels].T)
+    keys = np.ascontiguousarray(prints).view([("a", np.uint64), ("b", np.uint64)]).ravel()
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    ends = np.searchsorted(units, [first, first + 1])
+    sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
+    return codes, tuple(sets)
+
+
+def _rate_rows(rates: Floats, label: int) -> Floats:
+    """Return rater, label, sensitivity and specificity."""
+    raters = np.arange(rates.shape[1])
+    return np.stack([raters, np.full(len(raters), label), rates[1], rates[0]], axis=1)
+
+
+def _with_rates(decision: Decision, rates: Floats | None, unconverged: int) -> Decision:
+    kept = (decision.values, decision.codes, decision.confidence, decision.tied)
+    return Decision(*kept, rates, unconverged)
+
+
+def _by_label(labels: Codes, n_labels: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    order = np.argsort(labels, kind="stable")
+    return order, np.searchsorted(labels[order], np.arange(n_labels + 1))
+
+
+def _of_labels(
+    ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, ties: Ties
+) -> Decision:
+    """Return the sets of the labels that were taken."""
+    units, labels, _ = ballot.votes
+    n, names = ballot.study.n_units, ballot.geometry.labels
+    codes, values = code_sets(units[taken], labels[taken], n, names)
+    return _closed(values, codes, confidence, tied, ties)
+
+
+def _closed(
+    values: tuple[Any, ...], codes: Codes, confidence: Floats, tied: Flags, ties: Ties
+) -> Decision:
+    """Return the decision, without an answer for ties where the rule is to have none."""
+    if ties == "missing":
+        codes, confidence = np.where(tied, -1, codes), np.where(tied, np.nan, confidence)
+    return Decision(values, codes, confidence, tied)
+
+
+def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
+    """Return the least cost of each unit."""
+    least = np.full(n_units, np.inf)
+    np.minimum.at(least, units, cost)
+    return least
+
+
+def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
+    """Return one of the best answers of each unit, and where several are as good.
+
+    Of these the rule takes the first (``"smaller"``) or last in reading order: numbers by size,
+    label sets by how many labels they have, the rest as text.
+    """
+    study, (units, values, _) = ballot.study, ballot.cells
+    best = np.flatnonzero(near)
+    tied = np.bincount(units[best], minlength=study.n_units) > 1
+    order = sorted(range(study.n_values), key=lambda k: reading_key(study.values[k]))
+    place = np.empty(study.n_values, dtype=np.int64)
+    place[order] = np.arange(study.n_values)
+    sign = -1 if ties == "larger" else 1
+    ranked = best[np.lexsort((sign * place[values[best]], units[best]))]
+    _, first = np.unique(units[ranked], return_index=True)
+    return values[ranked[first]], tied
+
+
+def _any(units: Codes, flags: Flags, n_units: int) -> Flags:
+    return np.asarray(np.bincount(units, flags, n_units) > 0)

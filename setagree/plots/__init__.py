@@ -1,0 +1,27 @@
+"""Results as pictures; each function takes a result and ``ax=None``, and returns the Axes.
+
+They need matplotlib, which ``pip install "setagree[plot]"`` brings.
+"""
+
+from setagree.plots.by_label import confusions, labels
+from setagree.plots.by_rater import pairs, raters
+from setagree.plots.by_unit import groups, over_time, units
+from setagree.plots.credit import weights
+from setagree.plots.inference import bootstrap, forest, null
+from setagree.plots.panels import advantage, rater_map
+
+__all__ = [
+    "advantage",
+    "bootstrap",
+    "confusions",
+    "forest",
+    "groups",
+    "labels",
+    "null",
+    "over_time",
+    "pairs",
+    "rater_map",
+    "raters",
+    "units",
+    "weights",
+]

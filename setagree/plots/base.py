@@ -1,0 +1,343 @@
+"""What the pictures are drawn with: axes, headings, rows of estimates, cells, SVG for a page."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
+from setagree.plots.style import BLUE, FAINT, NAME_SIZE, SOFT, TITLE_SIZE, Floats, wrapped
+from setagree.wording.text import number, short_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+ROW, CELL = 0.17, 0.125
+"""Inches that a row of a list, and a cell of a matrix, need at least."""
+
+_LINE = 80
+"""Letters of a line below a title, in axes as wide as a page."""
+
+WRITTEN = 22
+"""Rows of a matrix in which numbers can be read."""
+
+_NARROW = 3.4
+"""Inches of axes below which a list has no columns of text: they would leave no room."""
+
+_INK = "#010203"
+_TAG = re.compile(r"<[^<>]*>")
+_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+
+
+def rows_height(n: int, *, limit: int = 40) -> float:
+    """Return how many inches high a picture of ``n`` rows should be."""
+    return 1.3 + 0.24 * min(max(n, 2), limit)
+
+
+def cells_height(n: int, *, limit: int = 40) -> float:
+    """Return how many inches high a matrix of ``n`` rows should be."""
+    n = min(max(n, 2), limit)
+    return 2.0 + n * (0.32 if n <= WRITTEN else 0.18)
+
+
+def need_matplotlib() -> None:
+    """Raise `MissingDependencyError` where there is no matplotlib."""
+    try:
+        import matplotlib as mpl  # noqa: F401  # asked for, not used
+    except ImportError as error:
+        raise MissingDependencyError(
+            'pictures need matplotlib; install it with pip install "setagree[plot]".'
+        ) from error
+
+
+def check_limit(limit: int) -> None:
+    """Raise `OptionError` unless one row at least may be drawn."""
+    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
+        raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
+
+
+def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
+    """Raise `DataError` unless it is a frame with these columns."""
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(f"plots.{picture} draws a DataFrame, not {shorten(frame)}.")
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"plots.{picture} needs the columns {', '.join(names)}; the frame lacks "
+            f"{', '.join(missing)}."
+        )
+
+
+def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
+    """Return the axes that were given, or those of a new pyplot figure."""
+    need_matplotlib()
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    from matplotlib.axes import Axes as Known
+
+    if not isinstance(ax, Known):
+        raise OptionError(f"ax={shorten(ax)} is no matplotlib Axes.")
+    return ax
+
+
+def ink(ax: Axes) -> str:
+    """Return the colour of the text, which is light where the axes were made for a dark page."""
+    return str(ax.title.get_color())
+
+
+def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
+    """Return how many rows of ``each`` inches the axes have room for, at most ``limit``."""
+    height = ax.get_window_extent().height / ax.figure.dpi
+    return max(1, min(limit, int(height / each)))
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Say whether the axes are as narrow as on a phone."""
+    return bool(ax.get_window_extent().width / ax.figure.dpi < _NARROW)
+
+
+def _letters(ax: Axes) -> float:
+    """Return how many small letters fit across the axes."""
+    return float(72 * ax.get_window_extent().width / ax.figure.dpi / 5)
+
+
+def heading(ax: Axes, title: str, *lines: str) -> None:
+    """Write the title, and under it in smaller type what was computed."""
+    narrow = is_narrow(ax)
+    text = wrapped(lines, width=30 if narrow else int(np.clip(_letters(ax), 30, _LINE)))
+    below = 12 * (text.count("\n") + 1) if text else 0
+    title = wrapped([title], width=20) if narrow else title
+    size = float(np.clip(5 * _letters(ax) / (0.62 * len(title)), NAME_SIZE, TITLE_SIZE))
+    size = NAME_SIZE + 1 if narrow else size
+    ax.set_title(title, loc="left", fontsize=size, fontweight="bold", pad=8 + below, usetex=False)
+    if text:
+        beside(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def beside(
+    ax: Axes,
+    text: str,
+    at: tuple[float, float],
+    shift: tuple[float, float],
+    *,
+    size: float = NAME_SIZE,
+    ha: str = "left",
+    va: str = "center",
+    by_row: bool = False,
+    loud: bool = False,
+) -> None:
+    """Write a text some points away from a place, which is a fraction of the axes.
+
+    ``by_row`` makes the height of the place a row instead, ``loud`` the ink full.
+    """
+    ax.annotate(
+        text,
+        at,
+        xycoords=("axes fraction", "data" if by_row else "axes fraction"),
+        xytext=shift,
+        textcoords="offset points",
+        fontsize=size,
+        ha=ha,
+        va=va,
+        color=ink(ax),
+        alpha=1.0 if loud else SOFT,
+        annotation_clip=False,
+        usetex=False,
+    )
+
+
+def label_x(ax: Axes, text: str) -> None:
+    """Name the horizontal axis."""
+    text = wrapped([text], width=int(max(_letters(ax), 30)))
+    ax.set_xlabel(text, fontsize=NAME_SIZE, usetex=False)
+    ax.tick_params(axis="x", labelsize=NAME_SIZE)
+
+
+def label_y(ax: Axes, text: str) -> None:
+    """Name the vertical axis."""
+    ax.set_ylabel(text, fontsize=NAME_SIZE, usetex=False)
+    ax.tick_params(axis="y", labelsize=NAME_SIZE)
+
+
+def nothing(ax: Axes, why: str) -> Axes:
+    """Leave the axes empty but for the sentence that says why."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    beside(ax, wrapped([short_text(why, limit=300)], width=50), (0, 0.5), (0, 0), size=10)
+    return ax
+
+
+# ---- Rows of estimates with intervals ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a list of estimates shows: names to the left, marks, columns of text to the right."""
+
+    names: Sequence[str]
+    values: Floats
+    low: Floats
+    high: Floats
+    why: Sequence[str] = ()
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    second: Floats | None = None
+    """Another estimate in each row, a hollow diamond."""
+
+
+def draw_rows(ax: Axes, rows: Rows, *, origin: float = 0.0) -> None:
+    """Draw a dot with its interval in each row, from the top; a line marks the origin."""
+    y = np.arange(len(rows.names))
+    narrow = is_narrow(ax)
+    columns = {} if narrow else rows.columns
+    left, right = span(rows, origin)
+    ax.axvline(origin, color=ink(ax), alpha=0.5, linewidth=0.8, zorder=1)
+    ax.hlines(y, rows.low, rows.high, color=BLUE, linewidth=1.8, zorder=2)
+    ax.plot(rows.values, y, "o", color=BLUE, markersize=5.5, zorder=3)
+    if rows.second is not None:
+        ax.plot(rows.second, y, "D", color=ink(ax), markersize=4.5, fillstyle="none", zorder=3)
+    _arrows(ax, rows, left, right)
+    ax.set_xlim(left, right)
+    ax.grid(axis="x", color=ink(ax), alpha=FAINT, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_ylim(len(y) - 0.4, -1.4 if columns else -0.6)
+    ax.set_yticks(y, list(rows.names), fontsize=NAME_SIZE, usetex=False)
+    ax.tick_params(axis="y", length=0, pad=7)
+    ax.locator_params(axis="x", nbins=4 if narrow else 6)
+    ax.spines["left"].set_visible(False)
+    _undefined(ax, rows)
+    _columns(ax, columns)
+
+
+def span(rows: Rows, origin: float) -> tuple[float, float]:
+    """Return the limits: all estimates and the origin, and intervals as far as they help."""
+    shown = rows.values if rows.second is None else np.append(rows.values, rows.second)
+    values = np.append(shown[np.isfinite(shown)], origin)
+    halves = (rows.high - rows.low)[np.isfinite(rows.high - rows.low)] / 2
+    reach = max(float(np.ptp(values)), 2 * float(np.median(halves)) if len(halves) else 0.0)
+    reach = reach or 1.0
+    low, high = (x[np.isfinite(x)] for x in (rows.low, rows.high))
+    left = max(min(values.min(), low.min(initial=np.inf)), values.min() - reach)
+    right = min(max(values.max(), high.max(initial=-np.inf)), values.max() + reach)
+    pad = 0.04 * (right - left) or 0.5 * reach
+    return float(left - pad), float(right + pad)
+
+
+def _arrows(ax: Axes, rows: Rows, left: float, right: float) -> None:
+    """Mark the intervals that go on beyond the picture."""
+    for beyond, edge, mark in ((rows.low < left, left, "<"), (rows.high > right, right, ">")):
+        where = np.flatnonzero(beyond)
+        if len(where):
+            at = np.full(len(where), edge)
+            ax.plot(at, where, mark, color=BLUE, markersize=5, clip_on=False, zorder=4)
+
+
+def _undefined(ax: Axes, rows: Rows) -> None:
+    for row in np.flatnonzero(np.isnan(rows.values)).tolist():
+        why = rows.why[row] if len(rows.why) else ""
+        text = f"undefined: {why}" if why else "undefined"
+        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, by_row=True)
+
+
+def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
+    """Write columns of text to the right of the axes, numbers under one another."""
+    end = 6.0
+    for name, cells in columns.items():
+        end += 4.6 * max(len(text) for text in (name, *cells)) + 10
+        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", by_row=True)
+        for row, text in enumerate(cells):
+            beside(ax, text, (1, row), (end, 0), size=8, ha="right", by_row=True, loud=True)
+
+
+def estimates_column(rows: Rows) -> list[str]:
+    """Return ``0.403 (0.064 to 0.741)`` for each row."""
+    return [
+        f"{number(value)} ({number(low)} to {number(high)})" if np.isfinite(low) else number(value)
+        for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
+    ]
+
+
+# ---- SVG for a page ------------------------------------------------------------------------------
+
+
+def inline_svg(
+    draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
+) -> str:
+    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
+
+    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
+    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
+    description : str
+        What a screen reader says.
+    width, height : float
+        Inches; the element takes the width of its place on the page, up to this.
+    """
+    need_matplotlib()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    out = io.StringIO()
+    with style.context(["default", _page_style()]), warnings.catch_warnings():
+        for message in _QUIET:
+            warnings.filterwarnings("ignore", message=message)
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        figure.savefig(out, format="svg", transparent=True)
+    return _for_page(out.getvalue(), description, 72 * width)
+
+
+def _page_style() -> dict[str, str]:
+    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    return {**dict.fromkeys(inks, _INK), "svg.fonttype": "none", "svg.hashsalt": "setagree"}
+
+
+def _for_page(svg: str, description: str, width: float) -> str:
+    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
+    body = svg[svg.index("<svg") :]
+    for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
+        body = re.sub(part, "", body, flags=re.DOTALL)
+    box = re.search(r'viewBox="[^"]*"', body)
+    head = (
+        f'<svg {box[0] if box else ""} role="img" aria-label={_attribute(description)} '
+        f'style="width:100%;max-width:{width:g}pt;height:auto;'
+        'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
+    )
+    rest = body[body.index(">") + 1 :].strip()
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(_TAG.findall(rest))))
+    own = f"p{hashlib.sha256(rest.encode()).hexdigest()[:10]}-"
+    return head + _TAG.sub(lambda tag: _page_tag(tag[0], used, own), rest)
+
+
+def _page_tag(tag: str, used: set[str], own: str) -> str:
+    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
+
+    def renamed(found: re.Match[str]) -> str:
+        return f' id="{own}{found[1]}"' if found[1] in used else ""
+
+    tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
+    tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
+    return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(" ".join(short_text(text, limit=600).replace(r"\$", "$").split()))

@@ -1,0 +1,78 @@
+"""The report as Markdown: the same findings, sections and tables, without pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from setagree.inference.benchmark import CAUTION
+from setagree.reporting.findings import Findings
+from setagree.reporting.sections import sections
+from setagree.reporting.sentences import headline, main_findings, verdict_sentence
+from setagree.reporting.tables import Column, Section, Table, shown, span
+from setagree.wording.escaping import as_markdown
+from setagree.wording.words import Name, Sentence
+
+
+def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
+    """Return the report as Markdown."""
+    return "\n".join(_lines(f, title, methods, counts)).rstrip() + "\n"
+
+
+def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
+    yield from (f"# {as_markdown(title.short)}", "", counts, "")
+    yield from (f"**{said(headline(f))}** {_verdict(f)}", "", f"*{CAUTION}*", "")
+    yield from ("## Main findings", "")
+    for finding in main_findings(f):
+        yield f"- **{finding.about}.** {said(finding.sentence)}"
+    for section in sections(f):
+        yield from _section(section)
+    yield from ("", "## Methods paragraph", "")
+    paragraph, _, references = methods.partition("\n\n")
+    yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
+
+
+def _verdict(f: Findings) -> str:
+    return "" if f.main.reason is not None else verdict_sentence(f)
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield from ("", f"## {section.title}", "")
+    if section.lead:
+        yield from (said(section.lead), "")
+    if section.table is not None:
+        yield from table_lines(section.table)
+    if section.note:
+        yield from (f"*{plain_text(section.note)}*", "")
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Return the lines of a table, with its caption before and what is left out after."""
+    yield from (f"*{table.caption}*", "", _row(column.head for column in table.columns))
+    yield _row("---:" if column.is_number else ":---" for column in table.columns)
+    for row in table.rows:
+        yield _row(_cell(value, column) for value, column in zip(row, table.columns, strict=True))
+    yield ""
+    if table.more:
+        yield from (f"*{plain_text(table.more)}*", "")
+
+
+def _cell(value: object, column: Column) -> str:
+    ends = span(value, column.kind)
+    return said(shown(value, column.kind)) + (f" ({ends})" if ends else "")
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def said(sentence: Sentence) -> str:
+    """Return a sentence as Markdown, in which what a user wrote is text and nothing else."""
+    return "".join(
+        as_markdown(piece.short) if isinstance(piece, Name) else plain_text(piece)
+        for piece in sentence
+    )
+
+
+def plain_text(text: str) -> str:
+    """Return words of ours, in which only what could open a tag or a cell is taken care of."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", r"\|").replace("*", r"\*")

@@ -1,0 +1,332 @@
+"""The methods paragraph of a paper: what was measured, on what, how, and with which references."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from setagree.checks import check_level
+from setagree.distances import get_distance
+from setagree.errors import DataError, OptionError, a_type, check_choice, check_list, counted
+from setagree.inference.bootstrap import Bootstrap
+from setagree.inference.permutation import PermutationTest
+from setagree.reporting.methods_resampling import bootstrapped, check_reported, tested
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.names import coefficient_name, distance_name, own_name
+from setagree.scoring.references import cited, is_ours
+from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.scorer import DEFAULT_DISTANCES, Study
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import Duplicates
+from setagree.study.labels import Blank, Case
+from setagree.study.tally import Tally
+from setagree.wording.escaping import visible
+from setagree.wording.words import LONGEST_NAME, cut, number, percent, share
+
+Measured: TypeAlias = Study | Agreement | AgreementTable
+
+_BLANKS = {
+    "missing": "blank cells were taken as missing",
+    "empty": "blank cells were taken as the empty set",
+    "error": "blank cells were not allowed",
+}
+_CASES = {
+    "keep": "labels were taken as written",
+    "lower": "labels were compared in lower case",
+}
+_DUPLICATES = {
+    "error": "no rater rated a unit twice",
+    "first": "of repeated ratings by the same rater the first was kept",
+    "last": "of repeated ratings by the same rater the last was kept",
+    "union": "repeated ratings by the same rater were merged into the union of their labels",
+}
+_NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+@dataclass(frozen=True)
+class HowRead:
+    """How the data were read, which a study does not remember; None where that is not known."""
+
+    blank: Blank | None = None
+    duplicates: Duplicates | None = None
+    missing: Collection[str] | None = None
+    case: Case | None = None
+
+    def check(self) -> None:
+        """Raise `OptionError` where a policy is unknown."""
+        known = {"blank": _BLANKS, "duplicates": _DUPLICATES, "case": _CASES}
+        for name, choices in known.items():
+            if (given := getattr(self, name)) is not None:
+                check_choice(name, given, list(choices))
+        if self.missing is not None:
+            check_list("missing", self.missing, "texts")
+        if isinstance(self.missing, str):
+            raise OptionError(f"missing={self.missing!r} is one text; pass a list of them.")
+
+
+@dataclass
+class _Text:
+    """Sentences that grow, with the sources they cite."""
+
+    sentences: list[str] = field(default_factory=list)
+    sources: set[str] = field(default_factory=set)
+
+    def cite(self, *keys: str | None) -> str:
+        """Return the sources in brackets and remember them."""
+        known = [key for key in keys if key is not None]
+        self.sources.update(known)
+        return f" ({'; '.join(', '.join(key.rsplit(' ', 1)) for key in known)})" if known else ""
+
+    def say(self, *sentences: str) -> None:
+        """Add sentences."""
+        self.sentences.extend(sentence for sentence in sentences if sentence)
+
+
+def methods_text(
+    result: Measured,
+    *,
+    level: float | None = None,
+    blank: Blank | None = None,
+    duplicates: Duplicates | None = None,
+    missing: Collection[str] | None = None,
+    case: Case | None = None,
+    bootstrap: Bootstrap | None = None,
+    test: PermutationTest | None = None,
+    seed: int | None = None,
+    references: bool = True,
+) -> str:
+    """Return a methods paragraph to paste into a paper.
+
+    It states the design, the counts, how missing and empty answers were treated, the distance, the
+    coefficient with its estimate, the interval method, the version, and the references of all that.
+
+    Parameters
+    ----------
+    result : Annotations, Tally, Agreement or AgreementTable
+        What was measured; of a study, alpha with the default distance is.
+    level : float, optional
+        The confidence level. Default: that of the table, else 0.95.
+    blank : {"missing", "empty", "error"}, optional
+        How blank cells were read, which a study does not remember.
+    duplicates : {"error", "first", "last", "union"}, optional
+        What was done where a rater rated a unit twice, which a study does not remember.
+    missing : collection of str, optional
+        The answers that were read as no annotation, such as ``["NA", "n/a"]``.
+    case : {"keep", "lower"}, optional
+        How labels were compared that differ in upper and lower case.
+    bootstrap : Bootstrap, optional
+        What `bootstrap` returned: then its default interval is reported, too.
+    test : PermutationTest, optional
+        What `permutation_test` returned: then its p-value is reported, too.
+    seed : int, optional
+        The seed of the two.
+    references : bool
+        Whether the list of references follows the paragraph.
+
+    Returns
+    -------
+    str
+        One paragraph; the references, if any, follow after a blank line, one a line.
+
+    Raises
+    ------
+    DataError
+        It is nothing of the above, or `bootstrap` or `test` belongs to another coefficient.
+    OptionError
+        A policy is unknown, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
+    >>> print(methods_text(alpha, references=False)[:63])
+    Three raters annotated 50 units, each answer being a set of lab
+    """
+    rows, level = _rows(result, level)
+    how = HowRead(blank, duplicates, missing, case)
+    how.check()
+    one, text = rows[0], _Text()
+    text.say(_design(one), _policies(one, how))
+    text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
+    if bootstrap is not None:
+        check_reported(rows, bootstrap, "bootstrap")
+        text.say(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=text.cite))
+    if test is not None:
+        check_reported(rows, test, "test")
+        text.say(tested(test, rows, seed=seed, cite=text.cite))
+    text.say(f"Computations were made with setagree {version()}.")
+    paragraph = " ".join(text.sentences)
+    return "\n\n".join([paragraph, "\n".join(cited(text.sources))] if references else [paragraph])
+
+
+def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], float]:
+    """Return the agreements to report, and the level of their intervals."""
+    if isinstance(result, AgreementTable):
+        rows, level = result.rows, result.level if level is None else level
+    elif isinstance(result, Agreement):
+        rows = (result,)
+    elif isinstance(result, Annotations | Tally):
+        rows = (krippendorff_alpha(result, distance=DEFAULT_DISTANCES[result.kind][0]),)
+    else:
+        raise DataError(
+            f"{a_type(result)} is nothing to report; pass a study, or what agreement, "
+            "krippendorff_alpha, ... returned."
+        )
+    level = 0.95 if level is None else level
+    check_level(level)
+    return rows, level
+
+
+def _design(one: Agreement) -> str:
+    """Return who rated how many units with what."""
+    who = _spelled(one.n_raters, "rater") if one.n_raters is not None else "Several raters"
+    return f"{who} annotated {counted(one.n_units, 'unit')}, {_answers(one)}. {_layout(one.tally)}"
+
+
+def _answers(one: Agreement) -> str:
+    """Return what an answer is."""
+    n = one.tally.n_values
+    if one.tally.kind == "labels":
+        labels = set().union(*one.tally.values)
+        used = f"{counted(len(labels), 'label')}, {counted(n, 'distinct set')} in use"
+        return f"each answer being a set of labels ({used})"
+    what = "number" if one.tally.kind == "number" else "category"
+    return f"each answer being one {what} ({counted(n, 'distinct value')} in use)"
+
+
+def _layout(tally: Tally) -> str:
+    """Return how the ratings are spread over the units."""
+    per_unit, times = tally.pattern_ratings, tally.multiplicity
+    fewest, most = int(per_unit.min()), int(per_unit.max())
+    total = counted(tally.n_ratings, "rating")
+    if fewest == most == tally.n_raters:
+        return f"The design is complete: every rater rated every unit ({total})."
+    spread = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    mean = float(per_unit @ times / times.sum())
+    average = "" if fewest == most else f", {mean:.1f} on average"
+    lone = tally.n_units - tally.n_pairable_units
+    alone = f"; {counted(lone, 'unit')} with a single rating" if lone else ""
+    return (
+        "Not every rater rated every unit: the units have "
+        f"{spread} ratings each{average}, {total} in all{alone}."
+    )
+
+
+def _policies(one: Agreement, how: HowRead) -> str:
+    """Return how missing, empty and repeated answers were treated, and how labels were read."""
+    n_missing = 0 if one.study is None else one.study.n_missing
+    cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
+    parts = [f"missing ratings{cells} were left out and never counted as an answer"]
+    if how.blank is not None:
+        parts.append(_BLANKS[how.blank])
+    if how.missing is not None and len(how.missing):
+        parts.append(_markers(how.missing))
+    if one.tally.kind == "labels":
+        parts.append(_empty_sets(one.tally))
+        parts.extend([] if how.case is None else [_CASES[how.case]])
+    if how.duplicates is not None:
+        parts.append(_DUPLICATES[how.duplicates])
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _markers(missing: Collection[str]) -> str:
+    """Return which answers were read as no annotation."""
+    quoted = _listed(f"“{visible(cut(str(text), LONGEST_NAME))}”" for text in missing)
+    answers = "the answer" if len(missing) == 1 else "the answers"
+    return f"{answers} {quoted} {'was' if len(missing) == 1 else 'were'} taken as missing"
+
+
+def _empty_sets(tally: Tally) -> str:
+    """Return how many ratings are the empty set, which is an answer."""
+    if frozenset() not in tally.values:
+        return "no rating is the empty set"
+    totals = tally.value_totals(tally.multiplicity)
+    n = int(totals[tally.values.index(frozenset())])
+    part = share(n / tally.n_ratings).replace("\u00a0", "")
+    return f"the empty set ({counted(n, 'rating')}, {part}) was an answer like any other"
+
+
+def _measures(rows: Sequence[Agreement], text: _Text) -> str:
+    """Return which coefficients with which distances."""
+    names = dict.fromkeys(
+        coefficient_name(row.definition, [row.distance]) + text.cite(row.definition.source)
+        for row in rows
+    )
+    distances = dict.fromkeys(_distance(row, text) for row in rows)
+    several = "distances" if len(distances) > 1 else "distance"
+    weighted = any(
+        row.definition.model.weigh == "units" and row.distance != "nominal" for row in rows
+    )
+    credit = ""
+    if weighted:
+        credit = (
+            " A pair of answers earns the credit 1 − d / d_max, where d_max is 1 or, for a "
+            f"distance without an upper limit, the largest one observed{text.cite('Gwet 2014')}."
+        )
+    measure = f"{_listed(names)} with the {several} {_listed(distances)}"
+    return f"Agreement was measured by {measure}.{credit}"
+
+
+def _distance(row: Agreement, text: _Text) -> str:
+    """Return the name of a distance, its formula, and its source."""
+    if not is_ours(row):
+        return f"“{own_name(row.distance)}” (defined by the authors)"
+    distance = get_distance(row.distance)
+    return f"{distance_name(row.distance)} [{distance.formula}]{text.cite(distance.source)}"
+
+
+def _estimates(rows: Sequence[Agreement], level: float) -> str:
+    """Return the estimates with their intervals, observed and expected disagreement."""
+    found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
+    return f"Result: {found}."
+
+
+def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
+    name = coefficient_name(row.definition, [row.distance])
+    named = name if alone else f"{name} with {distance_name(row.distance)}"
+    if row.reason is not None:
+        return f"{named} is undefined, because {row.reason}"
+    low, high = row.interval(level)
+    ends = "" if np.isnan(low) else f", {percent(level)} interval {number(low)} to {number(high)}"
+    if row.standard_error == 0:
+        why = str(row.interval_reason)
+        ends = f", without an interval, as {why[0].lower()}{why[1:]}"
+    do, de = row.observed_disagreement, row.expected_disagreement
+    parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
+    return f"{named} = {number(row.estimate)}{ends}{parts}"
+
+
+def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
+    """Return where the intervals come from."""
+    defined = [row for row in rows if row.standard_error > 0]
+    if not defined:
+        return ""
+    df = sorted({round(row.degrees_of_freedom) for row in defined})
+    return (
+        f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
+        f"{percent(level)} intervals are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
+        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed."
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return ``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _spelled(n: int, noun: str) -> str:
+    """Return a number as a sentence begins with it."""
+    if n > len(_NUMBERS):
+        return counted(n, noun)
+    return f"{_NUMBERS[n - 1]} {noun}{'s' if n > 1 else ''}"
+
+
+def version() -> str:
+    """Return the version; imports go down only, and the package itself is above this room."""
+    return str(vars(sys.modules["setagree"])["__version__"])

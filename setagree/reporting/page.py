@@ -1,0 +1,184 @@
+"""The report as a page: one HTML file that needs no network and no JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from setagree.inference.benchmark import CAUTION
+from setagree.reporting.findings import Findings
+from setagree.reporting.methods import version
+from setagree.reporting.sections import sections
+from setagree.reporting.sentences import distance_phrase, main_findings, verdict_sentence
+from setagree.reporting.tables import Column, Section, Table, shown, sorts_as, span
+from setagree.scoring.names import coefficient_name
+from setagree.wording import words
+from setagree.wording.words import Name, Sentence
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_JOINT = re.compile(r"([_/.:\\-])(?=\w)")
+_LIMITS = (0.667, 0.800)
+"""Krippendorff's, which divide the ruler of the headline."""
+
+
+def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["breakable"] = breakable
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    digest = hashlib.sha256(script.encode()).digest()
+    return environment.get_template("report.html.j2").render(
+        title=title,
+        counts=counts,
+        headline=_headline(f),
+        findings=main_findings(f),
+        sections=[_section(f, section) for section in sections(f)],
+        methods=[line for line in methods.splitlines() if line],
+        seed=f.seed,
+        version=version(),
+        style=_trusted("report.css"),
+        script=_trusted("report.js"),
+        script_hash=base64.b64encode(digest).decode(),
+    )
+
+
+def breakable(text: str) -> Any:
+    """Return text that may break after a sign inside a long name."""
+    from markupsafe import Markup, escape
+
+    # The signs that mean something to HTML are escaped before the breaks are put in.
+    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704
+
+
+def _trusted(name: str) -> Any:
+    """Return a file of the package as text that needs no escape."""
+    from markupsafe import Markup
+
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _headline(f: Findings) -> dict[str, Any]:
+    main = f.main
+    low, high = main.interval(f.level)
+    known = main.reason is None
+    named = coefficient_name(main.definition, [main.distance])
+    return {
+        "symbol": main.definition.symbol,
+        "estimate": words.number(main.estimate),
+        "what": f"{named}, {distance_phrase(main)}",
+        "level": f"{100 * f.level:g} %",
+        "interval": words.interval(low, high) if np.isfinite(low) else "",
+        "ruler": _ruler(main.estimate, low, high) if known else None,
+        "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",
+        "caution": CAUTION,
+    }
+
+
+def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
+    """Return where things stand on a line from 0, or the interval's lower end, to 1, in percent."""
+    low, high = (estimate, estimate) if np.isnan(low) else (max(low, -1.0), high)
+    start = min(0.0, np.floor(10 * low) / 10)
+
+    def at(x: float) -> float:
+        return round(float(100 * (x - start) / (1 - start)), 2)
+
+    edges = (start, *_LIMITS, 1.0)
+    zones = [{"left": at(a), "width": round(at(b) - at(a), 2)} for a, b in pairwise(edges)]
+    ticks = [{"at": at(x), "text": f"{x:g}"} for x in (start, *_LIMITS, 1.0)]
+    if start < 0:
+        ticks.insert(1, {"at": at(0), "text": "0"})
+    return {
+        "zones": zones,
+        "ticks": ticks,
+        "low": at(low),
+        "width": round(at(high) - at(low), 2),
+        "at": at(max(estimate, start)),
+        "says": f"{words.number(estimate)} on a line from {start:g} to 1, with limits at .667 "
+        "and .800",
+    }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as the page shows it."""
+
+    said: Sentence
+    span: str
+    sort: str
+    bar: float | None
+    column: Any
+
+
+def _section(f: Findings, section: Section) -> SimpleNamespace:
+    """Return a section with its picture drawn, and its cells in words."""
+    from markupsafe import Markup
+
+    from setagree.reporting.figures import figure
+
+    picture = None
+    if section.picture is not None:
+        # matplotlib escapes every text that it writes.
+        picture = Markup(figure(f, section.picture, _description(section)))  # noqa: S704
+    table = section.table
+    return SimpleNamespace(
+        id=section.id,
+        title=section.title,
+        lead=section.lead,
+        note=section.note,
+        picture=picture,
+        table=None if table is None else _table(table),
+        sortable=table is not None and len(table.rows) > 2 and section.id != "data",
+    )
+
+
+def _description(section: Section) -> str:
+    """Return what a screen reader says of a picture: what it is, and what it shows."""
+    return f"{section.title}. {words.plain(section.lead)} The numbers are in the table."
+
+
+def _table(table: Table) -> Mapping[str, Any]:
+    bars = [
+        _longest(table, column) if each.kind == "share" and each.head.startswith("Share") else None
+        for column, each in enumerate(table.columns)
+    ]
+    rows = [
+        [
+            _cell(value, each, bars[k])
+            for k, (value, each) in enumerate(zip(row, table.columns, strict=True))
+        ]
+        for row in table.rows
+    ]
+    return {"caption": table.caption, "columns": table.columns, "rows": rows, "more": table.more}
+
+
+def _longest(table: Table, column: int) -> float:
+    return max((float(row[column] or 0) for row in table.rows), default=0.0)
+
+
+def _cell(value: Any, column: Column, longest: float | None) -> Cell:
+    bar = None
+    if longest and not words.is_nothing(value):
+        bar = round(100 * float(value) / longest * 0.75, 1)
+    return Cell(
+        shown(value, column.kind),
+        span(value, column.kind),
+        sorts_as(value, column.kind),
+        bar,
+        column,
+    )

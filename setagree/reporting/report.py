@@ -1,0 +1,210 @@
+"""The report: one file that says how far raters agree, why not further, and what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from setagree.checks import Rng
+from setagree.distances.registry import DistanceLike
+from setagree.errors import FileError, MissingDependencyError, check_choice
+from setagree.files.streams import expanded
+from setagree.reporting.contents import counts_line
+from setagree.reporting.findings import Findings, Groups, gather
+from setagree.reporting.markdown import markdown_report
+from setagree.reporting.methods import methods_text
+from setagree.reporting.page import html_report
+from setagree.reporting.panel_findings import Models, Panels
+from setagree.reporting.panel_methods import with_panels
+from setagree.scoring.coefficients import CoefficientLike
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import Duplicates
+from setagree.study.labels import Blank, Case
+from setagree.wording.words import Name
+
+Format: TypeAlias = Literal["html", "markdown"]
+
+
+def report(
+    study: Annotations,
+    path: str | os.PathLike[str],
+    *,
+    coefficient: CoefficientLike = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    groups: Groups | None = None,
+    model: Models = None,
+    panels: Panels = None,
+    title: str | None = None,
+    format: Format | None = None,  # noqa: A002 - what the command calls it, too
+    n_resamples: int = 999,
+    blank: Blank | None = None,
+    duplicates: Duplicates | None = None,
+    missing: Collection[str] | None = None,
+    case: Case | None = None,
+    rng: Rng = None,
+) -> Path:
+    """Write a report about a study into one file, and return its path.
+
+    The file has the coefficient with its interval and a verdict, what was left out and why, other
+    coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
+    groups, what a change would bring, what chance gives, and a methods paragraph; of four raters
+    or more a map, unless that takes long; of models and panels, where they are named, how they
+    stand to the humans and to each other. The page needs no network and no JavaScript.
+
+    Parameters
+    ----------
+    study : Annotations
+        Who gave which answer to which unit.
+    path : str or path
+        The file; it is replaced only when the whole report is ready, and where its ending is
+        neither that of a page nor of Markdown only where `format` is given.
+    coefficient, distance
+        What is explained, as in `agreement`. Default: alpha with the default distance.
+    level : float
+        Of the intervals.
+    groups : Series, mapping or DataFrame, optional
+        The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
+        which also knows units that stand in several groups.
+    model : rater, or list of raters, optional
+        Raters that are models: may they replace a human, and how near do they come to the humans'
+        consensus? Everybody else is then a human.
+    panels : mapping from two names to lists of raters, optional
+        ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
+        alone stands against all others.
+    title : str, optional
+        What stands above it. Default: the name of the file.
+    format : {"html", "markdown"}, optional
+        Default: Markdown where the path ends in ``.md`` or ``.markdown``, else HTML.
+    n_resamples : int
+        Reshuffles of the test against chance; large studies get fewer, and the report says so.
+    blank, duplicates, missing, case : optional
+        How the data were read, for the methods paragraph.
+    rng : int or numpy Generator, optional
+        The seed; the same seed gives the same file.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    DataError
+        The study is none, or does not know its raters; the groups do not fit its units; a model
+        or a member of a panel gave no answer.
+    OptionError
+        An option is unknown.
+    FileError
+        The file cannot be written.
+    MissingDependencyError
+        The page needs matplotlib and jinja2.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import setagree as sa
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(sa.simulate(40, 3, rng=1), f"{folder}/study.md", n_resamples=99, rng=1)
+    ...     print(path.read_text(encoding="utf-8").splitlines()[0])
+    # study
+    """
+    target = expanded(path)
+    form = _format(format, target)
+    check_target(target)
+    named = Name.of(target.stem if title is None else title)
+    found = gather(
+        study,
+        coefficient=coefficient,
+        distance=distance,
+        level=level,
+        groups=groups,
+        model=model,
+        panels=panels,
+        n_resamples=n_resamples,
+        blank=blank,
+        duplicates=duplicates,
+        missing=missing,
+        case=case,
+        rng=rng,
+    )
+    replace_file(target, rendered(found, named, form))
+    return target
+
+
+def rendered(f: Findings, title: Name, form: str) -> str:
+    """Return the report as the text of a page or as Markdown."""
+    counts, methods = counts_line(f.study), methods_of(f)
+    if form == "markdown":
+        return markdown_report(f, title, methods, counts)
+    return html_report(f, title, methods, counts)
+
+
+def methods_of(f: Findings) -> str:
+    """Return the methods paragraph of the findings, with its references."""
+    text = methods_text(
+        f.main,
+        level=f.level,
+        **asdict(f.how_read),
+        test=None if f.main.reason is not None else f.null,
+        seed=f.seed,
+    )
+    return with_panels(text, f)
+
+
+def _format(form: str | None, target: Path) -> str:
+    if form is None:
+        _check_replaced(target)
+        form = "markdown" if target.suffix.lower() in {".md", ".markdown"} else "html"
+    check_choice("format", form, ("html", "markdown"))
+    if form == "html":
+        _need_page()
+    return form
+
+
+def _check_replaced(target: Path) -> None:
+    """Refuse to put a page in the place of a file that is none, such as the table of the study."""
+    if target.exists() and target.suffix.lower() not in {".html", ".htm", ".md", ".markdown", ""}:
+        raise FileError(
+            f"{str(target)!r} is there and is no report, by its name; let the path end in .html "
+            "or .md, or say format= to replace it."
+        )
+
+
+def _need_page() -> None:
+    """Raise `MissingDependencyError`, before any work, where the page cannot be made."""
+    try:
+        import jinja2  # noqa: F401 - asked for, not used
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            "a report needs matplotlib and jinja2; install them with "
+            'pip install "setagree[report]", or ask for format="markdown", which needs neither.'
+        ) from error
+
+
+def check_target(target: Path) -> None:
+    """Refuse, before any work, a path that could not be written."""
+    if not target.parent.is_dir():
+        raise FileError(f"There is no folder {str(target.parent)!r} to write {target.name!r} into.")
+    if target.exists() and not target.is_file():
+        raise FileError(f"{str(target)!r} is no file that could be replaced.")
+
+
+def replace_file(target: Path, text: str) -> None:
+    """Write a file beside the old one and let it take its place when it is whole."""
+    target = target.resolve()
+    beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
+    try:
+        # A label may hold half a character, which no file can.
+        beside.write_bytes(text.encode("utf-8", "backslashreplace"))
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except OSError as error:
+        raise FileError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,136 @@
+"""Sections and tables as all views show them: cells as they are, and how to word them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+import pandas as pd
+
+from setagree.wording import words
+from setagree.wording.words import Name, Sentence
+
+Kind: TypeAlias = Literal[
+    "name", "text", "count", "number", "signed", "share", "p", "estimate", "change"
+]
+"""A name is what a user wrote; a text is ours, perhaps a sentence with names in it; an estimate and
+a change are triples that end with an interval."""
+
+_WITH_INTERVAL: dict[str, Callable[[Any], str]] = {
+    "estimate": words.number,
+    "change": words.signed,
+}
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "count": words.count,
+    "number": words.number,
+    "signed": words.signed,
+    "share": words.share,
+    "p": words.p_text,
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    head : str
+        What stands above it.
+    kind : str
+        How its cells are shown.
+    source : str or tuple of str
+        The column of the frame it shows, or three of them: the number and its interval.
+    """
+
+    head: str
+    kind: Kind
+    source: str | tuple[str, str, str] = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it stands to the right."""
+        return self.kind not in {"name", "text"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are, nothing rounded; ``more`` says what is left out."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report: what it says, its table, and which picture goes with it."""
+
+    id: str
+    title: str
+    lead: Sentence
+    table: Table | None = None
+    picture: str | None = None
+    note: str = ""
+
+
+def table_of(
+    frame: pd.DataFrame, columns: Sequence[Column], caption: str, *, limit: int, function: str
+) -> Table:
+    """Return the first rows of a frame; columns that say nothing are left out."""
+    kept = tuple(column for column in columns if _says_something(frame, column))
+    top = frame.head(limit)
+    cells = [_cells(top, column) for column in kept]
+    more = ""
+    if len(top) < len(frame):
+        more = f"The first {len(top):,} of {len(frame):,}; sa.{function} returns all."
+    return Table(caption, kept, tuple(zip(*cells, strict=True)), more)
+
+
+def _says_something(frame: pd.DataFrame, column: Column) -> bool:
+    """Say whether a column is there and has anything but gaps, or rates that are all 0."""
+    first = column.source if isinstance(column.source, str) else column.source[0]
+    if first not in frame:
+        return False
+    known = frame[first].dropna()
+    return len(known) > 0 and not (first.endswith("_rate") and bool((known == 0).all()))
+
+
+def _cells(frame: pd.DataFrame, column: Column) -> list[Any]:
+    if isinstance(column.source, tuple):
+        return list(zip(*(frame[name].tolist() for name in column.source), strict=True))
+    return list(frame[column.source])
+
+
+def shown(value: Any, kind: Kind) -> Sentence:
+    """Return a cell as pieces of a sentence.
+
+    Examples
+    --------
+    >>> shown((0.25, 0.1, 0.4), "estimate"), shown(0.5, "number"), shown(("a", "b"), "name")
+    (('0.250',), ('0.500',), (Name(text="('a', 'b')"),))
+    """
+    if kind == "name":
+        return ("–",) if words.is_nothing(value) else (Name.of(value),)
+    if kind == "text":
+        return (value,) if isinstance(value, str) else cast(Sentence, value)
+    if kind in _WITH_INTERVAL:
+        return (_WITH_INTERVAL[kind](value[0]),)
+    return (_FORMATS[kind](value),)
+
+
+def span(value: Any, kind: Kind) -> str:
+    """Return the interval of a cell, where it has one."""
+    known = kind in _WITH_INTERVAL and bool(np.isfinite(value[1]))
+    return words.interval(*value[1:]) if known else ""
+
+
+def sorts_as(value: Any, kind: Kind) -> str:
+    """Return what a cell sorts by: a number as text, or nothing where its text will do."""
+    if kind in {"name", "text"}:
+        return ""
+    x = value[0] if kind in _WITH_INTERVAL else value
+    return "" if words.is_nothing(x) else repr(float(x))

@@ -1,0 +1,1 @@
+"""From a study and a distance to a result."""

@@ -1,0 +1,392 @@
+"""The coefficients: a public function each, which says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from typing import Any, TypeAlias
+
+from setagree.coefficients.models import GwetUrn, NoChance, Redrawn, Uniform, Urn, UrnOfEachRater
+from setagree.distances.registry import DistanceLike
+from setagree.errors import OptionError, did_you_mean, shorten
+from setagree.scoring.definition import Coefficient, coefficient
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import Study, score
+from setagree.study.annotations import Annotations  # noqa: F401 - the examples build studies
+
+
+@coefficient(
+    model=Urn("ratings"),
+    title="Krippendorff's alpha",
+    symbol="α",
+    short="alpha",
+    source="Krippendorff 2011",
+    short_names=("alpha",),
+)
+def krippendorff_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return Krippendorff's alpha = 1 - Do / De.
+
+    Do is the mean distance between the answers to the same unit, De that between all answers of the
+    study: De = n' D n / (N (N - 1)), n_k how often value k was given and N the number of ratings.
+    Units with one rating drop out. The standard error is that of Gwet (2014), by linearisation.
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        One value only, or no unit with two ratings: the estimate is nan.
+
+    See Also
+    --------
+    mv_alpha : the same with chance redrawing labels instead of whole sets.
+
+    References
+    ----------
+    Krippendorff (2011), "Computing Krippendorff's alpha-reliability"; Gwet (2014), ch. 2.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", 1, "a, b"), ("bob", 1, "a"), ("ann", 2, "c"), ("bob", 2, "c"),
+    ...     ("ann", 3, set()), ("bob", 3, set()),
+    ... ])
+    >>> round(krippendorff_alpha(study).estimate, 4)
+    0.7368
+    """
+    return score(study, krippendorff_alpha, distance=distance)
+
+
+@coefficient(
+    model=Urn(),
+    title="Fleiss' kappa",
+    symbol="κ",
+    short="kappa",
+    source="Fleiss 1971",
+    short_names=("fleiss",),
+)
+def fleiss_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return Fleiss' kappa (pa - pe) / (1 - pe), generalised to any distance and missing ratings.
+
+    pa is the mean over units of the credit between two of its ratings; pe = pi' W pi, with pi_k the
+    mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r
+    raters and U units, alpha = kappa + (1 - kappa) / (U r).
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+
+    References
+    ----------
+    Fleiss (1971), Psychological Bulletin 76; Gwet (2014), ch. 3.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", 1, "a, b"), ("bob", 1, "a"), ("ann", 2, "c"), ("bob", 2, "c"),
+    ... ])
+    >>> round(fleiss_kappa(study, distance="jaccard").estimate, 4)
+    0.5556
+    """
+    return score(study, fleiss_kappa, distance=distance)
+
+
+@coefficient(
+    model=UrnOfEachRater(),
+    title="Conger's kappa",
+    symbol="κ",
+    short="kappa",
+    source="Conger 1980",
+    raters="known",
+    short_names=("conger",),
+)
+def conger_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return Conger's kappa, the many-rater kappa in which every rater has shares of their own.
+
+    pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
+    raters, p_g the shares of rater g. With two raters it is Cohen's kappa.
+
+    Raises
+    ------
+    DataError
+        The study is a tally that keeps no raters.
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+
+    References
+    ----------
+    Conger (1980), Psychological Bulletin 88; Gwet (2014), ch. 5.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", 1, "a"), ("bob", 1, "a"), ("eva", 1, "a, b"),
+    ...     ("ann", 2, "b"), ("bob", 2, "b"), ("eva", 2, "b"),
+    ... ])
+    >>> round(conger_kappa(study).estimate, 4)
+    0.6
+    """
+    return score(study, conger_kappa, distance=distance)
+
+
+@coefficient(
+    model=UrnOfEachRater(),
+    title="Cohen's kappa",
+    symbol="κ",
+    short="kappa",
+    source="Cohen 1968",
+    raters="two",
+    for_more="conger_kappa",
+    short_names=("cohen",),
+)
+def cohen_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return Cohen's kappa of two raters; ``"linear"`` and ``"quadratic"`` distances weight it.
+
+    pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
+
+    Raises
+    ------
+    DataError
+        There are more than two raters, or the study is a tally that keeps no raters.
+
+    References
+    ----------
+    Cohen (1960, 1968); the standard error is Gwet's (2014, ch. 5).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame([[20, 5], [10, 15]], index=["yes", "no"], columns=["yes", "no"])
+    >>> round(cohen_kappa(Annotations.from_contingency(table)).estimate, 4)
+    0.4
+    """
+    return score(study, cohen_kappa, distance=distance)
+
+
+@coefficient(
+    model=Urn(),
+    title="Scott's pi",
+    symbol="π",
+    short="pi",
+    source="Scott 1955",
+    raters="two",
+    for_more="fleiss_kappa",
+    short_names=("scott", "pi"),
+)
+def scott_pi(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return Scott's pi of two raters: Fleiss' kappa for two.
+
+    pe = pi' W pi with shares pooled over the two raters.
+
+    Raises
+    ------
+    DataError
+        There are more than two raters, or a tally does not say how many.
+
+    References
+    ----------
+    Scott (1955), Public Opinion Quarterly 19.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame([[20, 5], [10, 15]], index=["yes", "no"], columns=["yes", "no"])
+    >>> round(scott_pi(Annotations.from_contingency(table)).estimate, 4)
+    0.3939
+    """
+    return score(study, scott_pi, distance=distance)
+
+
+@coefficient(
+    model=GwetUrn(),
+    title="Gwet's AC2",
+    nominal_title="Gwet's AC1",
+    symbol="AC",
+    short="AC",
+    source="Gwet 2008",
+    short_names=("gwet", "ac", "ac1", "ac2"),
+)
+def gwet_ac(
+    study: Study, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+) -> Agreement:
+    """Return Gwet's AC1 (nominal) or AC2 (any other distance).
+
+    pe = T_w / (K (K - 1)) sum_k pi_k (1 - pi_k), T_w the sum of all K x K credits. It depends on K:
+    with label sets there are up to 2^L values, of which the study shows some. By default K counts
+    the distinct observed values; `categories` lists those that could have been given.
+
+    Raises
+    ------
+    OptionError
+        An observed value is not among the categories.
+
+    References
+    ----------
+    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61; Gwet (2014), ch. 4.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a"), ("ann", 2, "a"),
+    ...                                   ("bob", 2, "b"), ("ann", 3, set()), ("bob", 3, set())])
+    >>> round(gwet_ac(study, distance="nominal").estimate, 4)
+    0.52
+    """
+    return score(study, gwet_ac, distance=distance, categories=categories)
+
+
+@coefficient(
+    model=Uniform(),
+    title="Brennan-Prediger",
+    symbol="BP",
+    short="the coefficient",
+    source="Brennan & Prediger 1981",
+    short_names=("bp",),
+)
+def brennan_prediger(
+    study: Study, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+) -> Agreement:
+    """Return the Brennan-Prediger coefficient; also Bennett's S and Randolph's free-marginal kappa.
+
+    pe = T_w / K², T_w the sum of all K x K credits: chance picks every value equally often. It
+    depends on K as `gwet_ac` does.
+
+    Raises
+    ------
+    OptionError
+        An observed value is not among the categories.
+
+    References
+    ----------
+    Brennan & Prediger (1981), Educational and Psychological Measurement 41; Gwet (2014), ch. 4.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a")])
+    >>> brennan_prediger(study, categories=["a", "b"]).estimate
+    1.0
+    """
+    return score(study, brennan_prediger, distance=distance, categories=categories)
+
+
+@coefficient(
+    model=NoChance(),
+    title="Percent agreement",
+    symbol="pa",
+    short="agreement",
+    short_names=("percent",),
+)
+def percent_agreement(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    """Return the observed agreement pa, not corrected for chance.
+
+    The mean over pairable units of the credit w = 1 - d / d_max between two of its ratings; with
+    the nominal distance the share of equal pairs.
+
+    References
+    ----------
+    Gwet (2014), ch. 2.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
+    >>> percent_agreement(study, distance="jaccard").estimate
+    0.5
+    """
+    return score(study, percent_agreement, distance=distance)
+
+
+@coefficient(
+    model=Redrawn(),
+    title="mv-alpha",
+    symbol="α",
+    short="mv-alpha",
+    source="Krippendorff & Craggs 2016",
+    default_distance="dice",
+    short_names=("mv",),
+)
+def mv_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+    r"""Return alpha for multi-valued data, where chance redraws labels and keeps set sizes.
+
+    De = sum_st P_s P_t E_st: the mean distance of an s-set and a t-set of labels drawn without
+    replacement in proportion to their use, over the sizes that occur. Plain alpha redraws whole
+    sets. With one label in every set it is nominal alpha. There is no analytic standard error.
+
+    Raises
+    ------
+    DistanceError
+        The distance depends on more than the three counts.
+    CostError
+        Sets of hundreds of labels, of thousands in all.
+
+    References
+    ----------
+    Krippendorff & Craggs (2016), Communication Methods and Measures 10, eq. for mv-alpha.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", 1, "b, d"), ("bob", 1, "d"), ("ann", 2, "a, b, d"), ("bob", 2, "b"),
+    ...     ("eva", 2, "b, d"), ("ann", 3, set()), ("bob", 3, "a"), ("eva", 3, "a"),
+    ...     ("ann", 4, "a"),
+    ... ])
+    >>> round(mv_alpha(study).estimate, 7)
+    0.2865907
+    """
+    return score(study, mv_alpha, distance=distance)
+
+
+COEFFICIENTS: dict[str, Coefficient[...]] = {
+    one.name: one
+    for one in (
+        krippendorff_alpha,
+        fleiss_kappa,
+        conger_kappa,
+        cohen_kappa,
+        scott_pi,
+        gwet_ac,
+        brennan_prediger,
+        percent_agreement,
+        mv_alpha,
+    )
+}
+"""The coefficients that come with the package."""
+
+_SHORT = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
+
+CoefficientLike: TypeAlias = "str | Coefficient[...]"
+
+
+def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
+    """Return the coefficient of that name, or the coefficient that was passed.
+
+    A name may be short (``"alpha"``, ``"fleiss"``, ``"ac1"``), or one that an installed package
+    offers through the entry-point group ``setagree.coefficients``.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown.
+    """
+    if isinstance(asked, Coefficient):
+        return asked
+    if not isinstance(asked, str):
+        raise OptionError(
+            f"coefficient={shorten(asked)} is neither the name of a coefficient nor one made by "
+            "the decorator setagree.coefficient."
+        )
+    found = COEFFICIENTS.get(asked) or _SHORT.get(asked.lower())
+    return found or _from_entry_points(asked)
+
+
+def _from_entry_points(name: str) -> Coefficient[...]:
+    """Return the coefficient that another package offers under a name."""
+    for entry in entry_points(group="setagree.coefficients", name=name):
+        found = entry.load()
+        if isinstance(found, Coefficient):
+            return found
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no coefficient.")
+    hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
+    raise OptionError(f"coefficient {name!r} is unknown.{hint}")

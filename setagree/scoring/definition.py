@@ -1,0 +1,187 @@
+"""A coefficient as a value that knows its model of chance, its names and what it asks for."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
+
+from setagree.coefficients.models import Model
+
+if TYPE_CHECKING:
+    from setagree.scoring.results import Agreement
+
+P = ParamSpec("P")
+
+_STUDY = """\
+Parameters
+----------
+study : Annotations or Tally
+    Who gave what, or (where it does not matter who) how many gave what.
+"""
+_DISTANCE = """\
+distance : name, callable, Distance or labelled matrix, optional
+    Default: ``"masi"`` for label sets, ``"nominal"`` for scalars."""
+_SIZES = """\
+distance : name or OverlapDistance, optional
+    A distance of \\|A\\|, \\|B\\| and \\|A ∩ B\\| alone. Default: ``"{}"``."""
+_CATEGORIES = """
+categories : iterable of values, optional
+    All values that could have been given, the observed ones among them."""
+_RETURNS = """\
+Returns
+-------
+Agreement"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coefficient(Generic[P]):
+    """A function of a study that also says what it is; made by the decorator `coefficient`.
+
+    Call it as the function it was made of; pass it wherever a coefficient is asked for.
+
+    Attributes
+    ----------
+    function : callable
+        From a study to an `Agreement`.
+    model : Model
+        How chance answers. Estimates, replicates, reshuffles and closed forms follow from it.
+    title : str
+        What papers call it.
+    symbol, short : str
+        How a formula writes it; the word that stands for it once it is introduced.
+    source : str, optional
+        Who proposed it: a key of the list of references, or a reference in full.
+    nominal_title : str, optional
+        What papers call it where every two different answers are equally far apart.
+    raters : {"any", "known", "two"}
+        Whether raters must be known, and whether there must be two of them.
+    for_more : str, optional
+        Where there must be two raters: the coefficient for more of them.
+    default_distance : str, optional
+        Where it is not that of the study.
+    short_names : tuple of str
+        What else it may be called by.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> sa.krippendorff_alpha
+    <coefficient krippendorff_alpha: Krippendorff's alpha>
+    >>> sa.krippendorff_alpha.title, sa.krippendorff_alpha.symbol
+    ("Krippendorff's alpha", 'α')
+    """
+
+    function: Callable[P, Agreement]
+    model: Model
+    title: str
+    symbol: str
+    short: str
+    source: str | None = None
+    nominal_title: str | None = None
+    raters: Literal["any", "known", "two"] = "any"
+    for_more: str | None = None
+    default_distance: str | None = None
+    short_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # help(), editors and the collectors of docstrings then see the function.
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            object.__setattr__(self, name, getattr(self.function, name))
+        object.__setattr__(self, "__wrapped__", self.function)
+        object.__setattr__(self, "__doc__", self._documented(inspect.getdoc(self.function)))
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Agreement:
+        """Return the agreement of a study."""
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind as a function does, which makes it one to `inspect` and `pydoc`."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<coefficient {self.name}: {self.title}>"
+
+    def __reduce__(self) -> str:
+        """Pickle by name, as functions are."""
+        return self.name
+
+    def _documented(self, own: str | None) -> str | None:
+        """Return a docstring with the parameters, told once for all, before its sections."""
+        if own is None:
+            return None
+        text, *sections = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", own)
+        distance = (
+            _DISTANCE if self.default_distance is None else _SIZES.format(self.default_distance)
+        )
+        listed = _CATEGORIES if "categories" in inspect.signature(self.function).parameters else ""
+        return "\n\n".join([text, _STUDY + distance + listed, _RETURNS, *sections])
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.function.__name__
+
+    @property
+    def asks_who(self) -> bool:
+        """Whether it asks who gave what, not only how many did."""
+        return self.model.asks_who
+
+
+def coefficient(
+    *,
+    model: Model,
+    title: str,
+    symbol: str,
+    short: str,
+    source: str | None = None,
+    nominal_title: str | None = None,
+    raters: Literal["any", "known", "two"] = "any",
+    for_more: str | None = None,
+    default_distance: str | None = None,
+    short_names: tuple[str, ...] = (),
+) -> Callable[[Callable[P, Agreement]], Coefficient[P]]:
+    """Return the decorator that makes a `Coefficient` of a function; see there.
+
+    Examples
+    --------
+    A kappa whose chance is known to be one half, whatever the answers:
+
+    >>> from dataclasses import dataclass
+    >>> import setagree as sa
+    >>> from setagree.coefficients.models import Fixed
+    >>> @dataclass(frozen=True)
+    ... class Coin(Fixed):
+    ...     def level(self, case):
+    ...         return 0.5
+    >>> @sa.coefficient(model=Coin(), title="Coin kappa", symbol="κ", short="kappa")
+    ... def coin_kappa(study, *, distance=None):
+    ...     return sa.score(study, coin_kappa, distance=distance)
+    >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a"), ("eva", 1, "b")])
+    >>> round(coin_kappa(study).estimate, 4)
+    -0.3333
+    >>> table = sa.agreement(study, coefficient=coin_kappa)
+    >>> round(table["coin_kappa", "masi"].estimate, 4)
+    -0.3333
+    """
+
+    def made(function: Callable[P, Agreement]) -> Coefficient[P]:
+        return Coefficient(
+            function,
+            model,
+            title,
+            symbol,
+            short,
+            source,
+            nominal_title,
+            raters,
+            for_more,
+            default_distance,
+            short_names,
+        )
+
+    return made

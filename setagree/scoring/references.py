@@ -1,0 +1,77 @@
+"""What coefficients and distances are called, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from setagree.distances import distance_names, get_distance
+from setagree.scoring.results import Agreement
+
+REFERENCES = {
+    "Benjamini & Yekutieli 2001": "Benjamini, Y., & Yekutieli, D. (2001). The control of the false "
+    "discovery rate in multiple testing under dependency. The Annals of Statistics, 29(4), "
+    "1165–1188.",
+    "Brennan & Prediger 1981": "Brennan, R. L., & Prediger, D. J. (1981). Coefficient kappa: Some "
+    "uses, misuses, and alternatives. Educational and Psychological Measurement, 41(3), 687–699.",
+    "Calderon et al. 2025": "Calderon, N., Reichart, R., & Dror, R. (2025). The alternative "
+    "annotator test for LLM-as-a-judge: How to statistically justify replacing human annotators "
+    "with LLMs. In Proceedings of ACL 2025.",
+    "Cicchetti & Allison 1971": "Cicchetti, D. V., & Allison, T. (1971). A new procedure for "
+    "assessing reliability of scoring EEG sleep recordings. American Journal of EEG Technology, "
+    "11(3), 101–110.",
+    "Cohen 1968": "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for "
+    "scaled disagreement or partial credit. Psychological Bulletin, 70(4), 213–220.",
+    "Conger 1980": "Conger, A. J. (1980). Integration and generalization of kappas for multiple "
+    "raters. Psychological Bulletin, 88(2), 322–328.",
+    "Dice 1945": "Dice, L. R. (1945). Measures of the amount of ecologic association between "
+    "species. Ecology, 26(3), 297–302.",
+    "Efron 1987": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the "
+    "American Statistical Association, 82(397), 171–185.",
+    "Efron & Tibshirani 1993": "Efron, B., & Tibshirani, R. J. (1993). An Introduction to the "
+    "Bootstrap. Chapman & Hall.",
+    "Fleiss 1971": "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. "
+    "Psychological Bulletin, 76(5), 378–382.",
+    "Fleiss & Cohen 1973": "Fleiss, J. L., & Cohen, J. (1973). The equivalence of weighted kappa "
+    "and the intraclass correlation coefficient as measures of reliability. Educational and "
+    "Psychological Measurement, 33(3), 613–619.",
+    "Gwet 2008": "Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the "
+    "presence of high agreement. British Journal of Mathematical and Statistical Psychology, "
+    "61(1), 29–48.",
+    "Gwet 2014": "Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.). Advanced "
+    "Analytics.",
+    "Jaccard 1912": "Jaccard, P. (1912). The distribution of the flora in the alpine zone. New "
+    "Phytologist, 11(2), 37–50.",
+    "Krippendorff 2011": "Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. "
+    "University of Pennsylvania, Annenberg School for Communication.",
+    "Krippendorff & Craggs 2016": "Krippendorff, K., & Craggs, R. (2016). The reliability of "
+    "multi-valued coding of data. Communication Methods and Measures, 10(4), 181–198.",
+    "Passonneau 2004": "Passonneau, R. J. (2004). Computing reliability for coreference "
+    "annotation. In Proceedings of LREC 2004.",
+    "Passonneau 2006": "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for "
+    "semantic and pragmatic annotation. In Proceedings of LREC 2006.",
+    "Phipson & Smyth 2010": "Phipson, B., & Smyth, G. K. (2010). Permutation p-values should never "
+    "be zero: Calculating exact p-values when permutations are randomly drawn. Statistical "
+    "Applications in Genetics and Molecular Biology, 9(1), Article 39.",
+    "Rousseeuw 1987": "Rousseeuw, P. J. (1987). Silhouettes: A graphical aid to the interpretation "
+    "and validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, "
+    "53–65.",
+    "Scott 1955": "Scott, W. A. (1955). Reliability of content analysis: The case of nominal scale "
+    "coding. Public Opinion Quarterly, 19(3), 321–325.",
+    "Torgerson 1952": "Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. "
+    "Psychometrika, 17(4), 401–419.",
+    "Wong et al. 2021": "Wong, K., Paritosh, P., & Aroyo, L. (2021). Cross-replication "
+    "reliability: An empirical approach to interpreting inter-rater reliability. In Proceedings of "
+    "ACL-IJCNLP 2021.",
+}
+
+
+def cited(keys: Iterable[str]) -> list[str]:
+    """Return the full references of some keys, in alphabetical order, each once."""
+    return sorted({REFERENCES[key] for key in keys})
+
+
+def is_ours(row: Agreement) -> bool:
+    """Say whether a distance is the one that its name stands for: a user's may borrow a name."""
+    if row.distance not in distance_names():
+        return False
+    return row.case.distance is None or row.case.distance == get_distance(row.distance)

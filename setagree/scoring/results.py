@@ -1,0 +1,375 @@
+"""What a coefficient comes back as: one value, or a table of them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import check_level
+from setagree.coefficients.chance import ROUNDING, Case, Estimate, standard_error
+from setagree.credit.base import Weights
+from setagree.errors import DataError, a_type, counted, did_you_mean
+from setagree.scoring.definition import Coefficient
+from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally
+from setagree.wording.aligned import aligned, four, p_four
+
+COLUMNS = (
+    "coefficient",
+    "distance",
+    "estimate",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "observed_agreement",
+    "expected_agreement",
+    "observed_disagreement",
+    "expected_disagreement",
+    "n_units",
+    "n_pairable_units",
+    "n_raters",
+    "n_ratings",
+    "n_values",
+)
+
+_SHOWN = {
+    "coefficient": "coefficient",
+    "distance": "distance",
+    "observed_agreement": "pa",
+    "expected_agreement": "pe",
+    "estimate": "estimate",
+    "standard_error": "se",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement:
+    """A chance-corrected agreement with its uncertainty and what it was computed from.
+
+    Attributes
+    ----------
+    definition : Coefficient
+        What was computed.
+    distance : str
+        With which distance.
+    estimate : float
+        The coefficient; nan where it is undefined, see `reason`.
+    standard_error : float
+        Analytic, by linearisation (Gwet 2014); nan where there is none. A standard error of 0 is no
+        certainty: there is no interval and no p then, see `interval_reason`.
+    observed_agreement, expected_agreement : float
+        pa and pe in the form (pa - pe) / (1 - pe).
+    observed_disagreement, expected_disagreement : float
+        Do and De, in the units of the distance. For alpha these are Krippendorff's; pa and pe are
+        Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
+    reason : str or None
+        Why the estimate is nan.
+    case, parts
+        What it was computed from, and the bare numbers it came as.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
+    >>> alpha
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> [round(end, 4) for end in alpha.interval(level=0.99)]
+    [0.2183, 0.4581]
+    >>> alpha.influence.idxmin()
+    'u34'
+    """
+
+    definition: Coefficient[...]
+    distance: str
+    estimate: float
+    standard_error: float
+    observed_agreement: float
+    expected_agreement: float
+    observed_disagreement: float
+    expected_disagreement: float
+    reason: str | None
+    case: Case
+    parts: Estimate
+
+    def __repr__(self) -> str:
+        if self.reason is not None:
+            value = f"nan ({self.reason})"
+        elif np.isnan(self.standard_error):
+            value = four(self.estimate)
+        elif self.standard_error == 0:
+            value = f"{four(self.estimate)} (se 0)"
+        else:
+            low, high = map(four, self.interval())
+            value = f"{four(self.estimate)} (se {self.standard_error:.4f}, 95% {low} to {high})"
+        said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
+        alike = self.reason is None and self.standard_error == 0
+        return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
+
+    def __float__(self) -> float:
+        """Return the estimate."""
+        return self.estimate
+
+    def __format__(self, spec: str) -> str:
+        """Format the estimate, as in ``f"{alpha:.3f}"``; without a spec, the whole line."""
+        return format(self.estimate, spec) if spec else repr(self)
+
+    @property
+    def coefficient(self) -> str:
+        """The name of the coefficient."""
+        return self.definition.name
+
+    @property
+    def study(self) -> Annotations | None:
+        """The annotations it was computed from; None where raters are unknown."""
+        return self.case.study
+
+    @property
+    def tally(self) -> Tally:
+        """The unit patterns it was computed from."""
+        return self.case.tally
+
+    @property
+    def weights(self) -> Weights:
+        """The credit between the values."""
+        return self.case.weights
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a rating."""
+        return self.tally.n_units
+
+    @property
+    def n_pairable_units(self) -> int:
+        """How many units have two ratings or more."""
+        return self.tally.n_pairable_units
+
+    @property
+    def n_raters(self) -> int | None:
+        """How many raters there are; None where that is unknown."""
+        return self.tally.n_raters
+
+    @property
+    def n_ratings(self) -> int:
+        """How many ratings there are."""
+        return self.tally.n_ratings
+
+    @property
+    def n_values(self) -> int:
+        """How many distinct values there are, or are listed as categories."""
+        return self.tally.n_values
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The units behind the standard error, less one."""
+        return float(self.parts.counted.sum()) - 1
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Why `interval` and `p_value` are nan (such as full agreement); None if they are not."""
+        if self.reason is not None or self.standard_error > 0:
+            return self.reason
+        if np.isnan(self.standard_error):
+            return f"{self.coefficient} has no standard error here"
+        if self.observed_disagreement <= ROUNDING * self.weights.max_distance:
+            return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
+        return "All units disagree alike"
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided t interval; the upper end is cut at 1, the lower is not.
+
+        Without a standard error above 0 there is none (nan), and `interval_reason` says why.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level, strictly between 0 and 1.
+
+        Raises
+        ------
+        OptionError
+            The level is not between 0 and 1.
+        """
+        check_level(level)
+        if not self.standard_error > 0:
+            return float("nan"), float("nan")
+        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
+
+        half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
+        return self.estimate - half, min(1.0, self.estimate + half)
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided t test of estimate / standard error against 0, as irrCAC has it.
+
+        nan without a standard error above 0. The permutation test is another number, and the
+        better one where units are few or labels rare.
+        """
+        if not self.standard_error > 0:
+            return float("nan")
+        from scipy.special import stdtr
+
+        t = abs(self.estimate) / self.standard_error
+        return float(2 * stdtr(self.degrees_of_freedom, -t))
+
+    @cached_property
+    def influence(self) -> pd.Series[float]:
+        """The linearised value of each unit, from which the standard error is made.
+
+        Their mean is the estimate, for alpha up to its small-sample term. Units that the variance
+        does not count (for alpha, those with one rating) are left out.
+        """
+        values, counted_units = self.parts.influence, self.parts.counted
+        units, patterns = self.tally.units, self.tally.unit_patterns
+        if not self.parts.by_unit and patterns is not None and len(values):
+            values, counted_units = values[patterns], counted_units[patterns]
+        kept = np.flatnonzero(counted_units > 0)
+        index = pd.RangeIndex(len(kept)) if units is None else pd.Index(units[kept], name="unit")
+        return pd.Series(values[kept], index=index, name="influence")
+
+    def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
+        """Return one row with the columns of `AgreementTable.to_frame`."""
+        low, high = self.interval(level)
+        row = {name: getattr(self, name) for name in COLUMNS if name not in {"low", "high"}}
+        return pd.DataFrame([{**row, "low": low, "high": high}], columns=list(COLUMNS))
+
+
+def make_agreement(
+    definition: Coefficient[...],
+    distance: str,
+    parts: Estimate,
+    *,
+    case: Case,
+    reason: str | None,
+) -> Agreement:
+    """Return the frozen result of an estimate."""
+    return Agreement(
+        definition,
+        distance,
+        parts.estimate,
+        standard_error(parts),
+        parts.observed_agreement,
+        parts.expected_agreement,
+        parts.observed_disagreement,
+        parts.expected_disagreement,
+        reason,
+        case,
+        parts,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementTable:
+    """Several agreements of one study: a row for each coefficient and distance.
+
+    Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> table = sa.agreement(sa.simulate(50, 3, rng=1), distance=["masi", "jaccard"])
+    >>> table["krippendorff_alpha", "masi"]
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> [f"{row.coefficient} [{row.distance}]" for row in table][1]
+    'krippendorff_alpha [jaccard]'
+    >>> table.to_frame().shape
+    (4, 16)
+    """
+
+    rows: tuple[Agreement, ...]
+    level: float = 0.95
+    n_missing: int = 0
+    by_name: dict[tuple[str, str], Agreement] = field(init=False)
+
+    def __post_init__(self) -> None:
+        by_name = {(row.coefficient, row.distance): row for row in self.rows}
+        object.__setattr__(self, "by_name", by_name)
+
+    def __getitem__(self, name: tuple[str, str]) -> Agreement:
+        """Return the agreement of a (coefficient, distance)."""
+        try:
+            return self.by_name[name]
+        except (KeyError, TypeError):
+            names = [", ".join(known) for known in self.by_name]
+            asked = ", ".join(map(str, name)) if isinstance(name, tuple) else name
+            hint = did_you_mean(asked, names)
+            raise KeyError(f"no row {asked!r}; the rows are {names}.{hint}") from None
+
+    def __iter__(self) -> Iterator[Agreement]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        said = "".join(f"\n\n{sentence}" for sentence in self._remarks())
+        return f"{self._counts()}\n\n{aligned(self._shown())}{said}"
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._remarks())
+        return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}{said}"
+
+    def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
+        """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
+        level = self.level if level is None else level
+        return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+
+    def _counts(self) -> str:
+        one = self.rows[0]
+        lone = one.n_units - one.n_pairable_units
+        parts = [
+            counted(one.n_units, "unit") + (f" ({lone:,} with one rating)" if lone else ""),
+            counted(one.n_raters, "rater") if one.n_raters is not None else "raters unknown",
+            counted(one.n_ratings, "rating")
+            + (f" ({self.n_missing:,} missing)" if self.n_missing else ""),
+            counted(
+                one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
+            ),
+        ]
+        return ", ".join(parts)
+
+    def _remarks(self) -> list[str]:
+        """Return why rows have no interval though their standard error is 0, in one line."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.standard_error == 0:
+                name = f"{row.coefficient} [{row.distance}]"
+                found.setdefault(str(row.interval_reason), []).append(name)
+        said = [
+            why if len(names) == len(self.rows) else f"{why} ({', '.join(names)})"
+            for why, names in found.items()
+        ]
+        return [f"{'. '.join(said)}; permutation_test gives a p for that."] if said else []
+
+    def _shown(self) -> pd.DataFrame:
+        frame = self.to_frame()
+        out = pd.DataFrame({new: frame[old] for old, new in _SHOWN.items()})
+        out[f"{100 * self.level:g}% interval"] = [
+            "-" if np.isnan(low) else f"{four(low)}, {four(high)}"
+            for low, high in zip(frame["low"], frame["high"], strict=True)
+        ]
+        # That an agreement is not 0 says nothing where chance was not taken out.
+        tested = frame["coefficient"] != "percent_agreement"
+        out["p"] = [p_four(p) for p in frame["p_value"].where(tested)]
+        for name in ("pa", "pe", "estimate", "se"):
+            out[name] = ["-" if np.isnan(x) else four(x) for x in out[name].astype(float)]
+        return out
+
+
+def check_agreement(agreement: object) -> None:
+    """Raise `DataError` unless it is what a coefficient function returns."""
+    if isinstance(agreement, AgreementTable):
+        raise DataError("a table has several coefficients; pass one row: table[name, distance].")
+    if not isinstance(agreement, Agreement):
+        raise DataError(
+            f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "
+            "fleiss_kappa, ... returned."
+        )

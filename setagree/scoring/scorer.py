@@ -1,0 +1,258 @@
+"""From a study, a coefficient and a distance to a result."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from setagree.coefficients.chance import Case, Undefined
+from setagree.coefficients.estimate import estimate
+from setagree.credit import WeightBuilder
+from setagree.credit.base import display_value
+from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
+from setagree.distances.registry import DistanceLike
+from setagree.errors import (
+    DataError,
+    DistanceError,
+    OptionError,
+    UndefinedAgreementWarning,
+    a_type,
+    listing,
+    shorten,
+    warn,
+)
+from setagree.scoring.definition import Coefficient
+from setagree.scoring.results import Agreement, make_agreement
+from setagree.study.annotations import Annotations
+from setagree.study.codes import Kind
+from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.study.numbers import as_number
+from setagree.study.tally import Tally
+
+Study: TypeAlias = Annotations | Tally
+
+DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
+    "labels": ("masi",),
+    "number": ("nominal", "ordinal", "interval"),
+    "category": ("nominal",),
+}
+
+_REASONS: dict[Undefined, str] = {
+    "no pairable unit": "no unit has two ratings",
+    "one unit": "there is only one unit",
+    "one value": "only one value was used",
+    "no chance disagreement": "chance leaves no disagreement to correct for",
+}
+
+
+class Scorer:
+    """Scores one study; what its coefficients and distances share is made once.
+
+    `checked` says that its distances were checked on the study that this one was made from.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        *,
+        categories: Iterable[Any] | None = None,
+        syntax: LabelSyntax | None = None,
+        checked: bool = False,
+    ) -> None:
+        self._checked = checked
+        if not isinstance(study, Annotations | Tally):
+            raise DataError(
+                f"{a_type(study)} is no study; build one with Annotations.from_long, "
+                "from_wide, ... or call setagree.agreement on the table."
+            )
+        self.annotations = study if isinstance(study, Annotations) else None
+        self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
+        # A case keeps its distance, so that the id stays its own.
+        self._cases: dict[tuple[int, bool], Case] = {}
+        self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
+
+    def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
+        """Return one coefficient with one distance."""
+        if coefficient.asks_who:
+            self._check_known(coefficient.name)
+        if coefficient.raters == "two":
+            self._check_two(coefficient)
+        if coefficient.model.redraws_labels:
+            self._check_sizes(coefficient.name, distance)
+        case = self.case(distance, listed=coefficient.model.lists_values)
+        return _computed(coefficient, distance.name, case)
+
+    def case(self, distance: Distance, *, listed: bool = False) -> Case:
+        """Return the study under one distance, over the observed or the listed values."""
+        listed = listed and self.listed.n_values > self.tally.n_values
+        key = (id(distance), listed)
+        if key not in self._cases:
+            builder = self._listed_builder if listed else self._builder
+            tally = self.listed if listed else self.tally
+            weights = builder.build(distance)
+            self._cases[key] = Case(tally, weights, distance, self.annotations)
+        return self._cases[key]
+
+    @cached_property
+    def _builder(self) -> WeightBuilder:
+        return _builder(self.tally, checked=self._checked)
+
+    @cached_property
+    def _listed_builder(self) -> WeightBuilder:
+        return _builder(self.listed, checked=self._checked)
+
+    def distances(
+        self, coefficient: Coefficient[...], asked: Sequence[Distance] | None
+    ) -> Sequence[Distance]:
+        """Return the distances to score a coefficient with: those asked for, or the default."""
+        if asked is not None:
+            return asked
+        own = coefficient.default_distance
+        names = DEFAULT_DISTANCES[self.tally.kind] if own is None else (own,)
+        return [get_distance(one) for one in names]
+
+    def _check_sizes(self, name: str, distance: Distance) -> None:
+        if self.tally.kind != "labels":
+            raise DataError(
+                f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
+            )
+        if not isinstance(distance, NominalDistance | OverlapDistance):
+            raise DistanceError(
+                f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
+                f"{distance.name!r} is none. OverlapDistance makes one of a function of the three "
+                "counts."
+            )
+
+    def _check_known(self, name: str) -> None:
+        if self.annotations is None and self.tally.given is None:
+            raise DataError(
+                f"{name} needs to know who gave which answer; a tally of counts does not. Pass the "
+                "study itself, or a tally that keeps raters: tally(..., keep_raters=True)."
+            )
+
+    def _check_two(self, coefficient: Coefficient[...]) -> None:
+        name, other = coefficient.name, coefficient.for_more
+        n, who = self.tally.n_raters, self.annotations or self.tally.given
+        if n is None:
+            raise DataError(
+                f"{name} needs to know who gave which answer, or that there are two raters; a "
+                f"tally of counts does not. For two, {other} is the same number."
+            )
+        if n > 2:
+            said = "" if who is None else f" ({listing(list(who.raters))})"
+            raise DataError(
+                f"{name} compares two raters; these are {n}{said}. Use {other} for more than two."
+            )
+        if (most := float(self.tally.pattern_ratings.max(initial=0))) > 2:
+            raise DataError(
+                f"{name} compares two raters, and a unit has {most:g} answers: one of them gave "
+                "several."
+            )
+
+
+def score(
+    study: Study,
+    coefficient: Coefficient[...],
+    *,
+    distance: DistanceLike | None = None,
+    categories: Iterable[Any] | None = None,
+) -> Agreement:
+    """Return one coefficient of a study, with a warning where it is undefined.
+
+    This is what a coefficient of your own returns; see `coefficient`.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a"), ("ann", 2, "b")])
+    >>> score(study, sa.percent_agreement).estimate
+    1.0
+    """
+    scorer = Scorer(study, categories=categories)
+    asked = None if distance is None else [get_distance(distance)]
+    agreement = scorer.score(coefficient, scorer.distances(coefficient, asked)[0])
+    warn_undefined([agreement])
+    return agreement
+
+
+def score_part(whole: Agreement, part: Annotations) -> Agreement:
+    """Return the coefficient of a part of a study, over the values and distance of the whole.
+
+    The part lists the same values (`substudies.of_ratings`), so that the weights are made once;
+    what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole.
+    """
+    tally = Tally.from_annotations(part)
+    case = Case(tally, whole.weights, whole.case.distance, part)
+    return _computed(whole.definition, whole.distance, case)
+
+
+def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agreement:
+    """Return the result of a coefficient, with the reason where it is undefined."""
+    parts = estimate(case, coefficient.model)
+    reason = None if parts.undefined is None else _REASONS[parts.undefined]
+    if parts.undefined == "no pairable unit" and case.tally.n_raters == 1:
+        reason = "there is only one rater"
+    return make_agreement(coefficient, distance, parts, case=case, reason=reason)
+
+
+def warn_undefined(agreements: Sequence[Agreement]) -> None:
+    """Give one warning that names the undefined estimates and says why."""
+    undefined = [one for one in agreements if one.reason is not None]
+    if undefined:
+        names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
+        reasons = dict.fromkeys(one.reason for one in undefined)
+        warn(
+            f"{', '.join(names)}: undefined (nan), because {'; '.join(map(str, reasons))}.",
+            UndefinedAgreementWarning,
+        )
+
+
+def read_categories(
+    tally: Tally, categories: Iterable[Any] | None, syntax: LabelSyntax | None = None
+) -> tuple[Any, ...]:
+    """Return the listed categories as values, checked to hold every observed one."""
+    if categories is None:
+        return tally.values
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        raise OptionError(f"categories={categories!r} must be a list of values.")
+    listed = tuple(
+        dict.fromkeys(
+            _category(one, tally.kind, syntax or LabelSyntax(blank="empty")) for one in categories
+        )
+    )
+    absent = [display_value(value) for value in tally.values if value not in listed]
+    if absent:
+        raise OptionError(f"categories= leaves out values that were given: {listing(absent)}.")
+    return listed
+
+
+def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
+    """Return one listed category as a value of the study's kind."""
+    if kind == "labels":
+        value = read_cell(one, syntax)
+        if value is None:
+            raise OptionError("a category is missing; the empty set is written set() or ''.")
+        return value
+    if is_missing(one) or not isinstance(one, Hashable):
+        raise OptionError(f"category {one!r} is not one value.")
+    if isinstance(one, str):
+        one = unicodedata.normalize("NFC", one.strip())
+    if kind != "number":
+        return one
+    plain = one.item() if isinstance(one, np.generic) else one
+    number = None if isinstance(one, str) else as_number(plain)
+    if number is None or (isinstance(number, float) and math.isinf(number)):
+        raise OptionError(
+            f"category {shorten(one)} is no finite number, and the values are numbers."
+        )
+    return number
+
+
+def _builder(tally: Tally, *, checked: bool) -> WeightBuilder:
+    pairable = tally.value_totals(tally.multiplicity * tally.pairable)
+    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

@@ -1,0 +1,1 @@
+"""Text to labels, labels to annotations, annotations to a tally."""

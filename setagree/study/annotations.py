@@ -1,0 +1,399 @@
+"""The coded data: who gave which answer to which unit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import OptionError, counted
+from setagree.study import layouts, tables
+from setagree.study.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax, leave_out
+from setagree.study.codes import Codes, Kind, Value, used_labels
+from setagree.study.frames import Frame
+from setagree.study.frozen import ReadOnlyArrays
+from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.wording.label_sets import Label, sorted_labels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(ReadOnlyArrays):
+    """Annotations of units by raters, every column coded as integers.
+
+    Build it with `from_long`, `from_wide`, `from_indicators`, `from_triples` or
+    `from_contingency`. Missing annotations are not stored; the empty set is a value like any other.
+
+    Attributes
+    ----------
+    kind : {"labels", "number", "category"}
+        Whether the values are label sets, numbers, or other scalars.
+    units, raters : ndarray of object
+        Identifiers, in the order of their first row.
+    values : tuple
+        The distinct answers.
+    unit_codes, rater_codes, value_codes : ndarray of int, shape (n_ratings,)
+        Positions in `units`, `raters` and `values`, one entry an annotation. All arrays are
+        read-only.
+    n_missing : int
+        Cells that held no annotation.
+    n_repeated : int
+        Annotations of a unit by a rater who had one already, dropped or united.
+    missing_by_rater : mapping
+        How many of the `n_missing` cells are whose.
+    """
+
+    kind: Kind
+    units: npt.NDArray[np.object_]
+    raters: npt.NDArray[np.object_]
+    values: tuple[Value, ...]
+    unit_codes: Codes
+    rater_codes: Codes
+    value_codes: Codes
+    n_missing: int = 0
+    n_repeated: int = 0
+    missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
+
+    @property
+    def n_units(self) -> int:
+        """How many units have an annotation."""
+        return len(self.units)
+
+    @property
+    def n_raters(self) -> int:
+        """How many raters gave an annotation."""
+        return len(self.raters)
+
+    @property
+    def n_ratings(self) -> int:
+        """How many annotations there are."""
+        return len(self.value_codes)
+
+    @property
+    def n_values(self) -> int:
+        """How many distinct answers there are."""
+        return len(self.values)
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in use, sorted; empty where the values are scalars."""
+        return tuple(sorted_labels(used_labels(self.values))) if self.kind == "labels" else ()
+
+    def __repr__(self) -> str:
+        what = "distinct label set" if self.kind == "labels" else "distinct value"
+        return (
+            f"<Annotations: {counted(self.n_ratings, 'rating')}, {counted(self.n_units, 'unit')}, "
+            f"{counted(self.n_raters, 'rater')}, {counted(self.n_values, what)}>"
+        )
+
+    @classmethod
+    def from_long(
+        cls,
+        data: Frame,
+        *,
+        unit: str = "unit",
+        rater: str = "rater",
+        labels: str | list[str] | None = None,
+        value: str | None = None,
+        sep: str = ",",
+        blank: Blank | None = None,
+        case: Case = "keep",
+        codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
+        duplicates: Duplicates = "error",
+    ) -> Annotations:
+        """Return the annotations of a table with one row for each unit and rater.
+
+        Parameters
+        ----------
+        data : DataFrame
+            One annotation a row; further columns are left alone. A frame of any library that
+            narwhals knows: pandas, Polars (lazy ones too), Arrow, DuckDB, ...
+        unit, rater : str
+            The columns that identify the unit and the rater.
+        labels, value : str, optional
+            The column of the answers: `labels` for label sets, `value` for one scalar each (a
+            number where every cell is one, else a category). Numbers that are equal are one value,
+            whatever their type or spelling; codes such as 007 and 7 are read as labels. Default:
+            ``labels="labels"``. Where each label has a column of flags, a list of these columns.
+        sep, case, codebook
+            How label cells are read; see `parse_labels`.
+        blank : {"missing", "empty", "error"}, optional
+            What blank text means. Default: missing, with one warning that counts. In a column of
+            text with nulls (None, NaN) and no blank text, nulls mean it too, as pandas makes nulls
+            of blanks (``keep_default_na=False`` keeps them); else null is missing. One warning
+            gives both counts.
+        missing : collection of text or numbers, optional
+            Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+            around a cell does not count; a list of that one label is such an answer, too.
+        duplicates : {"error", "first", "last", "union"}
+            What to do where a rater annotated a unit more than once; `n_repeated` counts what was
+            dropped or united, and where that is most of the table, a warning says so.
+
+        Returns
+        -------
+        Annotations
+
+        Raises
+        ------
+        DataError
+            A column is absent, a unit or rater is missing, a rater annotated a unit twice.
+        LabelError
+            A cell is no label set.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({
+        ...     "doc": [1, 1, 2, 2], "who": ["ann", "bob", "ann", "bob"],
+        ...     "tags": ["joy, fear", "fear,joy", [], None],
+        ... })
+        >>> Annotations.from_long(table, unit="doc", rater="who", labels="tags")
+        <Annotations: 3 ratings, 2 units, 2 raters, 2 distinct label sets>
+        """
+        if labels is not None and value is not None:
+            raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
+        answer = next((name for name in (value, labels) if name is not None), "labels")
+        long = layouts.from_long(data, unit, rater, answer)
+        kind: AnswerKind = "labels" if value is None else "value"
+        syntax = label_syntax(sep, blank, case, codebook, missing)
+        is_long = not isinstance(answer, list)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None, is_long=is_long)
+
+    @classmethod
+    def from_wide(
+        cls,
+        data: Frame,
+        *,
+        unit: str | None = None,
+        raters: Sequence[str] | None = None,
+        kind: AnswerKind = "labels",
+        sep: str = ",",
+        blank: Blank | None = None,
+        case: Case = "keep",
+        codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
+        duplicates: Duplicates = "error",
+    ) -> Annotations:
+        """Return the annotations of a table with one row a unit and one column a rater.
+
+        Parameters
+        ----------
+        data : DataFrame
+            The answers; a missing cell is no annotation. Where people stand in the rows and units
+            in the columns, as in a survey, pass ``table.set_index("who").T``.
+        unit : str, optional
+            The column that identifies the unit. Default: the index; a frame without one numbers
+            its rows.
+        raters : sequence of str, optional
+            The columns of the raters. Default: all columns but `unit`.
+        kind : {"labels", "value"}
+            Whether cells are label sets or scalars.
+        sep, blank, case, codebook, missing, duplicates
+            As in `from_long`; but null is always missing.
+
+        Raises
+        ------
+        DataError
+            A column looks like unit identifiers or free text, not like a rater.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"ann": ["a, b", "a"], "bob": ["a", ""]}, index=["u1", "u2"])
+        >>> Annotations.from_wide(table, blank="empty")
+        <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
+        """
+        long = layouts.from_wide(data, unit, raters)
+        syntax = label_syntax(sep, blank, case, codebook, missing)
+        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
+
+    @classmethod
+    def from_indicators(
+        cls,
+        indicators: npt.ArrayLike | pd.DataFrame,
+        *,
+        labels: Sequence[Label] | None = None,
+        units: Sequence[object] | None = None,
+        raters: Sequence[object] | None = None,
+        mask: npt.ArrayLike | None = None,
+    ) -> Annotations:
+        """Return the annotations of an array of flags.
+
+        Parameters
+        ----------
+        indicators : array of bool, shape (n_raters, n_units, n_labels), or DataFrame
+            Whether a rater gave a label to a unit; or the frame that `to_indicators` returns.
+        labels, units, raters : sequence, optional
+            Names along the axes. Default: 0, 1, 2, ...
+        mask : array of bool, shape (n_raters, n_units), optional
+            True where there is no annotation. A row of False without a mask is the empty set.
+
+        Raises
+        ------
+        DataError
+            The shapes do not fit, or an entry is neither 0 nor 1.
+
+        Examples
+        --------
+        >>> cube = [[[1, 0], [0, 0]], [[1, 1], [0, 0]]]
+        >>> study = Annotations.from_indicators(cube, labels=["a", "b"], mask=[[0, 0], [0, 1]])
+        >>> study
+        <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
+        """
+        named = (labels, units, raters, mask)
+        if not isinstance(indicators, pd.DataFrame):
+            long = layouts.from_cube(indicators, *named)
+        elif any(given is not None for given in named):
+            raise OptionError("a frame names its labels, units and raters; drop those options.")
+        else:
+            long = layouts.from_flag_frame(indicators)
+        return cls._of(long, "labels", LabelSyntax(), "error", quiet=True)
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Iterable[tuple[object, object, object]],
+        *,
+        kind: AnswerKind = "labels",
+        sep: str = ",",
+        blank: Blank | None = None,
+        case: Case = "keep",
+        codebook: Collection[Label] | None = None,
+        missing: Missing | None = None,
+        duplicates: Duplicates = "error",
+    ) -> Annotations:
+        """Return the annotations of (rater, unit, answer) triples, NLTK's order.
+
+        Parameters
+        ----------
+        triples : iterable of (rater, unit, answer)
+            The answer is a label set, or label text, or a scalar under ``kind="value"``.
+        kind, sep, blank, case, codebook, missing, duplicates
+            As in `from_wide`.
+
+        Examples
+        --------
+        >>> Annotations.from_triples([("ann", 1, {"a"}), ("bob", 1, "a, b"), ("ann", 2, set())])
+        <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
+        """
+        read = label_syntax(sep, blank, case, codebook, missing)
+        quiet = blank is not None
+        return cls._of(layouts.from_triples(triples), kind, read, duplicates, quiet=quiet)
+
+    @classmethod
+    def from_contingency(
+        cls,
+        table: pd.DataFrame,
+        *,
+        kind: AnswerKind = "labels",
+        raters: tuple[object, object] = ("rater 1", "rater 2"),
+        sep: str = ",",
+        case: Case = "keep",
+    ) -> Annotations:
+        """Return the annotations that a two-rater table of counts stands for.
+
+        Parameters
+        ----------
+        table : DataFrame of whole counts
+            Row k, column l: how many units the first rater gave k and the second l. The axes are
+            aligned by what their labels mean, not by position; they need not list the same values.
+        kind : {"labels", "value"}
+            Whether the axes name label sets or scalars.
+        raters : pair
+            Names of the two raters.
+        sep, case
+            How the label sets on the axes are read; a blank name is the empty set.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame([[3, 1], [0, 2]], index=["a", "a, b"], columns=["a", "b, a"])
+        >>> Annotations.from_contingency(table)
+        <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
+        """
+        syntax = LabelSyntax(sep=sep, blank="empty" if kind == "labels" else "error", case=case)
+        return cls._of(layouts.from_contingency(table, raters), kind, syntax, "error", quiet=True)
+
+    @classmethod
+    def _of(
+        cls,
+        long: layouts.LongColumns,
+        kind: AnswerKind,
+        syntax: LabelSyntax,
+        duplicates: Duplicates,
+        *,
+        quiet: bool,
+        is_long: bool = False,
+    ) -> Annotations:
+        how = {"quiet": quiet, "is_long": is_long}
+        coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
+        return cls(**{name: getattr(coded, name) for name in Coded.__dataclass_fields__})
+
+    def without_raters(self, raters: Sequence[object]) -> Annotations:
+        """Return the annotations of all raters but these, as if these had never answered.
+
+        Units and values that nobody else has are forgotten.
+
+        Raises
+        ------
+        DataError
+            One of them gave no answer in this study, or nobody is left.
+
+        Examples
+        --------
+        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
+        >>> study.without_raters(["bob"])
+        <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
+        """
+        coded = Coded(**{name: getattr(self, name) for name in Coded.__dataclass_fields__})
+        return replace(self, **vars(leave_out(coded, raters)))
+
+    def to_long(self) -> pd.DataFrame:
+        """Return one row an annotation: unit, rater, and labels (frozensets) or value.
+
+        Examples
+        --------
+        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
+        >>> Annotations.from_long(study.to_long())
+        <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+        """
+        return tables.long_table(self)
+
+    def to_triples(self) -> list[tuple[Any, Any, Value]]:
+        """Return one (rater, unit, answer) for each annotation, NLTK's order.
+
+        Examples
+        --------
+        >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
+        [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
+        """
+        return tables.triples(self)
+
+    def to_wide(self) -> pd.DataFrame:
+        """Return one row a unit and one column a rater; None where there is no annotation.
+
+        A table of more than 100 million cells is refused (`DataError`).
+        """
+        return tables.wide_table(self)
+
+    def to_indicators(self) -> pd.DataFrame:
+        """Return flags: one row an annotation (index: unit, rater), one column a label.
+
+        The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
+        True is the empty set, a missing annotation has no row.
+
+        Raises
+        ------
+        DataError
+            The values are scalars, or there would be more than 100 million cells.
+        """
+        return tables.flag_table(self)
+
+    def summary(self) -> pd.Series[Any]:
+        """Return what was counted: units, raters, ratings, values, missing and empty answers."""
+        return tables.summary(self)

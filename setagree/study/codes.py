@@ -1,0 +1,363 @@
+"""Columns to integer codes: identifiers, label sets, scalars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import (
+    DataError,
+    LabelError,
+    SetagreeError,
+    a_type,
+    counted,
+    shorten,
+)
+from setagree.study.doubts import (
+    doubt_absent,
+    doubt_brackets,
+    doubt_markers,
+    doubt_mixed_scale,
+    doubt_numeric_labels,
+    doubt_separator,
+    doubt_similar,
+    doubt_spellings,
+    how_many,
+)
+from setagree.study.labels import Blank, Case, LabelSyntax, is_missing, read_cell
+from setagree.study.names import check_text, tidied
+from setagree.study.numbers import MOST_DIGITS, Number, as_number
+from setagree.wording.label_sets import LabelSet
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+Column: TypeAlias = "pd.Series[Any]"
+Kind: TypeAlias = Literal["labels", "number", "category"]
+Value: TypeAlias = Any
+"""A label set, a number, or a category."""
+
+MISSING = -1
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A column of answers, coded.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Position in `values`; -1 where there is no annotation.
+    values : tuple
+        The distinct answers.
+    kind : {"labels", "number", "category"}
+        What the answers are.
+    n_blank : int
+        Cells that were blank text.
+    is_text : bool
+        Whether the answers are label sets and every cell is text; markers and nulls do not count.
+    """
+
+    codes: Codes
+    values: tuple[Value, ...]
+    kind: Kind
+    n_blank: int
+    is_text: bool = False
+
+
+def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
+    """Return a one-dimensional object array, whatever the items are."""
+    if isinstance(items, pd.Index) and isinstance(items.dtype, pd.StringDtype):
+        return np.array(items, dtype=object)
+    listed = items.tolist() if isinstance(items, pd.Index) else list(items)
+    out = np.empty(len(listed), dtype=object)
+    out[:] = listed
+    return out
+
+
+def code_label_sets(
+    column: Column,
+    syntax: LabelSyntax,
+    *,
+    place: Callable[[int], str],
+    times: Codes | None = None,
+) -> Answers:
+    """Return the coded label sets of a column; each distinct cell is parsed once.
+
+    `place` words where a row is, for error sentences. `times` says how many cells of the study each
+    row stands for, where it is not one.
+    """
+    codes, cells = _without_markers(*_distinct_cells(column), syntax.markers)
+    _refuse_flags(cells)
+    _refuse_numbers(column)
+    sets, failures = _parse_all(cells, partial(read_cell, syntax=syntax))
+    if failures:
+        raise LabelError(_worded(failures, codes, place, times))
+    merged, values = merge(sets)
+    n_blank = _count_blanks(codes, cells, sets, syntax.sep, times)
+    doubt_separator(cells, syntax.sep)
+    doubt_brackets(cells, syntax.sep)
+    doubt_markers(codes, cells, times=times)
+    doubt_numeric_labels(values)
+    doubt_similar("Labels", used_labels(values))
+    is_text = all(isinstance(cell, str) for cell in cells)
+    return Answers(recode(codes, merged), values, "labels", n_blank, is_text)
+
+
+def code_scalars(
+    column: Column,
+    blank: Blank,
+    *,
+    case: Case = "keep",
+    markers: Sequence[str | float] = (),
+    place: Callable[[int], str],
+    times: Codes | None = None,
+) -> Answers:
+    """Return the coded scalars of a column: numbers where every cell is one, else categories.
+
+    Which numbers are one value, and of what type that is, `numbers.as_number` says.
+
+    `markers` are the answers that mean no annotation; `place` and `times` are as in
+    `code_label_sets`.
+    """
+    codes, cells = _without_markers(*_distinct_cells(column), markers)
+    cleaned, failures = _parse_all(cells, lambda cell: _clean_scalar(cell, case))
+    if failures:
+        raise DataError(_worded(failures, codes, place, times))
+    is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
+    n_blank = how_many((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
+    if n_blank and blank != "missing":
+        row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
+        raise DataError(
+            f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
+            f"blank='missing' or drop the rows ({n_blank:,} of them)."
+        )
+    cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
+    numbers = [as_number(value) for value in cleaned]
+    is_number = all(n is not None or v is None for n, v in zip(numbers, cleaned, strict=True))
+    _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
+    if not is_number:
+        finite = [n is not None and not math.isinf(n) for n in numbers]
+        doubt_mixed_scale(finite, cleaned, codes, place, times=times)
+        doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
+    merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
+    if is_number:
+        doubt_spellings(cleaned, merged)
+    return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
+
+
+def used_labels(values: Iterable[LabelSet]) -> LabelSet:
+    """Return the union of the label sets."""
+    return frozenset().union(*values)
+
+
+def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
+    """Factorise cells; those that cannot be hashed stand for themselves through a key."""
+    try:
+        codes, cells = pd.factorize(column)
+        return codes, cells.tolist()
+    except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
+        listed = column.tolist()
+    codes, _ = pd.factorize(as_objects(_keys(listed)))
+    first = pd.Series(codes).drop_duplicates()
+    return codes, [listed[row] for row in first[first != MISSING].index]
+
+
+def _without_markers(
+    codes: Codes, cells: list[Any], markers: Sequence[str | float]
+) -> tuple[Codes, list[Any]]:
+    """Make the answers missing that mean no annotation; say which of them nobody gave."""
+    if not markers:
+        return codes, cells
+    said = [_alone(cell) for cell in cells]
+    doubt_absent([marker for marker in markers if marker not in said])
+    kept = np.array([one not in markers for one in said], dtype=bool)
+    places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
+    return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
+
+
+def _alone(cell: object) -> object:
+    """Return a scalar, or the only item of a list, tuple or set; None for all else."""
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        return _alone(next(iter(cell))) if len(cell) == 1 else None
+    if isinstance(cell, str):
+        return cell.strip()
+    return cell if isinstance(cell, Hashable) and not isinstance(cell, bool | np.bool_) else None
+
+
+def _keys(cells: Sequence[Any]) -> list[Hashable]:
+    """Return a hashable stand-in for each cell; lists of text, the usual case, take a short way."""
+    items = chain.from_iterable(cell for cell in cells if type(cell) is list)
+    if set(map(type, items)) <= {str}:
+        return [tuple(cell) if type(cell) is list else _key(cell) for cell in cells]
+    return [_key(cell) for cell in cells]
+
+
+def _key(cell: object) -> Hashable:
+    """Return a hashable stand-in; the type is part of it, so that (1,) and (True,) differ."""
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        items = sorted(cell, key=repr) if isinstance(cell, set | frozenset) else list(cell)
+        return (isinstance(cell, set | frozenset), *((type(i).__name__, repr(i)) for i in items))
+    if isinstance(cell, dict):
+        return (type(cell).__name__, repr(cell))
+    if is_missing(cell):
+        return None
+    try:
+        hash(cell)
+    except TypeError:  # it is no label set, which its reading will say
+        return (type(cell).__name__, repr(cell))
+    return cell
+
+
+def _parse_all(
+    cells: Sequence[object], read: Callable[[object], Value | None]
+) -> tuple[list[Value | None], dict[int, SetagreeError]]:
+    """Return what each cell is read as, and what went wrong where it cannot be read."""
+    answers: list[Value | None] = []
+    failures: dict[int, SetagreeError] = {}
+    for position, cell in enumerate(cells):
+        try:
+            answers.append(read(cell))
+        except (LabelError, DataError) as error:
+            answers.append(None)
+            failures[position] = error
+    return answers, failures
+
+
+def _worded(
+    failures: dict[int, SetagreeError],
+    codes: Codes,
+    place: Callable[[int], str],
+    times: Codes | None,
+) -> str:
+    """Return the first failure with its place and the number of rows that fail."""
+    failing = np.isin(codes, list(failures))
+    first = int(np.flatnonzero(failing)[0])
+    others = how_many(failing, times) - 1
+    more = f" ({counted(others, 'more row')} {'fail' if others > 1 else 'fails'}.)"
+    return f"{place(first)}: {failures[int(codes[first])]}{more if others else ''}"
+
+
+def merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
+    """Give equal answers one code and missing ones -1."""
+    codes: dict[Any, int] = {}
+    merged = [MISSING if a is None else codes.setdefault(a, len(codes)) for a in answers]
+    return np.array(merged, dtype=np.int32), tuple(codes)
+
+
+def recode(codes: Codes, merged: Codes) -> Codes:
+    """Return the codes after a merge; missing rows stay missing."""
+    if np.array_equal(merged, np.arange(len(merged))):
+        return codes.astype(np.int32, copy=False)
+    # The appended -1 is what a missing row (code -1) picks.
+    return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
+
+
+def _count_blanks(
+    codes: Codes,
+    cells: Sequence[object],
+    sets: Sequence[LabelSet | None],
+    sep: str,
+    times: Codes | None,
+) -> int:
+    """Return how many cells are blank, whatever a blank was taken as."""
+    may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
+    syntax = LabelSyntax(sep=sep)
+    is_blank = [b and read_cell(c, syntax) is None for b, c in zip(may_be, cells, strict=True)]
+    return how_many(np.array([*is_blank, False])[codes], times) if any(is_blank) else 0
+
+
+def _refuse_numbers(column: Column) -> None:
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+        name = "the table" if column.name is None else f"column {column.name!r}"
+        raise LabelError(
+            f"{name} holds {column.dtype} numbers where labels are due; use value= "
+            "(or kind='value') for one value a cell, or make the labels text."
+        )
+
+
+def _refuse_flags(cells: Sequence[object]) -> None:
+    """Refuse rows of flags whose meaning is open."""
+    rows: list[Any] = [
+        cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)
+    ]
+    if not rows:
+        return
+    _refuse_uneven_flags(rows)
+    if not any(isinstance(cell, str) and cell.strip() for cell in cells):
+        _refuse_numeric_flags(rows)
+
+
+def _refuse_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
+    """Refuse lists of 0 and 1 that look like one-hot rows, where they may also be two labels."""
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or max(widths) < 2:
+        return
+    numbers = [item for row in rows for item in row]
+    if all(
+        isinstance(n, int | float | np.number) and not isinstance(n, bool) for n in numbers
+    ) and (set(numbers) <= {0, 1}):
+        raise LabelError(
+            f"every cell is a list of {max(widths)} zeros and ones, such as {shorten(rows[0])}: "
+            "make them booleans if they are one-hot rows, or text if they are labels."
+        )
+
+
+def _refuse_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
+    """Refuse one-hot rows of different lengths, whose flags cannot mean the same labels."""
+    flags = [row for row in rows if all(isinstance(f, bool | np.bool_) for f in row)]
+    other = next((row for row in flags if len(row) != len(flags[0])), None)
+    if other is not None:
+        raise LabelError(
+            f"one-hot rows of different lengths, such as {shorten(flags[0])} and {shorten(other)}."
+        )
+
+
+def _clean_scalar(cell: object, case: Case) -> object:
+    if isinstance(cell, str):
+        check_text(cell, "the answer")
+        text = tidied(cell)
+        return text.lower() if case == "lower" else text
+    if isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, np.generic):
+        return cell.item()
+    if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
+        return cell
+    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
+
+
+def _category(value: object) -> object:
+    """Return a category; numbers of two types that are one number are one."""
+    return as_number(value) if isinstance(value, Decimal | Fraction) else value
+
+
+def _refuse_infinite(
+    numbers: Sequence[Number | None],
+    codes: Codes,
+    cells: Sequence[object],
+    place: Callable[[int], str],
+    *,
+    spelled: bool,
+) -> None:
+    """Refuse infinite and overlong numbers; as text only where text means numbers."""
+    for position, number in enumerate(numbers):
+        if isinstance(cells[position], str) and not spelled:
+            continue
+        if isinstance(number, float) and math.isinf(number):
+            row = int(np.flatnonzero(codes == position)[0])
+            raise DataError(f"{place(row)}: {_why_refused(cells[position])}.")
+
+
+def _why_refused(cell: object) -> str:
+    if "inf" in (shown := shorten(cell)).lower():
+        return f"{shown} is not a finite number"
+    return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"

@@ -1,0 +1,82 @@
+"""Tables of counts: one row a unit, one column a value."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, a_type, counted, listing
+from setagree.study.codes import as_objects
+from setagree.study.labels import is_missing
+from setagree.study.names import check_text, tidied
+
+_UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
+_SUM_NAMES = {"all", "total", "sum"}
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def checked_counts(table: pd.DataFrame) -> Floats:
+    """Return the counts of shape (n_units, n_columns), or refuse what may be no counts."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(
+            f"{a_type(table)} is no table of counts; pass a DataFrame with one row a unit "
+            "and one column a value."
+        )
+    if not table.size:
+        raise DataError(f"a table of counts of shape {table.shape} has no counts.")
+    for column in table.columns:
+        check_text(column, "the column of counts")
+    nameless = [k for k, name in enumerate(as_objects(table.columns)) if is_missing(name)]
+    if nameless:
+        raise DataError(
+            f"{counted(len(nameless), 'column')} of counts without a name (first: column "
+            f"{nameless[0]}); name the value that it counts, the empty set as ''."
+        )
+    counts = _as_counts(table)
+    _refuse_odd_axes(table, counts)
+    return counts
+
+
+def unit_names(table: pd.DataFrame) -> pd.Index[Any]:
+    """Return the names of the rows, read as those of units are everywhere."""
+    for unit in table.index:
+        check_text(unit, "the unit")
+    return pd.Index(as_objects(map(tidied, table.index)), dtype=object, tupleize_cols=False)
+
+
+def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
+    """Refuse repeated units, a column of units and sums, which would all be counted silently."""
+    units = unit_names(table)
+    if units.has_duplicates:
+        twice = listing(units[units.duplicated()].unique().tolist())
+        raise DataError(f"the table of counts has several rows for the units {twice}.")
+    names = [str(name).strip().casefold() for name in table.columns]
+    odd = [c for c, name in zip(table.columns, names, strict=True) if name in _UNIT_NAMES]
+    if odd:
+        raise DataError(f"column {odd[0]!r} sounds like the units; make it the index.")
+    sums = counts[:, :-1].sum(axis=1)
+    if names[-1] in _SUM_NAMES and len(names) > 2 and np.allclose(counts[:, -1], sums):
+        raise DataError(f"column {table.columns[-1]!r} is the sum of the others; drop it.")
+
+
+def _as_counts(table: pd.DataFrame) -> Floats:
+    try:
+        counts = table.to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "a table of counts holds numbers only; make the units the index."
+        ) from error
+    bad = ~np.isfinite(counts) | (counts < 0)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(
+            f"a count is a number of zero or more; unit {table.index[row]!r}, value "
+            f"{table.columns[column]!r} has {counts[row, column]}."
+        )
+    if not counts.any():
+        raise DataError("the table counts no rating.")
+    return counts

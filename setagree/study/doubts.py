@@ -1,0 +1,396 @@
+"""What looks odd in a column of answers: said in a warning, never changed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.errors import (
+    BlankLabelsWarning,
+    MissingMarkerWarning,
+    MixedScaleWarning,
+    SeparatorWarning,
+    SetagreeWarning,
+    SimilarLabelsWarning,
+    counted,
+    listing,
+    shorten,
+    warn,
+)
+from setagree.study.labels import Blank
+from setagree.study.numbers import usual_spelling
+from setagree.wording.label_sets import LabelSet, sorted_labels
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+
+_SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
+_OFTEN_INSIDE = ("/", "+", "&", "#", " ")
+_MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+# Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
+_SPELLED = re.compile(
+    r"[+\-\u2212~<>$\u20ac\u00a3]?\s*(\d+([,'\u2019\s]\d+)*([.,]\d+)?|\d{1,3}(\.\d{3})+,\d+)"
+    r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
+)
+_PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
+_ODD_SPELLING = re.compile(r"\.0+$|  ", re.MULTILINE)
+_EMOJI_STYLE = "\ufe0f"
+_TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
+_AGREED = {
+    *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
+    *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
+}
+_PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
+_ENOUGH = 3
+_MOST = 20
+_MANY = 100_000
+
+
+def doubt_blanks(n_blank: int) -> None:
+    """Say that blank cells were taken as missing by default, and how many."""
+    if n_blank:
+        warn(
+            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
+            "'no label applies', or blank='missing' to accept this.",
+            BlankLabelsWarning,
+        )
+
+
+def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None) -> None:
+    """Say what nulls in a long column of label text were taken as, and how many blanks there are.
+
+    `asked` is what blank= says, None by default.
+    """
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
+        f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
+        "such as NA or None: read with keep_default_na=False, or pass the path. Where a null is no "
+        "annotation, drop its row, and nothing is said.",
+        BlankLabelsWarning,
+    )
+
+
+def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
+    """Word what nulls, and blank texts beside them, were taken as."""
+    says = "" if asked is None else f" (blank={asked!r})"
+    if not n_blank:
+        what = "the empty set" if taken == "empty" else "missing"
+        hint = "" if asked else "; say blank='empty' if they mean 'no label applies'"
+        return f"the nulls are taken as {what}{says}{hint}"
+    if asked == "empty":
+        return f"the nulls are taken as missing, the blank texts as the empty set{says}"
+    hint = "" if asked else "; say blank='empty' if blank text means 'no label applies'"
+    return f"both are taken as missing{says}{hint}"
+
+
+def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
+    """Say that nulls stayed missing where blank= says something else, but only of blank text."""
+    if asked == "missing" or not n_null:
+        return
+    why = (
+        "outside a long column of label text a null is no annotation. If pandas made nulls of "
+        "blank cells, read the file with keep_default_na=False"
+        if has_sets
+        else "a single value has no empty answer"
+    )
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as blank={asked!r} is about "
+        f"blank text: {why}.",
+        BlankLabelsWarning,
+    )
+
+
+def doubt_similar(what: str, names: Iterable[Any]) -> None:
+    """Say which names differ only in case, in type, or in what is hard to see."""
+    groups: dict[str, list[Any]] = {}
+    for name in sorted_labels(names):
+        groups.setdefault(_seen(str(name)), []).append(name)
+    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
+    if pairs:
+        warn(
+            f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
+            "types makes them one.",
+            SimilarLabelsWarning,
+        )
+
+
+def _seen(name: str) -> str:
+    """Return a name as people see it: no case, odd spaces, invisible signs; 01 and 1.0 are 1."""
+    if not name.isascii():
+        plain = unicodedata.normalize("NFKC", name).replace(_EMOJI_STYLE, "")
+        name = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
+    name = " ".join(name.casefold().split())
+    padded = _PADDED.fullmatch(name) if name[:1].isdigit() else None
+    return padded[1] if padded else name
+
+
+def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
+    """Say which names of units or raters became one when the space around them was taken off."""
+    if merged:
+        warn(
+            f"{counted(len(merged), role)} spelled in two ways and taken as one: "
+            f"{listing(merged)}.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
+    """Say which numbers are spelled in several ways, which codes such as 007 and 7 are not.
+
+    1 and 1.0 are no two ways; `numbers.usual_spelling` says why. `codes` are those of the numbers.
+    """
+    times = np.bincount(codes[codes >= 0], minlength=1)
+    spelled: dict[int, dict[str, object]] = {}
+    for k in np.flatnonzero((codes >= 0) & (times[codes] > 1)).tolist():
+        ways = spelled.setdefault(int(codes[k]), {})
+        ways.setdefault(usual_spelling(cells[k]), cells[k])
+    several = [tuple(sorted(w.values(), key=repr)) for w in spelled.values() if len(w) > 1]
+    if several:
+        warn(
+            f"{counted(len(several), 'number')} spelled in several ways and taken as one: "
+            f"{listing(sorted(several, key=repr))}; if these are codes and no numbers, read them "
+            "as labels (labels= or kind='labels'), which keep their text.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_separator(cells: Sequence[object], sep: str) -> None:
+    """Say that another separator seems to stand between labels, in all cells or in some."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    used = any(sep in text for text in texts)
+    together = "".join(texts)
+    others = [other for other in _SEPARATORS if other != sep and other in together]
+    found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
+    often = {o: some for o, some in found.items() if some and len(some) * 4 >= len(texts)}
+    if used:
+        _doubt_others(found, len(texts), sep)
+    elif often:
+        other, some = next(iter(often.items()))
+        one = f"did you mean sep={other!r}?"
+        whole = f"{sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
+        warn(
+            f"No cell contains {sep!r}, but {_met(some, len(texts), other)} {shorten(some[0])}; "
+            f"{whole if len(sep) > 1 and set(sep) <= {*_SEPARATORS} else one}",
+            SeparatorWarning,
+        )
+    else:
+        _doubt_order(texts, sep)
+
+
+def _doubt_others(found: Mapping[str, list[str]], n_texts: int, sep: str) -> None:
+    # Commas may well be part of a label where something else separates labels.
+    odd = [
+        o
+        for o, some in found.items()
+        if o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts
+    ]
+    if odd:
+        some = found[odd[0]]
+        warn(
+            f"Besides {sep!r}, {_met(some, n_texts, odd[0])} {shorten(some[0])}; it is part of "
+            f"the labels now; if it separates labels too, {_replaced(odd, sep)}.",
+            SeparatorWarning,
+        )
+
+
+def _met(some: Sequence[str], n_texts: int, other: str) -> str:
+    return f"{counted(len(some), 'distinct cell')} of {n_texts:,} with {other!r}, such as"
+
+
+def _replaced(others: Sequence[str], sep: str = ",") -> str:
+    """Word how several separators become one."""
+    pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
+    return f"make them one with df[column].str.replace({pattern!r}, {sep!r}, regex=True)"
+
+
+def _doubt_order(texts: Sequence[str], sep: str) -> None:
+    """Say that cells differ in nothing but the order of what stands around a usual sign."""
+    for other in _OFTEN_INSIDE:
+        first: dict[frozenset[str], tuple[str, ...]] = {}
+        for text in texts if other != sep else ():
+            parts = tuple(part for part in map(str.strip, text.split(other)) if part)
+            if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
+                before = other.join(first[frozenset(parts)])
+                warn(
+                    f"No cell contains {sep!r}, but {shorten(before)} and {shorten(text)} differ "
+                    f"only in order; did you mean sep={other!r}?",
+                    SeparatorWarning,
+                )
+                return
+
+
+def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
+    """Return how many cells the marked rows stand for: one each, or as many as `times` says."""
+    return int(np.count_nonzero(rows) if times is None else times[rows].sum())
+
+
+def doubt_markers(
+    codes: Codes, cells: Sequence[object], *, what: str = "labels", times: Codes | None = None
+) -> None:
+    """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
+    lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
+    if _MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
+        return
+    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
+    spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
+    if odd:
+        n = how_many(np.isin(codes, odd), times)
+        warn(
+            f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
+            f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
+            MissingMarkerWarning,
+        )
+
+
+def doubt_absent(markers: Sequence[object]) -> None:
+    """Say which of the answers that are to mean no annotation nobody gave."""
+    if markers:
+        warn(f"No answer is {listing(markers)}, which missing= names.", MissingMarkerWarning)
+
+
+def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
+    """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen.
+
+    More than 100,000 are not looked at.
+    """
+    seen = [*names] if len(names) <= _MANY else []
+    has_text = any(isinstance(name, str) for name in seen)
+    texts = [str(name) for name in seen] if has_text else []
+    # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
+    together = "\n".join(texts)
+    one_case = together == together.casefold() and len(set(texts)) == len(texts)
+    distinct = one_case or len(set(map(str.casefold, texts))) == len(texts)
+    plain = together.isascii() and not _ODD_SPELLING.search(together)
+    if distinct and plain and len({text.lstrip("0") for text in texts}) == len(texts):
+        return
+    groups: dict[str, list[object]] = {}
+    for name, text in zip(seen, texts, strict=True):
+        groups.setdefault(_seen(text), []).append(name)
+    several = [tuple(sorted(group, key=repr)) for group in groups.values() if len(group) > 1]
+    if alike := sorted(several, key=repr):
+        warn(
+            f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in "
+            "one way.",
+            SimilarLabelsWarning,
+        )
+
+
+def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
+    """Say that most annotations were taken for repeats, which is seldom what is meant."""
+    if n_left_out <= n_kept:
+        return
+    unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
+    done = "united with others" if policy == "union" else "dropped"
+    warn(
+        f"duplicates={policy!r}: {n_left_out:,} of {counted(n_left_out + n_kept, 'rating')} "
+        f"{done}, as their rater had annotated the same unit, and only {n_kept:,} are left. Is the "
+        f"unit ({unit}) what was rated, and the rater ({rater}) who rated it?",
+        SetagreeWarning,
+    )
+
+
+def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:
+    """Say that every answer is one number, which a scale would fit better."""
+    alone = [next(iter(value)) for value in values if len(value) == 1]
+    if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
+        return
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
+        warn(
+            f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label; "
+            "say kind='value' (or value=) if they are numbers on a scale.",
+            MixedScaleWarning,
+        )
+
+
+def doubt_mixed_scale(
+    is_number: Sequence[bool],
+    cleaned: Sequence[object],
+    codes: Codes,
+    place: Callable[[int], str],
+    *,
+    times: Codes | None = None,
+) -> None:
+    """Say that answers may be meant as numbers: half of them are, or all are spelled like some.
+
+    Where neither is so, say which may mean 'missing'.
+    """
+    numbers = np.array(is_number, dtype=bool)
+    other = np.array([v is not None for v in cleaned], dtype=bool) & ~numbers
+    odd = (codes >= 0) & other[codes]
+    n_odd = how_many(odd, times)
+    if how_many((codes >= 0) & numbers[codes], times) >= n_odd:
+        first = int(np.flatnonzero(odd)[0])
+        warn(
+            f"{counted(n_odd, 'answer')} among numbers cannot be read as one ({place(first)}: "
+            f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
+            "make them numbers, or make them missing.",
+            MixedScaleWarning,
+        )
+        return
+    texts = [value for value, is_other in zip(cleaned, other, strict=True) if is_other]
+    if all(isinstance(text, str) and _SPELLED.fullmatch(text) for text in texts):
+        warn(
+            f"answers such as {listing(texts[:3])} are no numbers as they are spelled, so that all "
+            "answers are taken as categories; write 1.5, not 1,5, without units and thousands "
+            "separators, if they are numbers.",
+            MixedScaleWarning,
+        )
+    doubt_markers(codes, cleaned, what="categories", times=times)
+
+
+def doubt_brackets(cells: Sequence[object], sep: str) -> None:
+    """Say that labels contain the separator in brackets, and are split there."""
+    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(sep)}[^()\[\]]*[)\]]")
+    texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
+    # Printed lists and sets, set(...) and frozenset(...) among them, are no labels with brackets.
+    plain = [text for text in texts if '"' not in text and not _PRINTED.match(text.strip())]
+    found = [] if sep == "\n" else [text for text in plain if within.search(text)]
+    if found:
+        warn(
+            f"{counted(len(found), 'distinct cell')} with {sep!r} in brackets, such as "
+            f"{shorten(found[0])}, split there like everywhere; if it is part of a label, put the "
+            "label in double quotes, or use another separator.",
+            SeparatorWarning,
+        )
+
+
+def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str, int]) -> None:
+    """Say which column of a wide table has no answer in common with another, as raters have.
+
+    `columns` are names and what their answers consist of; `times` says how many columns have each.
+    """
+    alone = [name for name, parts in columns if parts and all(times[part] == 1 for part in parts)]
+    if alone and max(times.values()) > 1:
+        raters = [name for name, _ in columns if name not in alone]
+        warn(
+            f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
+            f"other; if it is none, list the raters: raters={raters!r}.",
+            SetagreeWarning,
+        )
+
+
+def doubt_agreed(raters: Sequence[object]) -> None:
+    """Say that a column among raters is called like what was made of their answers."""
+    plain = ["".join(filter(str.isalnum, str(rater).casefold())) for rater in raters]
+    made = [rater for rater, name in zip(raters, plain, strict=True) if name in _AGREED]
+    if made and len(raters) - len(made) > 1:
+        rest = [rater for rater in raters if rater not in made]
+        warn(
+            f"column {shorten(made[0])} is read as a rater; if it was made of the others' answers, "
+            f"which raises the agreement, list the raters: raters={rest!r}.",
+            SetagreeWarning,
+        )
+
+
+def doubt_totals(units: Sequence[object]) -> None:
+    """Say that the last row seems to sum up the others."""
+    if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
+        warn(
+            f"the last unit is called {shorten(units[-1])}; if it sums up the others, drop it.",
+            SetagreeWarning,
+        )

@@ -1,0 +1,78 @@
+"""Numbers that the answers of a unit decide alone, whatever rows, names and engines they came by.
+
+Sorted by them, the units of a study stand in one order on every road and every machine, so that a
+seed draws the same ones. Python's own hashes differ from run to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.study.codes import Codes, Value
+from setagree.study.numbers import as_number, exact
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+
+
+def value_numbers(values: Iterable[Value]) -> Keys:
+    """Return a number of 64 bits for each value: the digest of how it is spelled.
+
+    Values that are equal (1 and 1.0) have the same one; 1 and '1', or the empty set and an empty
+    text, have different ones.
+    """
+    spelled = [_spelled(value).encode("utf-8", "surrogatepass") for value in values]
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in spelled)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def row_keys(numbers: Keys, counts: npt.NDArray[np.float64], indices: Codes, indptr: Codes) -> Keys:
+    """Return a number for each row of counts that equal rows share: sum_k number_k h(count_k).
+
+    Unequal rows share one as seldom as random numbers of 64 bits do, so what rests on it must not
+    be wrong where they do.
+    """
+    # The bits of small counts differ only at the top: they are spread before they are multiplied.
+    # In place, because the entries are many and each temporary costs as much as the arithmetic.
+    mixed = counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    other = mixed >> np.uint64(32)
+    mixed ^= other
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    np.right_shift(mixed, np.uint64(29), out=other)
+    mixed ^= other
+    mixed |= np.uint64(1)
+    mixed *= np.take(numbers, indices, out=other, mode="clip")
+    return np.add.reduceat(mixed, indptr[:-1])
+
+
+def _spelled(value: Any) -> str:
+    """Return a text that equal values share, whatever their type; each kind has its own mark."""
+    if isinstance(value, str):
+        return f"'{value}"
+    if isinstance(value, frozenset | tuple):
+        parts = [f"{len(text)}:{text}" for text in map(_spelled, value)]
+        return f"({''.join(parts)}" if isinstance(value, tuple) else f"{{{''.join(sorted(parts))}"
+    number = as_number(value.item() if isinstance(value, np.generic) else value)
+    if number is not None:
+        # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
+        if isinstance(number, int | float):
+            return f"#{number:x}" if isinstance(number, int) else f"#{number!r}"
+        return f"#{exact(number).numerator:x}/{exact(number).denominator:x}"
+    return f"?{spelled_time(value) if hasattr(value, 'isoformat') else repr(value)}"
+
+
+def spelled_time(value: Any) -> str:
+    """Return a date or time as text that equal ones share, whatever zone they are told in.
+
+    Examples
+    --------
+    >>> spelled_time(datetime.fromisoformat("2024-05-01T02:00:00+02:00"))
+    '2024-05-01T00:00:00+00:00'
+    """
+    aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return str((value.astimezone(UTC) if aware else value).isoformat())

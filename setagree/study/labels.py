@@ -1,0 +1,306 @@
+"""Label text to label set, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import LabelError, OptionError, a_type, check_choice, did_you_mean, shorten
+from setagree.study.names import check_text, tidied
+from setagree.study.printed import printed_items
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
+
+Blank: TypeAlias = Literal["missing", "empty", "error"]
+Case: TypeAlias = Literal["keep", "lower"]
+Missing: TypeAlias = Collection[str | float]
+
+EMPTY: LabelSet = frozenset()
+
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+# Python writes no whole number of over 4,300 digits, and nobody means one.
+_MOST_NUMBER = 10**4300
+_SPACE = re.compile(r"\s*")
+_BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
+
+
+@dataclass(frozen=True)
+class LabelSyntax:
+    """How cells are read as label sets.
+
+    Parameters
+    ----------
+    sep : str
+        What stands between two labels in a text cell; any text but ``"``.
+    blank : {"missing", "empty", "error"}
+        What blank text (in long tables also nulls beside text alone) means: no annotation, the
+        empty set, or a mistake.
+    case : {"keep", "lower"}
+        Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
+    codebook : collection of labels, optional
+        The labels that may occur. Its order names the columns of one-hot rows.
+    missing : collection of text or numbers, optional
+        The answers that mean no annotation, whatever `blank` says.
+    """
+
+    sep: str = ","
+    blank: Blank = "missing"
+    case: Case = "keep"
+    codebook: Collection[Label] | None = None
+    missing: Missing | None = None
+    allowed: tuple[Label, ...] | None = field(init=False, repr=False, default=None)
+    markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sep, str) or not self.sep or '"' in self.sep:
+            raise OptionError(
+                f"sep={self.sep!r} must be text of one character or more without '\"'."
+            )
+        check_text(self.sep, "sep= is", OptionError)
+        check_choice("blank", self.blank, ("missing", "empty", "error"))
+        check_choice("case", self.case, ("keep", "lower"))
+        if self.codebook is not None:
+            object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
+        if self.missing is not None:
+            object.__setattr__(self, "markers", _read_missing(self.missing))
+
+
+def _read_codebook(codebook: object, case: Case) -> tuple[Label, ...]:
+    if isinstance(codebook, str) or not isinstance(codebook, Iterable):
+        raise OptionError(f"codebook={shorten(codebook)} must be a list of labels.")
+    try:
+        return tuple(dict.fromkeys(_clean_label(label, case) for label in codebook))
+    except LabelError as error:
+        raise OptionError(f"codebook: {error}") from error
+
+
+def _read_missing(missing: object) -> tuple[str | float, ...]:
+    if isinstance(missing, str) or not isinstance(missing, Iterable):
+        raise OptionError(f"missing={shorten(missing)} must be a list of answers.")
+    listed = [one.strip() if isinstance(one, str) else one for one in missing]
+    for one in listed:
+        check_text(one, "missing= has the answer", OptionError)
+        if one == "" or not isinstance(one, str | int | float):
+            raise OptionError(
+                f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "
+                "cell means is said with blank=."
+            )
+    return tuple(dict.fromkeys(listed))
+
+
+def parse_labels(
+    cell: object,
+    *,
+    sep: str = ",",
+    blank: Blank = "missing",
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+) -> LabelSet | None:
+    r"""Return the label set that a cell stands for, or None where it is missing.
+
+    Text is split at `sep`; the space around a label, its repeats and its place do not matter, and
+    accents are composed (Unicode NFC). A label that contains the separator stands in double quotes
+    (a quote inside is doubled), or the whole cell is a JSON or Python list.
+
+    Parameters
+    ----------
+    cell : object
+        Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a null (None,
+        NaN, ``pandas.NA``, ``pandas.NaT``), which a cell by itself has as missing.
+    sep : str
+        What stands between two labels.
+    blank : {"missing", "empty", "error"}
+        What blank text means. A list without labels is always the empty set.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+
+    Returns
+    -------
+    frozenset of labels, or None
+        None means no annotation, which is not the empty set.
+
+    Raises
+    ------
+    LabelError
+        An unbalanced quote, a label outside the codebook, a number or a dict instead of labels.
+
+    Examples
+    --------
+    >>> sorted(parse_labels(" l2, l1,l2, "))
+    ['l1', 'l2']
+    >>> sorted(parse_labels('"sad, a bit", joy'))
+    ['joy', 'sad, a bit']
+    >>> parse_labels([]), parse_labels("", blank="empty"), parse_labels("")
+    (frozenset(), frozenset(), None)
+    """
+    return read_cell(cell, LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook))
+
+
+def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
+    """Return the label set of one cell under a syntax that is already checked."""
+    if isinstance(cell, str):
+        return _read_text(cell, syntax)
+    if isinstance(
+        cell, list | tuple | set | frozenset | np.ndarray | pd.api.extensions.ExtensionArray
+    ):
+        return _read_collection(cell, syntax)
+    if is_missing(cell):
+        return None
+    hint = " Use value= (or kind='value') for one value a cell." if _is_number(cell) else ""
+    raise LabelError(f"{shorten(cell)} is {a_type(cell)}, not labels.{hint}")
+
+
+def is_missing(cell: object) -> bool:
+    """Say whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
+    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
+
+
+def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
+    stripped = _trimmed(text, syntax.sep) if syntax.sep != syntax.sep.strip() else text.strip()
+    if _is_plain(stripped):
+        cased = stripped.lower() if syntax.case == "lower" else stripped
+        labels = frozenset(map(str.strip, cased.split(syntax.sep)))
+        return _checked(labels - {""} if "" in labels else labels, syntax, text)
+    items = printed_items(stripped)
+    if items is None:
+        if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
+            raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
+        parts = _split(stripped, syntax.sep)
+    elif items:
+        parts = [_as_text(item, stripped) for item in items]
+    else:
+        return EMPTY
+    return _label_set(parts, syntax, cell=text)
+
+
+def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
+    """Clean the labels of a cell that has some, or apply the blank policy where all are blank."""
+    return _checked(frozenset(_clean_label(p, syntax.case) for p in parts) - {""}, syntax, cell)
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a cell is split at the separator and nothing else: the road of most cells."""
+    ends = text[:1].isalnum() and text[-1:].isalnum()
+    return ends and text.isascii() and '"' not in text
+
+
+def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | None:
+    if not labels:
+        return _blank(cell, syntax.blank)
+    if syntax.allowed is not None:
+        _check_codebook(labels, syntax.allowed)
+    return labels
+
+
+def _blank(cell: object, policy: Blank) -> LabelSet | None:
+    if policy == "error":
+        raise LabelError(
+            f"{shorten(cell)} is blank; say blank='missing' (no annotation) or 'empty' (no label "
+            "applies)."
+        )
+    return EMPTY if policy == "empty" else None
+
+
+def _check_codebook(labels: LabelSet, allowed: Sequence[Label]) -> None:
+    for label in sorted_labels(labels.difference(allowed)):
+        hint = did_you_mean(label, allowed)
+        raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
+
+
+def _clean_label(label: object, case: Case) -> Label:
+    if isinstance(label, str):
+        check_text(label, "label", LabelError)
+        return tidied(label.lower() if case == "lower" else label)
+    if isinstance(label, int | np.integer) and not isinstance(label, bool):
+        return int(label)
+    if is_missing(label):
+        raise LabelError("a label inside a list is missing; drop it, or make the cell missing.")
+    raise LabelError(f"{shorten(label)} is {a_type(label)}; a label is text or a whole number.")
+
+
+def _trimmed(text: str, sep: str) -> str:
+    """Take separators off the ends of a cell, also those whose own space was taken off."""
+    text, head, tail = text.strip(), sep.lstrip(), sep.rstrip()
+    start, end = 0, len(text)
+    while head != sep and head and text.startswith(head, start):
+        start = _past_space(text, start + len(head))
+    while tail != sep and tail and text.endswith(tail, start, end):
+        end -= len(tail)
+        while end > start and text[end - 1].isspace():
+            end -= 1
+    return text[start:end]
+
+
+def _split(text: str, sep: str) -> list[str]:
+    if '"' not in text:
+        return text.split(sep)
+    parts: list[str] = []
+    start: int | None = 0
+    while start is not None:
+        part, start = _next_part(text, _past_space(text, start), sep)
+        parts.append(part)
+    return parts
+
+
+def _next_part(cell: str, start: int, sep: str) -> tuple[str, int | None]:
+    """Read the label that begins at `start`: the label, and where the next begins (None: none)."""
+    match = _QUOTED.match(cell, start)
+    if match is None and cell.startswith('"', start):
+        raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
+    behind = start if match is None else match.end()
+    end = cell.find(sep, behind)
+    part = cell[behind:] if end < 0 else cell[behind:end]
+    following = None if end < 0 else end + len(sep)
+    if match is None:
+        if part.count('"') % 2:
+            raise LabelError(f'{shorten(cell)} has an unbalanced quote; write a quote as two: "".')
+        return part, following
+    if part.strip():
+        raise LabelError(
+            f"{shorten(cell)} has text after a closing quote; put {sep!r} between labels."
+        )
+    return match.group(1).replace('""', '"'), following
+
+
+def _past_space(text: str, start: int) -> int:
+    """Return where the text goes on behind the space that begins at `start`."""
+    return _SPACE.match(text, start).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+def _as_text(item: object, cell: str) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, int) and not isinstance(item, bool) and abs(item) < _MOST_NUMBER:
+        return str(item)
+    raise LabelError(f"{shorten(cell)} holds {shorten(item)}; a label is text or a whole number.")
+
+
+def _read_collection(cell: Any, syntax: LabelSyntax) -> LabelSet | None:
+    if isinstance(cell, np.ndarray) and cell.ndim != 1:
+        raise LabelError(f"an array of shape {cell.shape} is not a list of labels.")
+    if len(cell) == 0:
+        return EMPTY
+    if all(isinstance(item, bool | np.bool_) for item in cell):
+        return _read_one_hot(cell, syntax)
+    return _label_set(cell, syntax, cell=cell)
+
+
+def _read_one_hot(row: Collection[object], syntax: LabelSyntax) -> LabelSet:
+    names = syntax.allowed if syntax.allowed is not None else tuple(range(len(row)))
+    if isinstance(row, set | frozenset):
+        raise LabelError(f"{shorten(row)} is a set of flags, which has no order; use a list.")
+    if len(names) != len(row):
+        raise LabelError(
+            f"{shorten(row)} has {len(row)} flags for {len(names)} labels of the codebook."
+        )
+    return frozenset(name for name, flag in zip(names, row, strict=True) if flag)
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, int | float | complex | np.number | np.bool_)

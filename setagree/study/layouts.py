@@ -1,0 +1,386 @@
+"""Tables of every layout to three long columns: unit, rater, answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
+from setagree.study.codes import Column, as_objects
+from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals
+from setagree.study.frames import Frame, as_pandas, check_column, stacked, without_dictionary
+from setagree.study.labels import is_missing, parse_labels
+from setagree.study.names import check_text
+from setagree.study.numbers import as_number, inferred
+from setagree.wording.label_sets import Label
+
+_MOST_UNITS = 100_000_000
+_ENOUGH = 4
+_MARGINS = {"all", "sum", "total", "totals"}
+
+
+_NO_RATERS = {
+    *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
+    *("url", "created_at", "batch", "split"),
+}
+_UNITS = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
+
+
+class LongColumns(NamedTuple):
+    """One annotation a row."""
+
+    unit: Column
+    rater: Column
+    answer: Column
+
+
+def pick_column(data: pd.DataFrame, name: object) -> Column:
+    """Return the one column called ``name``."""
+    check_column(list(data.columns), name)
+    return without_dictionary(data[name])
+
+
+def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
+    """Pick the three columns of a table with one row an annotation.
+
+    A list of columns as the answer names flags, one column a label.
+    """
+    flags = answer if isinstance(answer, list) else None
+    frame = as_pandas(data, (unit, rater, *([answer] if flags is None else flags)))
+    answers = pick_column(frame, answer) if flags is None else _sets(frame, flags)
+    return LongColumns(pick_column(frame, unit), pick_column(frame, rater), answers)
+
+
+def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
+    """Stack a table with one row a unit and one column a rater."""
+    if isinstance(raters, str):
+        raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
+    if raters is not None:
+        check_list("raters", raters, "columns")
+    data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
+    ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
+    names = [c for c in data.columns if c != unit] if raters is None else list(raters)
+    _refuse_nameless("column of a rater", names)
+    _refuse_nameless("row of a unit", as_objects(ids))
+    columns = [pick_column(data, name) for name in names]
+    if not columns or not len(data):
+        raise DataError(
+            f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
+            "no answers."
+        )
+    doubt_totals(as_objects(ids).tolist())
+    if raters is None:
+        _refuse_stray_columns(columns)
+        doubt_agreed(names)
+    return LongColumns(
+        pd.Series(np.tile(as_objects(ids), len(columns))),
+        pd.Series(np.repeat(as_objects(names), len(data))),
+        _stack(columns),
+    )
+
+
+def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
+    """Read (rater, unit, answer) triples."""
+    if not isinstance(triples, Iterable):
+        raise DataError(f"{a_type(triples)} is no list of (rater, unit, labels) triples.")
+    rows = list(triples)
+    for position, row in enumerate(rows):
+        if not isinstance(row, tuple | list) or len(row) != 3:
+            raise DataError(f"triple {position} is {shorten(row)}; write (rater, unit, labels).")
+    raters, units, answers = (as_objects(row[k] for row in rows) for k in range(3))
+    return LongColumns(_series(units), _series(raters), _series(answers).rename("labels"))
+
+
+def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> LongColumns:
+    """Write a table of counts (rows: first rater, columns: second) as one unit a count."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
+    if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
+        raise OptionError(f"raters={shorten(raters)} must name two raters.")
+    _refuse_halves("rater", raters)
+    _refuse_nameless("row of the contingency table", as_objects(table.index))
+    _refuse_nameless("column of the contingency table", as_objects(table.columns))
+    counts = _whole_counts(table)
+    if all(isinstance(axis, pd.RangeIndex) for axis in (table.index, table.columns)):
+        raise DataError(
+            "the contingency table is not labelled, only numbered: name the values on both axes, "
+            "as in DataFrame(counts, index=values, columns=values)."
+        )
+    _refuse_margins(table, counts)
+    rows, columns = np.nonzero(counts)
+    times = counts[rows, columns]
+    first = np.repeat(as_objects(table.index)[rows], times)
+    second = np.repeat(as_objects(table.columns)[columns], times)
+    n = int(times.sum())
+    return LongColumns(
+        pd.Series(np.tile(np.arange(n), 2)),
+        pd.Series(np.repeat(as_objects(raters), n)),
+        inferred(np.concatenate([first, second])),
+    )
+
+
+def from_cube(
+    cube: npt.ArrayLike,
+    labels: Sequence[Label] | None,
+    units: Sequence[object] | None,
+    raters: Sequence[object] | None,
+    mask: npt.ArrayLike | None,
+) -> LongColumns:
+    """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
+    flags = _flags(cube)
+    for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
+        check_list(axis, () if given is None else given, "names")
+    n_raters, n_units, n_labels = flags.shape
+    names = _label_names(range(n_labels) if labels is None else labels)
+    missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
+    unit_ids = as_objects(range(n_units) if units is None else units)
+    rater_ids = as_objects(range(n_raters) if raters is None else raters)
+    _refuse_halves("unit", unit_ids)
+    _refuse_halves("rater", rater_ids)
+    if (missing.shape, len(names), len(unit_ids), len(rater_ids)) != (
+        (n_raters, n_units),
+        n_labels,
+        n_units,
+        n_raters,
+    ):
+        raise DataError(
+            f"flags of shape {flags.shape} (raters, units, labels) do not fit "
+            f"mask {missing.shape}, {len(rater_ids)} raters, {len(unit_ids)} units, "
+            f"{len(names)} labels."
+        )
+    answer = _rows_to_sets(flags.reshape(n_raters * n_units, n_labels), names)
+    answer[missing.ravel()] = None
+    return LongColumns(
+        pd.Series(np.tile(unit_ids, n_raters)),
+        pd.Series(np.repeat(rater_ids, n_units)),
+        pd.Series(answer, dtype=object),
+    )
+
+
+def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
+    """Read flags with one row an annotation, indexed by (unit, rater), one column a label."""
+    if frame.index.nlevels != 2:
+        raise DataError("a frame of flags needs an index of two levels: unit, rater.")
+    flags = _as_flags(frame.to_numpy(), "indicators")
+    answer = _rows_to_sets(flags, _label_names(frame.columns))
+    levels = ("rater", "unit") if list(frame.index.names) == ["rater", "unit"] else (1, 0)
+    rater, unit = (frame.index.get_level_values(level).to_series() for level in levels)
+    return LongColumns(unit, rater, pd.Series(answer, dtype=object))
+
+
+def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
+    """Return the label sets of columns of flags; a row without any flag is missing."""
+    labels = _label_names(names)
+    if not names:
+        raise OptionError("labels=[] names no column of flags.")
+    columns = [pick_column(frame, name) for name in names]
+    n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
+    packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
+    for place, column in enumerate(columns):
+        packed[:, place // 8] |= _flag_column(column) << np.uint8(7 - place % 8)
+    partly = np.flatnonzero((n_missing > 0) & (n_missing < len(names)))
+    if partly.size:
+        raise DataError(
+            f"{counted(partly.size, 'row')} with a flag for some labels and none for others "
+            f"(first: row {partly[0] + 1}, counted from 1 below the header); fill them in, or "
+            "leave all flags of the row missing."
+        )
+    answer = _packed_to_sets(packed, labels)
+    answer[n_missing > 0] = None
+    return pd.Series(answer, dtype=object, name="labels")
+
+
+def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
+    """Return a column of flags as 0 and 1, 0 where one is missing."""
+    known = column.dropna()
+    flags = np.zeros(len(column), dtype=np.uint8)
+    flags[column.notna().to_numpy()] = _as_flags(known.to_numpy(), f"column {column.name!r}")
+    return flags
+
+
+def _stack(columns: Sequence[Column]) -> Column:
+    if all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns):
+        return stacked(columns)
+    return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
+
+
+def _refuse_stray_columns(columns: Sequence[Column]) -> None:
+    """Refuse a column that looks like identifiers or free text among columns of answers."""
+    _refuse_names(columns, _NO_RATERS)
+    parts = [_answer_parts(column) for column in columns]
+    in_columns = Counter(part for of_one in parts for part in of_one)
+    for column, of_one in zip(columns, parts, strict=True):
+        cells = [cell for cell in column.dropna().tolist() if _may_identify(cell)]
+        shared = sum(in_columns[part] > 1 for part in of_one)
+        few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
+        if few or 10 * len(set(cells)) < 9 * len(cells):
+            continue
+        if 2 * shared < len(of_one):
+            others = [c.name for c in columns if c is not column]
+            raise DataError(
+                f"column {column.name!r} looks like unit identifiers or free text, not like the "
+                f"answers of a rater ({len(set(cells))} of its {len(cells)} cells are different, "
+                f"and most stand in no other column); say unit={column.name!r}, or list "
+                f"the raters: raters={others!r}."
+            )
+    _refuse_names(columns, _UNITS)
+    answered = zip(columns, parts, strict=True)
+    doubt_columns([(c.name, of_one) for c, of_one in answered if c.count() >= _ENOUGH], in_columns)
+
+
+def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
+    """Refuse a column that is called like something else than a rater."""
+    names = [column.name for column in columns]
+    odd = [name for name in names if str(name).strip().lower() in odd_names]
+    if not odd:
+        return
+    raters = f"raters={[name for name in names if name not in odd]!r}."
+    if odd_names is _UNITS:
+        raise DataError(
+            f"column {odd[0]!r} sounds like the units; say unit={odd[0]!r}, or list the raters: "
+            f"{raters}"
+        )
+    raise DataError(
+        f"column {odd[0]!r} does not sound like a rater; if it is none, list the raters: {raters}"
+    )
+
+
+def _may_identify(cell: object) -> bool:
+    if isinstance(cell, float):
+        return cell.is_integer()  # identifiers with a gap are read as floats
+    return isinstance(cell, str | int | datetime) and cell != ""
+
+
+def _answer_parts(column: Column) -> set[str]:
+    parts: set[object] = set()
+    for cell in column.dropna().tolist():
+        if isinstance(cell, str):
+            parts.update(piece.strip().casefold() for piece in cell.replace(";", ",").split(","))
+        elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+            parts.update(str(label).casefold() for label in cell)
+        elif isinstance(cell, Hashable):
+            parts.add(cell)
+    # 2 of one column and "2" of another are one answer.
+    whole = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
+    return {str(part) for part in whole} - {""}
+
+
+def _refuse_nameless(what: str, names: Iterable[object]) -> None:
+    _refuse_halves(what, names)
+    nameless = [k for k, name in enumerate(names) if is_missing(name)]
+    if nameless:
+        several = counted(len(nameless), what, what.replace(" of", "s of", 1))
+        raise DataError(
+            f"{several} without a name (first: number {nameless[0]}); name it or drop it."
+        )
+
+
+def _refuse_halves(what: str, names: Iterable[object]) -> None:
+    """Refuse half characters in the names along an axis."""
+    for number, name in enumerate(names):
+        check_text(name, f"{what} (number {number}),")
+
+
+def _series(cells: npt.NDArray[np.object_]) -> Column:
+    """Return cells as a column; half a character is refused, with its place, where it is read."""
+    try:
+        return pd.Series(cells)
+    except UnicodeEncodeError:  # pandas makes text Arrow's, which cannot hold it
+        return pd.Series(cells, dtype=object)
+
+
+def _refuse_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
+    """Refuse sums among the counts, which crosstab(margins=True) appends."""
+    for axis, names in enumerate((table.index, table.columns)):
+        name = as_objects(names)[-1]
+        inner = np.delete(counts, -1, axis).sum(axis)
+        if str(name).casefold() in _MARGINS and (np.take(counts, -1, axis) == inner).all():
+            raise DataError(
+                f"the last {('row', 'column')[axis]} of the contingency table, {name!r}, is the "
+                "sum of the others; drop the margins."
+            )
+
+
+def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
+    try:
+        counts = table.to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError("a contingency table holds counts and labels on both axes.") from error
+    bad = ~np.isfinite(counts) | (counts < 0) | (counts != np.round(counts))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(
+            f"a contingency table holds whole counts of zero or more; row {table.index[row]!r}, "
+            f"column {table.columns[column]!r} has {counts[row, column]}."
+        )
+    if not 0 < counts.sum() <= _MOST_UNITS:
+        raise DataError(
+            f"the contingency table counts {counts.sum():,.0f} units; 1 to {_MOST_UNITS:,} can be "
+            "written as annotations."
+        )
+    return counts.astype(np.int64)
+
+
+def _flags(cube: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    flags = _as_flags(cube, "indicators")
+    if flags.ndim != 3:
+        raise DataError(f"indicators of shape {flags.shape}; they are (raters, units, labels).")
+    return flags
+
+
+def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:
+    if np.ma.isMaskedArray(array):
+        raise DataError(f"{what}: a masked array; pass plain flags, and what is missing as mask=.")
+    try:
+        numbers = np.asarray(array).astype(float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} must be flags, True and False or 1 and 0 ({error}).") from error
+    bad = np.argwhere(~np.isin(numbers, (0.0, 1.0)))
+    if len(bad):
+        first = tuple(bad[0].tolist())
+        raise DataError(
+            f"{what}: {counted(len(bad), 'entry', 'entries')} neither 0 nor 1 (first: "
+            f"{numbers[first]} at {first}); pass mask= for missing annotations."
+        )
+    return numbers.astype(bool)
+
+
+def _label_names(names: Iterable[object]) -> npt.NDArray[np.object_]:
+    """Return the names along the axis of labels, refused where two mean the same label."""
+    if isinstance(names, str):
+        raise OptionError(f"labels={names!r} must be a list of labels, not one text.")
+    named = as_objects(names)
+    flags = [name for name in named if isinstance(name, bool | np.bool_)]
+    cleaned = parse_labels([*named], blank="empty") if len(named) and not flags else frozenset()
+    if cleaned is None or len(cleaned) != len(named):
+        raise DataError(
+            f"{counted(len(named), 'label')} need as many different names; these are "
+            f"{listing(named.tolist())}."
+        )
+    return named
+
+
+def _rows_to_sets(
+    flags: npt.NDArray[np.bool_], names: npt.NDArray[np.object_]
+) -> npt.NDArray[np.object_]:
+    """Return one frozenset a row; equal rows share theirs."""
+    if not flags.size:
+        return as_objects([frozenset()] * len(flags))
+    return _packed_to_sets(np.packbits(flags, axis=1), names)
+
+
+def _packed_to_sets(
+    packed: npt.NDArray[np.uint8], names: npt.NDArray[np.object_]
+) -> npt.NDArray[np.object_]:
+    """Return one frozenset a row of flags that stand eight in a byte."""
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    flags = np.unpackbits(packed[first], axis=1, count=len(names)).astype(bool)
+    sets = as_objects(parse_labels(names[row].tolist()) for row in flags)
+    return sets[inverse]

@@ -1,0 +1,377 @@
+"""The mergeable statistic: which multisets of values the units got, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, a_type, check_choice, counted
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import AnswerKind
+from setagree.study.codes import (
+    Answers,
+    Codes,
+    Kind,
+    Value,
+    as_objects,
+    code_label_sets,
+    code_scalars,
+)
+from setagree.study.counts import checked_counts, unit_names
+from setagree.study.doubts import doubt_similar
+from setagree.study.frozen import ReadOnlyArrays
+from setagree.study.kept_raters import Given, entries_of
+from setagree.study.keys import Keys, row_keys, value_numbers
+from setagree.study.labels import Case, LabelSyntax
+from setagree.study.numbers import inferred
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally(ReadOnlyArrays):
+    """Distinct unit patterns and how often each occurs.
+
+    A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
+    counts contribute the same to every coefficient that does not ask who gave what. With raters
+    kept, a pattern is who gave what.
+
+    Attributes
+    ----------
+    kind : {"labels", "number", "category"}
+        What the values are.
+    values : tuple
+        The K values.
+    indptr, indices, counts : ndarray
+        The counts of shape (n_patterns, K) in compressed rows.
+    multiplicity : ndarray of shape (n_patterns,)
+        How many units have each pattern.
+    units : ndarray of object, or None
+        Identifiers of the units, where they are known.
+    unit_patterns : ndarray of shape (n_units,), or None
+        The pattern of each unit, where it is known.
+    n_raters : int or None
+        How many raters there are, where they are known.
+    given : Given or None
+        Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
+        it, and several may have the same counts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> counts = pd.DataFrame({"a": [2, 2, 0], "": [1, 1, 3]}, index=["u1", "u2", "u3"])
+    >>> tally = Tally.from_counts(counts)
+    >>> tally
+    <Tally: 3 units in 2 patterns of 2 values>
+    >>> tally.multiplicity
+    array([2., 1.])
+    """
+
+    kind: Kind
+    values: tuple[Value, ...]
+    indptr: npt.NDArray[np.int64]
+    indices: Codes
+    counts: Floats
+    multiplicity: Floats
+    units: npt.NDArray[np.object_] | None = None
+    unit_patterns: Codes | None = None
+    n_raters: int | None = None
+    given: Given | None = None
+
+    def __repr__(self) -> str:
+        who = "" if self.given is None else f" by {counted(len(self.given.raters), 'rater')}"
+        return (
+            f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
+            f"{self.n_values:,} values{who}>"
+        )
+
+    @classmethod
+    def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
+        """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
+        if not hasattr(study, "rater_codes"):
+            raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
+        # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
+        from scipy import sparse
+
+        ones, shape = np.ones(study.n_ratings), (study.n_units, study.n_values)
+        matrix = sparse.coo_array(
+            (ones, (study.unit_codes, study.value_codes)), shape=shape
+        ).tocsr()
+        matrix.sum_duplicates()
+        coded = study.unit_codes, study.rater_codes, study.value_codes
+        return _in_patterns(
+            cls(
+                study.kind,
+                study.values,
+                matrix.indptr.astype(np.int64),
+                matrix.indices,
+                matrix.data,
+                np.ones(study.n_units),
+                study.units,
+                np.arange(study.n_units),
+                study.n_raters,
+                Given.of_answers(study.raters, *coded) if keep_raters else None,
+            )
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        table: pd.DataFrame,
+        *,
+        kind: AnswerKind = "labels",
+        sep: str = ",",
+        case: Case = "keep",
+    ) -> Tally:
+        """Return the tally of a table of counts: one row a unit, one column a value.
+
+        Parameters
+        ----------
+        table : DataFrame
+            How many raters gave each value to each unit. The columns name label sets (blank: the
+            empty set) or scalars; columns that name the same value are added up. A value that
+            nobody gave stays in the list of categories.
+        kind : {"labels", "value"}
+            What the columns name.
+        sep, case
+            How label sets are read; see `parse_labels`.
+
+        Raises
+        ------
+        DataError
+            A count is negative, missing or no number, or there is none at all; or a column has no
+            name.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
+        <Tally: 2 units in 2 patterns of 2 values>
+        """
+        check_choice("kind", kind, ("labels", "value"))
+        counts = checked_counts(table)
+        names = inferred(as_objects(table.columns)).rename("column names")
+        if kind == "labels":
+            syntax = LabelSyntax(sep=sep, blank="empty", case=case)
+            answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
+        else:
+            answers = code_scalars(
+                names, "error", case=case, place=lambda k: f"Column {names[k]!r}"
+            )
+        rows, columns = np.nonzero(counts)
+        merged = np.zeros((len(counts), len(answers.values)))
+        np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])
+        rated = merged.sum(axis=1) > 0
+        return _from_dense(merged[rated], as_objects(unit_names(table))[rated], answers)
+
+    @property
+    def n_values(self) -> int:
+        """K, how many values there are."""
+        return len(self.values)
+
+    @property
+    def n_patterns(self) -> int:
+        """How many distinct patterns there are."""
+        return len(self.multiplicity)
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a rating."""
+        return int(self.multiplicity.sum())
+
+    @cached_property
+    def n_ratings(self) -> int:
+        """How many ratings there are."""
+        return round(dot(self.multiplicity, self.pattern_ratings))
+
+    @cached_property
+    def rows(self) -> Codes:
+        """The pattern of each stored count."""
+        return np.repeat(np.arange(self.n_patterns), np.diff(self.indptr))
+
+    @cached_property
+    def pattern_ratings(self) -> Floats:
+        """r_i, the ratings of a unit of each pattern."""
+        return np.bincount(self.rows, self.counts, self.n_patterns).astype(np.float64, copy=False)
+
+    @cached_property
+    def pairable(self) -> npt.NDArray[np.bool_]:
+        """Whether a unit of each pattern has two ratings or more."""
+        return self.pattern_ratings >= 2
+
+    @cached_property
+    def n_pairable_units(self) -> int:
+        """How many units have two ratings or more."""
+        return int(self.multiplicity[self.pairable].sum())
+
+    @cached_property
+    def keys(self) -> Keys:
+        """A number of each pattern that its values and counts alone decide, to sort patterns by."""
+        return row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
+
+    def value_totals(self, pattern_weights: Floats) -> Floats:
+        """Return the sum over patterns of weight x counts, one number a value."""
+        weighted = self.counts * pattern_weights[self.rows]
+        return np.bincount(self.indices, weighted, self.n_values).astype(np.float64, copy=False)
+
+    def pattern_means(self, x: Floats) -> Floats:
+        """Return sum_k r_ik x_k / r_i, the mean of x over the ratings of each pattern."""
+        sums = np.bincount(self.rows, self.counts * x[self.indices], self.n_patterns)
+        return np.asarray(sums / self.pattern_ratings)
+
+    def with_values(self, values: tuple[Value, ...]) -> Tally:
+        """Return the tally with further values listed that nobody gave."""
+        if values is self.values:
+            return self
+        known = set(self.values)
+        further = tuple(value for value in values if value not in known)
+        return replace(self, values=self.values + further)
+
+    def merge(self, other: Tally) -> Tally:
+        """Return the tally of both sets of units together.
+
+        A unit of this and one of the other are two, even if they have one name. Where both keep
+        raters, those of one name are one; else who gave what is forgotten, and how many there are.
+
+        Raises
+        ------
+        DataError
+            One holds label sets and the other scalars.
+
+        Warns
+        -----
+        SimilarLabelsWarning
+            One holds numbers and the other categories, some of which are numbers as text.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}))
+        >>> two = Tally.from_counts(pd.DataFrame({"b": [1, 3], "a": [2, 0]}))
+        >>> one.merge(two)
+        <Tally: 3 units in 2 patterns of 2 values>
+        """
+        if not hasattr(other, "multiplicity"):
+            raise DataError(f"{a_type(other)} is no Tally, which another one merges with.")
+        if (self.kind == "labels") != (other.kind == "labels"):
+            raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
+        codes = {value: code for code, value in enumerate(self.values)}
+        moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
+        if self.kind != other.kind:  # what one of them read as numbers may be text in the other
+            doubt_similar("Categories", {v for v in codes if isinstance(v, str | int | float)})
+        units, unit_patterns = _joined_units(self, other) or (None, None)
+        given = None
+        if self.given is not None and other.given is not None:
+            given = self.given.joined(other.given, moved)
+        joined = Tally(
+            self.kind if self.kind == other.kind else "category",
+            tuple(codes),
+            np.concatenate([self.indptr, other.indptr[1:] + self.indptr[-1]]),
+            np.concatenate([self.indices, moved[other.indices]]),
+            np.concatenate([self.counts, other.counts]),
+            np.concatenate([self.multiplicity, other.multiplicity]),
+            units,
+            unit_patterns,
+            None if given is None else len(given.raters),
+            given,
+        )
+        return _in_patterns(_sorted_rows(joined))
+
+
+def dot(x: Floats, y: Floats) -> float:
+    """Return sum_i x_i y_i over patterns, which may be a million.
+
+    Not ``x @ y``: for a sum that memory bounds, BLAS wakes threads that then wait, and so cost more
+    time of the processor than all that is done here.
+    """
+    return float(np.einsum("i,i", x, y))
+
+
+def _in_patterns(tally: Tally) -> Tally:
+    """Give equal units one pattern, in the order of their first unit."""
+    told_apart = _told_apart(tally)
+    group, distinct = pd.factorize(_fingerprints(told_apart))
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    if len(first) == tally.n_patterns or not _equal_rows(told_apart, first[group]):
+        return tally
+    return replace(
+        _take_rows(tally, first),
+        multiplicity=np.bincount(group, tally.multiplicity).astype(np.float64),
+        unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
+    )
+
+
+def _told_apart(tally: Tally) -> Tally:
+    """Return the rows that units differ by: their counts, or, with raters kept, who gave what."""
+    if tally.given is None:
+        return tally
+    codes, n = tally.given.tokens()
+    whole = np.ones(len(codes))
+    return Tally("category", (*range(n),), tally.given.indptr, codes, whole, tally.multiplicity)
+
+
+def _fingerprints(tally: Tally) -> Keys:
+    """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
+    random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
+    return row_keys(random, tally.counts, tally.indices, tally.indptr)
+
+
+def _equal_rows(tally: Tally, twin: Codes) -> bool:
+    """Say whether every row equals its twin, value by value."""
+    rows = np.flatnonzero(twin != np.arange(len(twin)))
+    lengths = np.diff(tally.indptr)
+    if (lengths[rows] != lengths[twin[rows]]).any():
+        return False
+    one, two = (entries_of(tally.indptr, some) for some in (rows, twin[rows]))
+    return np.array_equal(tally.indices[one], tally.indices[two]) and np.array_equal(
+        tally.counts[one], tally.counts[two]
+    )
+
+
+def _take_rows(tally: Tally, rows: Codes) -> Tally:
+    entries = entries_of(tally.indptr, rows)
+    return replace(
+        tally,
+        indptr=np.concatenate([[0], np.cumsum(np.diff(tally.indptr)[rows])]),
+        indices=tally.indices[entries],
+        counts=tally.counts[entries],
+        multiplicity=tally.multiplicity[rows],
+        given=None if tally.given is None else tally.given.take(rows),
+    )
+
+
+def _sorted_rows(tally: Tally) -> Tally:
+    """Sort the values inside each row, so that equal rows are equal entry by entry."""
+    order = np.lexsort((tally.indices, tally.rows))
+    return replace(tally, indices=tally.indices[order], counts=tally.counts[order])
+
+
+def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Codes] | None:
+    if one.units is None or two.units is None:
+        return None
+    if one.unit_patterns is None or two.unit_patterns is None:
+        return None
+    patterns = np.concatenate([one.unit_patterns, two.unit_patterns + one.n_patterns])
+    return np.concatenate([one.units, two.units]), patterns
+
+
+def _from_dense(counts: Floats, units: npt.NDArray[np.object_], answers: Answers) -> Tally:
+    rows, columns = np.nonzero(counts)
+    return _in_patterns(
+        Tally(
+            answers.kind,
+            answers.values,
+            np.searchsorted(rows, np.arange(len(counts) + 1)),
+            columns.astype(np.int32),
+            counts[rows, columns],
+            np.ones(len(counts)),
+            units,
+            np.arange(len(counts)),
+        )
+    )

@@ -1,0 +1,1 @@
+"""How numbers, names and tables are spelled, wherever a person reads them."""

@@ -1,0 +1,751 @@
+"""The commands that say how sure: the bootstrap of score, test, compare and plan."""
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_support import invoke, ok, refusal, rows
+
+import setagree as sa
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from scipy.special import stdtr, stdtrit
+from typer.testing import CliRunner
+
+from setagree.cli import app as cli
+from setagree.cli import inference as cli_inference
+
+# T1: the published R walk-through, 11 units x 3 raters, one answer missing. From irrCAC with
+# rounding removed: masi alpha .40257152 (se .15186146), nominal alpha .35266821.
+WALKTHROUGH = """unit,r1,r2,r3
+1,"a, b",a,b
+2,"a, b","a, b","a, b"
+3,a,a,a
+4,c,c,
+5,c,"a, c","a, c"
+6,d,d,d
+7,b,d,e
+8,"a, b",a,b
+9,"a, b","a, b, c","a, b, c, i"
+10,a,"b, d",a
+11,a,a,e
+"""
+MASI, MASI_SE, NOMINAL = 0.40257152, 0.15186146, 0.35266821
+# Three units, two raters: alpha = 1 - Do / De with Do = 1/3 and De = 2 * 3 * 3 / (6 * 5) = 3/5.
+SMALL = "unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n3,a,x\n3,b,y\n"
+SAME = "unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"
+WIDE = ["--wide", "--blank", "missing"]
+ALPHA = "krippendorff_alpha"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with the walk-through, a small study and one without variation."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"walk.csv": WALKTHROUGH, "small.csv": SMALL, "same.csv": SAME}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def walk():
+    """Return the study of the walk-through."""
+    return sa.Annotations.from_wide(pd.read_csv("walk.csv", dtype=str), unit="unit")
+
+
+def shares(*names):
+    """Return a long table of two raters on the named units, who agree on all units but the last."""
+    lines = [f"{name},{rater},{'xyz'[k % 3]}" for k, name in enumerate(names) for rater in "ab"]
+    lines[-1] = f"{names[-1]},b,w"
+    return "\n".join(["unit,rater,labels", *lines]) + "\n"
+
+
+class TestScore:
+    """score --interval bootstrap."""
+
+    @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+    def test_equals_the_library(self, walk, method):
+        """The standard error and the interval are those of sa.bootstrap with the same seed."""
+        words = ["--interval", "bootstrap", "--interval-method", method, "--resamples", "300"]
+        words += ["--seed", "7", "--level", "0.9"]
+        found = rows("score", "walk.csv", *WIDE, *words)
+        table = sa.agreement(walk)
+        expected = sa.bootstrap(table, n_resamples=300, rng=7)
+        assert [row["coefficient"] for row in found] == [ALPHA, "fleiss_kappa"]
+        for row, boot in zip(found, expected.rows, strict=True):
+            low, high = boot.interval(0.9, method=method)
+            assert (row["low"], row["high"]) == (low, high)
+            assert row["standard_error"] == boot.standard_error
+            assert row["interval_method"] == f"bootstrap {method}"
+            assert (row["n_resamples"], row["n_undefined"], row["seed"]) == (300, 0, 7)
+
+    def test_only_the_interval_changes(self):
+        """What is no interval is what the analytic table has, the estimate .40257152 among it."""
+        analytic = rows("score", "walk.csv", *WIDE)[0]
+        assert analytic.pop("reason") is None
+        # It belongs to the analytic interval, and is not to be taken for that of the bootstrap.
+        analytic = {
+            "analytic_p_value" if name == "p_value" else name: value
+            for name, value in analytic.items()
+        }
+        found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
+        added = {"interval_method", "n_resamples", "n_undefined", "seed", "reason"}
+        assert list(found)[: len(analytic)] == list(analytic)
+        assert set(found) - set(analytic) == added
+        changed = {name for name in analytic if found[name] != analytic[name]}
+        assert changed == {"standard_error", "low", "high"}
+        assert found["estimate"] == pytest.approx(MASI, abs=5e-9)
+
+    def test_the_table_says_how(self):
+        """The method, how many resamples, the seed and how many undefined stand below the table.
+
+        A resample of SMALL is undefined where it has unit 1 or unit 2 alone: 2 in 27.
+        """
+        words = ["--interval", "bootstrap", "--interval-method", "bca", "--seed", "3"]
+        text = " ".join(ok("score", "small.csv", "-c", ALPHA, *words).split())
+        assert "bootstrap (BCa), 2,000 resamples of the units, seed 3." in text
+        n_undefined = int(re.search(r"left out: ([\d,]+) of krippendorff_alpha \[masi\]", text)[1])
+        # A binomial count: within 5 standard deviations.
+        assert n_undefined == pytest.approx(2000 * 2 / 27, abs=5 * math.sqrt(2000 * 2 / 27))
+        walk = ok("score", "walk.csv", *WIDE, *words)
+        assert "No undefined resamples." in " ".join(walk.split())
+
+    def test_undefined_estimate(self):
+        """Where nothing is defined there are dashes, and null in JSON."""
+        words = ["score", "same.csv", "--interval", "bootstrap", "--resamples", "20", "-c", ALPHA]
+        assert re.search(r"masi +1\.0000 +1\.0000 +- +- +-$", ok(*words), re.MULTILINE)
+        row = rows(*words)[0]
+        assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
+        assert row["n_undefined"] == 20
+
+    def test_what_has_no_analytic_error(self, walk):
+        """The bootstrap gives mv-alpha (by default with dice) an interval, too."""
+        words = ["-c", "mv_alpha", "--interval", "bootstrap", "--seed", "1", "--resamples", "40"]
+        row = rows("score", "walk.csv", *WIDE, *words)[0]
+        expected = sa.bootstrap(sa.mv_alpha(walk), n_resamples=40, rng=1)
+        assert (row["low"], row["high"]) == expected.interval()
+        assert row["analytic_p_value"] is None
+
+    @pytest.mark.parametrize("words", [["score", "--interval"], ["compare", "-d", "masi,dice"]])
+    def test_few_resamples(self, words):
+        """Fewer than 200 resamples are few for an interval, and that is said; 200 are not."""
+        command, *rest = words
+        rest += ["bootstrap"] if command == "score" else ["--method", "bootstrap"]
+        few = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 20, "--seed", 1)
+        assert few.exit_code == 0
+        assert "Warning: 20 resamples are few for an interval" in few.stderr
+        enough = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 200, "--seed", 1)
+        assert "are few" not in enough.stderr
+
+    def test_small_p_in_markdown(self):
+        """A p-value that rounds to zero is no zero, in Markdown as in the table."""
+        pd.DataFrame(
+            [(u, r, "abc"[u % 3]) for u in range(99) for r in "xyz"],
+            columns=["unit", "rater", "labels"],
+        ).assign(labels=lambda f: f["labels"].where(f.index % 50 != 7, "d")).to_csv("many.csv")
+        words = ["many.csv", "-c", ALPHA, "-f", "markdown"]
+        assert "| <.0001 |" in ok("score", *words)
+        assert "| 0.0000 |" not in ok("score", *words)
+        head, _, line, *_ = ok("score", *words, "--interval", "bootstrap").splitlines()
+        named = dict(zip(head.split(" | "), line.split(" | "), strict=True))
+        assert named["analytic_p_value"] == "<.0001"
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--interval", "bootstap"], "Did you mean 'bootstrap'?"),
+            (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
+            (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
+            (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),
+            (["--interval", "bootstrap", "--interval-method", "bc"], "Did you mean 'BCa'?"),
+            (["--interval", "bootstrap", "--resamples", "0"], "--resamples 0 must be"),
+            (["--interval", "bootstrap", "--seed", "-1"], "--seed -1 must be"),
+            (["--interval", "bootstrap", "--level", "2"], "--level 2.0 must lie"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wrong option, or one without effect, is refused in a sentence."""
+        assert part in refusal("score", "small.csv", *words)
+
+
+class TestPermutation:
+    """The command test."""
+
+    def test_all_arrangements(self):
+        """SMALL has 20 arrangements: p = 12/20, and the mean of alpha is 0.
+
+        Three x and three y cannot agree on three units. On two they agree in 3 (which unit is
+        split) x 2 (how) x 2 (which agreed unit is x) = 12 arrangements, all as good as the observed
+        one; in the other 8 all units are split: alpha = 1 - 1 / (3/5) = -2/3.
+        """
+        row = rows("test", "small.csv")[0]
+        assert row["p_value"] == pytest.approx(12 / 20)
+        assert row["estimate"] == pytest.approx(1 - (1 / 3) / (3 / 5))
+        assert row["null_mean"] == pytest.approx(0, abs=1e-12)
+        assert (row["exact"], row["n_resamples"], row["n_undefined"]) == (True, 20, 0)
+        text = " ".join(ok("test", "small.csv").split())
+        assert "the share of all 20 arrangements that come out at least as high" in text
+
+    @pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
+    @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+    def test_equals_the_library(self, walk, scheme, alternative):
+        """Every scheme and side gives what sa.permutation_test gives with the same seed."""
+        words = ["--scheme", scheme, "--alternative", alternative, "--resamples", "99"]
+        row = rows("test", "walk.csv", *WIDE, *words, "--seed", "5")[0]
+        options = {"scheme": scheme, "alternative": alternative, "n_resamples": 99, "rng": 5}
+        test = sa.permutation_test(sa.krippendorff_alpha(walk), **options)
+        expected = test.to_frame().assign(seed=5, reason=None).iloc[0].to_dict()
+        assert list(row) == list(expected)
+        for name, value in expected.items():
+            assert row[name] == value or (row[name] is None and math.isnan(value))
+
+    def test_several(self, walk):
+        """A row for each coefficient and distance, alpha with MASI where none is named."""
+        words = ["-c", "conger_kappa,fleiss_kappa", "-d", "jaccard", "--resamples", "20"]
+        found = rows("test", "walk.csv", *WIDE, *words)
+        named = [(row["coefficient"], row["distance"]) for row in found]
+        assert named == [("conger_kappa", "jaccard"), ("fleiss_kappa", "jaccard")]
+        default = rows("test", "walk.csv", *WIDE, "--resamples", "20")
+        assert [(row["coefficient"], row["distance"]) for row in default] == [(ALPHA, "masi")]
+
+    def test_each_row_has_its_arrangements(self):
+        """Alpha counts 6 answers in units of two, 3 of them b: 6! / (3! 3!) = 20 arrangements.
+
+        Percent agreement reshuffles all 8 answers, 5 of them b: 8! / (5! 3!) = 56.
+        """
+        lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
+        Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        words = ["test", "lone.csv", "-c", "krippendorff_alpha,percent_agreement"]
+        assert [row["n_resamples"] for row in rows(*words)] == [20, 56]
+        text = " ".join(ok(*words).split())
+        assert (
+            "p: the share of all 20 arrangements (krippendorff_alpha) or all 56 arrangements "
+            "(percent_agreement) that come out at least as high"
+        ) in text
+        few = " ".join(ok(*words, "--resamples", "30", "--seed", "1").split())
+        assert (
+            "all 20 arrangements (krippendorff_alpha) or 30 reshuffles (seed 1) and the study "
+            "itself (percent_agreement) that come out"
+        ) in few
+
+    def test_chance_lies_where_it_should(self):
+        """The upper 5 % of pooled reshuffles of MASI alpha on T2 begin at about .239.
+
+        T2 is the walk-through of two raters; .239 was found with another program and other draws.
+        """
+        table = pd.read_csv("walk.csv", dtype=str)
+        second = ["a", "a, b", "a", "c", "a, c", "d", "d", "a", "a, b, c", "a", "a"]
+        first = ["a, b", "a, b", "a", "c", "c", "d", "b", "a, b", "a, b", "a", "a"]
+        pd.DataFrame({"unit": table["unit"], "r1": first, "r2": second}).to_csv(
+            "t2.csv", index=False
+        )
+        row = rows("test", "t2.csv", "--wide", "--seed", "1", "--resamples", "4000")[0]
+        assert row["estimate"] == pytest.approx(0.54035568, abs=5e-9)
+        assert row["null_95"] == pytest.approx(0.239, abs=0.02)
+        # The mean of 4,000 alphas, each with a standard deviation of about .15, is 0 +- .0024.
+        assert row["null_mean"] == pytest.approx(0, abs=0.012)
+        assert row["exact_mean"] == 0
+
+    def test_undefined(self):
+        """Without variation there is a warning, dashes, and the count of what is undefined."""
+        result = invoke("test", "same.csv", "--resamples", "30", "--seed", "1")
+        assert result.exit_code == 0
+        assert "only one value was used" in result.stderr
+        assert "Undefined reshuffles, left out:" in result.stdout
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--scheme", "poled"], "Did you mean 'pooled'?"),
+            (["--alternative", "grater"], "Did you mean 'greater'?"),
+            (["--resamples", "0"], "--resamples 0 must be"),
+            (["--seed", "-3"], "--seed -3 must be"),
+            (["-c", "kripendorff_alpha"], "Did you mean 'krippendorff_alpha'?"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wrong option is refused in a sentence."""
+        assert part in refusal("test", "small.csv", *words)
+
+    def test_large_studies_are_reshuffled_less(self, monkeypatch):
+        """By default a study of many ratings is reshuffled less often, which is said."""
+        words = ["test", "walk.csv", *WIDE, "--seed", "1"]
+        monkeypatch.setattr(cli_inference, "_BY_SIZE", ((99, 5), (49, 32)))
+        assert rows(*words)[0]["n_resamples"] == 49
+        said = "49 reshuffles of 32 ratings; --resamples asks for more."
+        assert said in invoke(*words).stderr
+        assert rows(*words, "--resamples", "60")[0]["n_resamples"] == 60
+        monkeypatch.setattr(cli_inference, "_BY_SIZE", ((99, 32),))
+        assert "reshuffles of" not in invoke(*words).stderr
+
+
+class TestCompare:
+    """Two files, more, or several results of one."""
+
+    def test_two_distances_of_one_file(self, walk):
+        """MASI less nominal alpha on T1 is .40257152 - .35266821; the rest is sa.compare's."""
+        row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
+        assert row["difference"] == pytest.approx(MASI - NOMINAL, abs=1e-8)
+        assert (row["first_estimate"], row["second_estimate"]) == (
+            pytest.approx(MASI, abs=5e-9),
+            pytest.approx(NOMINAL, abs=5e-9),
+        )
+        alphas = [sa.krippendorff_alpha(walk, distance=name) for name in ("masi", "nominal")]
+        expected = sa.compare(*alphas)
+        assert (row["standard_error"], row["p_value"]) == (
+            expected.standard_error,
+            expected.p_value,
+        )
+        assert (row["low"], row["high"]) == expected.interval()
+        assert (row["design"], row["method"]) == ("same_units", "linearised")
+
+    def test_all_pairs_of_one_file(self):
+        """Three distances are three pairs, and p is corrected for three: Holm (1979) by hand."""
+        found = rows("compare", "walk.csv", *WIDE, "-d", "masi,jaccard,nominal")
+        pairs = [(row["first_distance"], row["second_distance"]) for row in found]
+        assert pairs == [("masi", "jaccard"), ("masi", "nominal"), ("jaccard", "nominal")]
+        p = sorted(row["p_value"] for row in found)
+        holm = np.minimum(np.maximum.accumulate([3 * p[0], 2 * p[1], p[2]]), 1)
+        assert sorted(row["p_holm"] for row in found) == pytest.approx(holm.tolist())
+
+    def test_independent_files(self):
+        """Files without a common unit: z of the difference over sqrt(SE1² + SE2²)."""
+        Path("one.csv").write_text(shares(*"abcdef"))
+        Path("two.csv").write_text(shares(*"ghijklmno"))
+        row = rows("compare", "one.csv", "two.csv")[0]
+        one, two = (rows("score", name, "-c", ALPHA)[0] for name in ("one.csv", "two.csv"))
+        se = math.hypot(one["standard_error"], two["standard_error"])
+        difference = one["estimate"] - two["estimate"]
+        assert difference != 0
+        assert row["difference"] == pytest.approx(difference)
+        assert row["standard_error"] == pytest.approx(se)
+        assert row["p_value"] == pytest.approx(math.erfc(abs(difference) / se / math.sqrt(2)))
+        assert row["p_holm"] == row["p_value"]
+        assert (row["design"], row["first_file"]) == ("independent", "one.csv")
+
+    def test_same_units_in_two_files(self):
+        """Files with the same units are paired: a file and itself differ by exactly 0."""
+        Path("again.csv").write_text(SMALL)
+        row = rows("compare", "small.csv", "again.csv")[0]
+        named = ("design", "difference", "standard_error", "p_value")
+        assert [row[name] for name in named] == ["same_units", 0, 0, 1]
+        apart = rows("compare", "small.csv", "again.csv", "--design", "independent")[0]
+        assert apart["design"] == "independent"
+        assert apart["standard_error"] > 0
+
+    def test_several_files_and_distances(self):
+        """Each distance is compared between all pairs of files; Holm counts all of them."""
+        for name in ("b.csv", "c.csv"):
+            Path(name).write_text(SMALL)
+        found = rows("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        seen = [(row["first_distance"], row["first_file"], row["second_file"]) for row in found]
+        pairs = [("small.csv", "b.csv"), ("small.csv", "c.csv"), ("b.csv", "c.csv")]
+        assert seen == [(distance, *pair) for distance in ("masi", "nominal") for pair in pairs]
+        text = ok("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        assert "corrected for 6 comparisons" in " ".join(text.split())
+        assert re.search(r"^4  small\.csv +krippendorff_alpha  nominal", text, re.MULTILINE)
+        assert re.search(r"^small\.csv - b\.csv +nominal", text, re.MULTILINE)
+        assert re.search(r"^b\.csv - c\.csv +masi", text, re.MULTILINE)
+
+    def test_what_is_subtracted_from_what(self):
+        """The pair is named by the files, or by what differs; by numbers where that is too long.
+
+        SMALL has alpha 1 - (1/3) / (3/5) = 4/9, and 1 where its raters agree throughout.
+        """
+        Path("after.csv").write_text(SMALL.replace("3,b,y", "3,b,x"))
+        text = ok("compare", "after.csv", "small.csv")
+        assert re.search(r"^after\.csv - small\.csv +0\.5556 ", text, re.MULTILINE)
+        assert "difference: the first less the second. The same units, matched" in text
+        assert "higher value" not in text
+        long = "a_very_long_name_of_a_file_after_training.csv"
+        Path(long).write_text(SMALL)
+        assert re.search(r"^1 - 2 ", ok("compare", long, "small.csv"), re.MULTILINE)
+        walk = ["compare", "walk.csv", *WIDE, "-c"]
+        text = ok(*walk, f"{ALPHA},fleiss_kappa", "-d", "masi")
+        assert re.search(r"^krippendorff_alpha - fleiss_kappa ", text, re.MULTILINE)
+        text = ok(*walk, "gwet_ac,fleiss_kappa", "-d", "masi,dice")
+        assert re.search(r"^2 - 4 ", text, re.MULTILINE)
+        two = [*walk[2:], "gwet_ac,fleiss_kappa", "-d", "masi"]
+        Path("again.csv").write_text(WALKTHROUGH)
+        text = ok("compare", "walk.csv", "again.csv", *two)
+        assert re.search(r"^3 - 4 ", text, re.MULTILINE)
+        assert max(map(len, text.splitlines())) <= 80
+
+    def test_distances_are_no_contest(self):
+        """Where distances or coefficients differ, the table says what that is worth."""
+        said = "a higher value is no better agreement"
+        for words in (["-d", "masi,nominal"], ["-c", f"{ALPHA},fleiss_kappa", "-d", "masi"]):
+            assert said in " ".join(ok("compare", "walk.csv", *WIDE, *words).split())
+
+    def test_shared_units(self):
+        """Two of three units are shared: the error says so, and the design cuts down to them."""
+        Path("less.csv").write_text("\n".join(SMALL.splitlines()[:5]) + "\n")
+        Path("other.csv").write_text(SMALL.replace("1,b,x", "1,b,y"))
+        sentence = refusal("compare", "other.csv", "less.csv")
+        assert "of 3 and 2 units, 2 are in all; say --design 'shared_units'" in sentence
+        Path("cut.csv").write_text("\n".join(Path("other.csv").read_text().splitlines()[:5]) + "\n")
+        row = rows("compare", "other.csv", "less.csv", "--design", "shared_units")[0]
+        expected = rows("compare", "cut.csv", "less.csv")[0]
+        for name in ("difference", "standard_error", "low", "p_value", "first_estimate"):
+            assert row[name] == expected[name]
+        assert (row["n_shared"], row["design"]) == (2, "shared_units")
+        text = " ".join(ok("compare", "other.csv", "less.csv", "--design", "shared_units").split())
+        assert "Only the 2 units that all files share, scored anew" in text
+        text = " ".join(ok("compare", "cut.csv", "less.csv").split())
+        assert "matched by their names (2 shared)" in text
+        words = ["other.csv", "less.csv", "cut.csv", "--design", "same_units"]
+        assert "(2 shared)" in " ".join(ok("compare", *words).split())
+        Path("wide.csv").write_text(SMALL)
+        words = ["other.csv", "less.csv", "wide.csv", "--design", "same_units"]
+        assert "(2 to 3 shared)" in " ".join(ok("compare", *words).split())
+
+    def test_units_spelled_in_two_ways(self):
+        """doc-001 and DOC-001 are not silently other documents."""
+        for name, prefix in {"one.csv": "doc-", "two.csv": "DOC-"}.items():
+            Path(name).write_text(shares(*(f"{prefix}{k}" for k in range(5))))
+        result = invoke("compare", "one.csv", "two.csv")
+        assert result.exit_code == 0
+        assert (
+            "5 units differ only in case, space, zeros or type (('doc-0', 'DOC-0')" in result.stderr
+        )
+        assert "Independent studies;" in result.stdout
+
+    @pytest.mark.parametrize("layout", ["long", "wide"])
+    def test_other_column_names(self, layout):
+        """A named column that one of the files lacks: all files need it."""
+        if layout == "long":
+            Path("other.csv").write_text(SMALL.replace("labels", "tags"))
+            words = ["small.csv", "other.csv", "--labels", "labels"]
+        else:
+            Path("other.csv").write_text(WALKTHROUGH.replace("r2", "anna"))
+            words = ["walk.csv", "other.csv", *WIDE, "--raters", "r1,r2"]
+        sentence = refusal("compare", *words)
+        assert sentence.startswith("Error: other.csv: ")
+        assert "A column that is named must be in all files: rename it there" in sentence
+        if layout == "long":
+            assert rows("compare", "small.csv", "other.csv")[0]["difference"] == 0
+            alone = refusal("compare", "small.csv", "--labels", "tags", "-d", "masi,dice")
+            assert "must be in all files" not in alone
+            gone = refusal("compare", "small.csv", "gone.csv", "--labels", "labels")
+            assert "must be in all files" not in gone
+
+    def test_bootstrap(self, walk):
+        """The bootstrap of the difference is that of sa.compare, and its terms are printed."""
+        words = ["compare", "walk.csv", *WIDE, "-d", "masi,dice", "--method", "bootstrap"]
+        words += ["--resamples", "60", "--seed", "2"]
+        row = rows(*words)[0]
+        alphas = [sa.krippendorff_alpha(walk, distance=name) for name in ("masi", "dice")]
+        expected = sa.compare(*alphas, method="bootstrap", n_resamples=60, rng=2)
+        assert (row["low"], row["high"]) == expected.interval()
+        assert (row["n_resamples"], row["seed"], row["n_undefined"]) == (60, 2, 0)
+        text = " ".join(ok(*words).split())
+        assert "60 resamples of the units, no undefined, percentile interval, seed 2" in text
+
+    def test_undefined_resamples_are_counted(self):
+        """Differences that no resample defines are said to be left out."""
+        Path("again.csv").write_text(SMALL)
+        words = ["--method", "bootstrap", "--resamples", "200", "--seed", "1"]
+        row = rows("compare", "small.csv", "again.csv", *words)[0]
+        assert 0 < row["n_undefined"] < 200
+        text = " ".join(ok("compare", "small.csv", "again.csv", *words).split())
+        assert f"{row['n_undefined']} undefined at most, left out" in text
+
+    def test_sentences_name_the_file(self):
+        """Guesses, warnings and errors of several files say of which file they are."""
+        Path("bad.csv").write_text("unit,rater,labels\n,a,x\n")
+        result = invoke("compare", "same.csv", "bad.csv")
+        lines = result.stderr.splitlines()
+        assert lines[0] == "same.csv: Columns guessed: unit = unit, rater = rater, labels = labels"
+        assert lines[1].startswith("Warning: same.csv: krippendorff_alpha [masi]: undefined")
+        assert lines[-1].startswith("Error: bad.csv: ")
+        assert "1 row without a unit" in lines[-1]
+
+    def test_long_paths(self):
+        """Files are shown by name, or by path where the names are the same."""
+        for folder in ("one", "two"):
+            Path(folder).mkdir()
+            Path(folder, "study.csv").write_text(SMALL)
+            Path(folder, f"{folder}.csv").write_text(SMALL)
+        assert "1  one.csv" in ok("compare", "one/one.csv", "two/two.csv")
+        assert "1  one/study.csv" in ok("compare", "one/study.csv", "two/study.csv")
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["small.csv"], "one file is compared with itself by two distances"),
+            (["small.csv", "gone.csv"], "There is no file 'gone.csv'"),
+            (["small.csv", "same.csv"], "--design 'shared_units'"),
+            (["small.csv", "same.csv", "--design", "same"], "--design 'same' is unknown"),
+            (["small.csv", "-d", "masi,dice", "--method", "boot"], "--method 'boot' is unknown"),
+            (["small.csv", "-d", "masi,dice", "--seed", "1"], "only with --method bootstrap"),
+            (["small.csv", "-c", "mv_alpha", "-d", "dice,masi"], "--method 'bootstrap'"),
+            (["small.csv", "small.csv", "--level", "0"], "--level 0.0 must lie"),
+            (["small.csv", "score.csv"], "different kinds of answers"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """What cannot be compared is refused in a sentence."""
+        Path("score.csv").write_text("unit,rater,score\n1,a,1\n1,b,2\n2,a,2\n2,b,2\n")
+        assert part in refusal("compare", *words)
+
+    def test_output_is_no_input(self):
+        """Neither of the files is replaced by the result."""
+        Path("again.csv").write_text(SMALL)
+        sentence = refusal("compare", "small.csv", "again.csv", "--output", "again.csv")
+        assert "is the input" in sentence
+        assert Path("again.csv").read_text() == SMALL
+
+
+class TestPlan:
+    """How many units a wanted interval takes."""
+
+    def test_already_reached(self):
+        """A pilot that has what is wanted says so; T1 has t(10) x .15186146 = .33837 at 95 %."""
+        text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
+        said = "The pilot as it is already gives ± 0.3384, within the ± 0.4 wanted"
+        assert said in " ".join(text.split())
+        assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
+
+    def test_which_units_more_are_added_to(self):
+        """Fleiss' kappa counts units of one rating too, alpha those of two: 5 and 3 here."""
+        lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
+        Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        words = ["plan", "lone.csv", "--units", "10", "-c"]
+        assert [row["more_units"] for row in rows(*words, f"fleiss_kappa,{ALPHA}")] == [5, 7]
+        text = {c: " ".join(ok(*words, c).split()) for c in ("fleiss_kappa", ALPHA)}
+        assert text["fleiss_kappa"].endswith("more units: beyond the 5 units of the pilot.")
+        assert text[ALPHA].endswith("beyond the 3 units of the pilot that have two ratings.")
+        both = " ".join(ok(*words, f"fleiss_kappa,{ALPHA}").split())
+        assert both.endswith(
+            "beyond the 5 units of the pilot (fleiss_kappa) or the 3 units of the pilot that have "
+            "two ratings (krippendorff_alpha)."
+        )
+
+    def test_no_linearised_error(self, walk):
+        """mv-alpha is planned by the jackknife, and the table says so."""
+        words = ["walk.csv", *WIDE, "-c", "mv_alpha", "--units", "11"]
+        text = ok("plan", *words)
+        assert "mv_alpha: se by the jackknife over units" in " ".join(text.split())
+        found = rows("plan", *words)[0]["standard_error"]
+        expected = sa.jackknife(sa.mv_alpha(walk)).standard_error
+        assert found == pytest.approx(expected)
+
+    def test_a_sparse_rater(self):
+        """A rater with 2 of 20 units is named and left out; without --raters it is 2.1 raters."""
+        lines = [f"{u},{r},{'ab'[(u * k) % 7 > 3]}" for u in range(20) for k, r in enumerate("xy")]
+        lines += [f"{u},z,a" for u in range(2)]
+        Path("sparse.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        result = invoke("plan", "sparse.csv", "--raters", "2")
+        assert "Warning: 1 rater with fewer than half" in result.stderr
+        assert "('z' with 2 of 20 units)" in result.stderr
+        assert re.search(r"^ +2 .* raters left out$", result.stdout, re.MULTILINE)
+        alone = invoke("plan", "sparse.csv")
+        assert "Warning: 1 rater" not in alone.stderr
+        assert re.search(r"^ +2\.1 .* pilot$", alone.stdout, re.MULTILINE)
+
+    def test_turns(self):
+        """Raters who take turns: the number is of ratings a unit, as the table says."""
+        cells = [(u, "wxyz"[(u + k) % 4], "ab"[u * k % 5 > 2]) for u in range(40) for k in range(3)]
+        lines = [",".join(map(str, cell)) for k, cell in enumerate(cells) if k % 9]
+        Path("turns.csv").write_text("\n".join(["unit,rater,labels", *lines]))
+        text = ok("plan", "turns.csv", "--raters", "2", "--seed", "1")
+        assert re.search(r"^ +2 .* ratings left out$", text, re.MULTILINE)
+        assert "as raters take turns in the pilot, so many ratings a unit" in " ".join(text.split())
+        more = " ".join(ok("plan", "turns.csv", "--raters", "9", "--seed", "1").split())
+        assert "raters: ratings a unit, as the raters of the pilot take turns." in more
+        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--raters", "9")
+
+    @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
+    def test_units_for_a_half_width(self, half, level):
+        """The units are the fewest n with t(n - 1) se sqrt(11 / n) <= half; T1 has se .15186146."""
+        words = ["--half-width", half, "--level", level]
+        row = rows("plan", "walk.csv", *WIDE, *words)[0]
+        n = row["units"]
+
+        def width(n):
+            return stdtrit(n - 1, (1 + level) / 2) * MASI_SE * math.sqrt(11 / n)
+
+        assert width(n) <= half < width(n - 1)
+        assert row["half_width"] == pytest.approx(width(n), rel=1e-7)
+        assert (row["raters"], row["more_units"], row["basis"]) == (3, n - 11, "pilot")
+
+    def test_default(self):
+        """Without a wish the half-width is 0.05."""
+        assert ok("plan", "walk.csv", *WIDE) == ok("plan", "walk.csv", *WIDE, "--half-width", 0.05)
+
+    def test_widths_of_units(self):
+        """--units says which interval so many units give; fewer than now need no more."""
+        found = rows("plan", "walk.csv", *WIDE, "--units", "5,44", "--units", "1100")
+        assert [row["units"] for row in found] == [5, 44, 1100]
+        # The standard error falls with the root of the units: 44 = 4 x 11.
+        assert found[1]["standard_error"] == pytest.approx(MASI_SE / 2, abs=1e-8)
+        assert [row["more_units"] for row in found] == [0, 33, 1089]
+
+    def test_raters(self, walk):
+        """--raters are numbers of raters; the table explains what they rest on."""
+        words = ["plan", "walk.csv", *WIDE, "--raters", "2,3,5"]
+        found = rows(*words, "--seed", "1")
+        assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
+        expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
+        assert [row["units"] for row in found] == expected["units"].tolist()
+        text = " ".join(ok(*words).split())
+        assert "raters left out: the mean of what the pilot gives" in text
+        assert "extended: extrapolated from fewer raters, a rough guide" in text
+
+    def test_rater_columns(self):
+        """The columns of the raters are --rater-columns here, and the hint says so."""
+        two = rows("plan", "walk.csv", *WIDE, "--rater-columns", "r1,r2")[0]
+        assert two["raters"] == 2
+        assert "--rater-columns here" in refusal("plan", "walk.csv", *WIDE, "--raters", "r1,r2")
+        assert "--rater-columns makes sense only with --wide" in refusal(
+            "plan", "small.csv", "--rater-columns", "a"
+        )
+        Path("notes.csv").write_text(
+            "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
+        )
+        assert "--rater-columns ['r1', 'r2']" in refusal("plan", "notes.csv", "--wide")
+
+    def test_several(self):
+        """Each coefficient and distance has its pilot line and its table."""
+        text = ok("plan", "walk.csv", *WIDE, "-d", "masi,nominal")
+        assert text.count("raters  units  more units") == 2
+        assert "krippendorff_alpha [masi]: 0.4026 (se 0.1519" in text
+        assert "krippendorff_alpha [nominal]: 0.3527" in text
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--half-width", "2"], "--half-width 2.0 must lie between 0 and 1"),
+            (["--half-width", "0.1", "--units", "10"], "--half-width (how many units?) or --units"),
+            (["--units", "ten"], "--units 'ten' must be whole numbers"),
+            (["--units", "1"], "--units '1' must be"),
+            (
+                ["--raters", "1,2"],
+                "--raters '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
+            ),
+            (["--raters", "9"], "two raters"),
+            (["--level", "95"], "--level 95.0 must lie"),
+        ],
+        ids=" ".join,
+    )
+    def test_refusals(self, words, part):
+        """A wish that makes no sense is refused in a sentence."""
+        assert part in refusal("plan", "small.csv", *words)
+
+    def test_pilot_without_variation(self):
+        """Nothing follows from a pilot without a standard error."""
+        assert "no standard error" in refusal("plan", "same.csv")
+
+
+COMMANDS = {
+    "score": ["score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", "60"],
+    "test": ["test", "walk.csv", *WIDE, "--resamples", "60"],
+    "compare": [
+        *("compare", "walk.csv", *WIDE, "-d", "masi,nominal"),
+        *("--method", "bootstrap", "--resamples", "60"),
+    ],
+    "plan": ["plan", "walk.csv", *WIDE, "--raters", "2,3"],
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+class TestEveryCommand:
+    """What score, test, compare and plan have in common."""
+
+    def test_seed(self, words):
+        """The same seed gives the same output; a seed that is drawn is printed and repeats it."""
+        assert ok(*words, "--seed", "4") == ok(*words, "--seed", "4")
+        drawn = rows(*words)
+        assert drawn == rows(*words, "--seed", drawn[0]["seed"])
+
+    def test_csv_equals_json(self, words):
+        """CSV and JSON hold the same columns and numbers; JSON says, too, why one is null."""
+        words = [*words, "--seed", "4"]
+        table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
+        for cells, row in zip(table, rows(*words), strict=True):
+            row.pop("reason", None)
+            assert list(cells) == list(row)
+            for name, value in row.items():
+                assert cells[name] == ("" if value is None else str(value))
+
+    def test_markdown(self, words):
+        """Markdown has a header, a rule and a line a row."""
+        words = [*words, "--seed", "4"]
+        lines = ok(*words, "--format", "markdown").splitlines()
+        assert len(lines) == 2 + len(rows(*words))
+        assert len({line.count(" | ") for line in lines}) == 1
+
+    def test_output(self, words):
+        """--output writes what would be printed, in the form of its ending."""
+        words = [*words, "--seed", "4"]
+        assert ok(*words, "--output", "out.json") == ""
+        assert json.loads(Path("out.json").read_text()) == rows(*words)
+        ok(*words, "--output", "out.txt")
+        assert Path("out.txt").read_text(encoding="utf-8") == ok(*words)
+
+    def test_table_fits(self, words):
+        """The table fits 80 columns, has no blank at line ends and no nan."""
+        lines = ok(*words).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert all(line == line.rstrip() for line in lines)
+        assert "nan" not in " ".join(lines)
+
+    def test_guesses_and_warnings_go_to_stderr(self, words):
+        """On stdout there are results only."""
+        result = invoke(*words, "-f", "json")
+        assert "Columns guessed" in result.stderr
+        json.loads(result.stdout)
+
+    def test_help(self, words):
+        """Help fits 80 columns, begins with an example and names every option."""
+        result = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(
+            cli.app, [words[0], "--help"], terminal_width=80
+        )
+        lines = result.stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= 65
+        examples = [line.strip() for line in lines if f" setagree {words[0]} " in line]
+        assert result.stdout.index(examples[0]) < result.stdout.index("--unit ")
+        for option in ("--blank", "--wide", "--coefficient", "--distance", "--format", "--output"):
+            assert f"{option} " in result.stdout
+
+    def test_same_reading_as_score(self, words):
+        """The reading options mean the same: a codebook without a label is refused everywhere."""
+        words = [*words, "--codebook", "a,b,c,d"]
+        assert "is not in the codebook" in refusal(*words)
+
+
+def test_t_of_a_comparison():
+    """On the same units p is that of t with n - 1 degrees of freedom, 10 on T1."""
+    row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
+    t = row["difference"] / row["standard_error"]
+    assert row["p_value"] == pytest.approx(2 * stdtr(10, -abs(t)))
+    half = stdtrit(10, 0.975) * row["standard_error"]
+    assert row["high"] - row["difference"] == pytest.approx(half)
+
+
+def test_examples_in_the_help():
+    """Every example of every help is understood: with files of these names it runs."""
+    for name in ("study.csv", "before.csv", "after.csv", "pilot.csv"):
+        Path(name).write_text(WALKTHROUGH.replace("r1,r2,r3", "ann,bob,cat"))
+    Path("study.csv").write_text(SMALL)
+    for command in ("test", "compare", "plan"):
+        text = CliRunner(env={"COLUMNS": "120"}).invoke(cli.app, [command, "--help"]).stdout
+        examples = re.findall(rf"^ *setagree ({command} .*?)[ │]*$", text, re.MULTILINE)
+        assert len(examples) >= 3
+        for example in examples:
+            words = example.split()
+            words += [] if "study.csv" in words else WIDE
+            short = ["--resamples", "99"] if "--resamples" not in words else []
+            words += short if command == "test" else []
+            assert invoke(*words).exit_code == 0, (example, invoke(*words).stderr)

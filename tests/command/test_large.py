@@ -1,0 +1,216 @@
+"""The command on files that may be larger than memory: --memory-limit and what goes with it."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from exports import test_json_tools as toy
+from cli_support import invoke, ok, refusal, rows
+from reduction_support import generated, in_whole_units
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+pytest.importorskip("duckdb", reason="DuckDB reduces the files")
+pytest.importorskip("narwhals", reason="DuckDB is spoken to through it")
+
+LARGE = ["--memory-limit", "500MB"]
+TIGHT = {"check_exact": False, "rtol": 0, "atol": 1e-12}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with one long table, whole and in parts that hold whole units."""
+    monkeypatch.chdir(tmp_path)
+    table = generated(n_units=80)
+    table.to_csv("study.csv", index=False)
+    Path("parts").mkdir()
+    for k, part in enumerate(in_whole_units(table)):
+        part.to_csv(f"parts/{k}.csv", index=False)
+    return tmp_path
+
+
+def same(words, more):
+    """Check that a command gives the same rows with further words, and return them."""
+    one, two = (pd.DataFrame(rows(*some)) for some in (words, [*words, *more]))
+    pd.testing.assert_frame_equal(one, two, **TIGHT)
+    return two
+
+
+class TestScore:
+    """Coefficients of a file that DuckDB reduces."""
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            LARGE,
+            ["--spill", "parts"],
+            ["--assume-unique"],
+            ["--partitioned-by-unit", "--from", "table"],
+            [*LARGE, "--spill", "parts", "--assume-unique", "--partitioned-by-unit"],
+        ],
+    )
+    @pytest.mark.parametrize("file", ["study.csv", "parts/*.csv"])
+    def test_the_same_numbers(self, file, more):
+        """Any of the options, on one file or several: the table that is read into memory."""
+        found = same(["score", file, "--blank", "empty", "-d", "masi,jaccard"], more)
+        assert len(found) == 4
+
+    def test_raters(self):
+        """Conger's kappa, which asks who gave which answer, is the same, and so is its test."""
+        words = ["study.csv", "--blank", "empty", "-c", "conger_kappa,krippendorff_alpha"]
+        assert len(same(["score", *words], LARGE)) == 2
+
+    def test_unasked(self, monkeypatch):
+        """A file of more than a GiB goes this way unasked, unless only memory can read it so."""
+        from setagree.large import files
+
+        words = ["score", "study.csv", "--blank", "empty"]
+        expected = pd.DataFrame(rows(*words))
+        monkeypatch.setattr(files, "LARGE", 100)
+        pd.testing.assert_frame_equal(pd.DataFrame(rows(*words)), expected, **TIGHT)
+        said = "'study.csv' is over 1 GiB and is reduced in DuckDB."
+        assert said in invoke(*words).stderr
+        assert said not in invoke(*words, "--duplicates", "first").stderr
+        monkeypatch.setattr(files, "LARGE", 10**9)
+        assert said not in invoke(*words).stderr
+
+    def test_bootstrap(self):
+        """A seed gives the same interval on both roads, too."""
+        words = ["score", "study.csv", "--blank", "empty", "--interval", "bootstrap", "--seed", "1"]
+        same([*words, "--resamples", "300"], LARGE)
+
+    def test_how_the_file_is_read(self):
+        """Columns, separators, case, codebooks and answers that mean none are those in memory."""
+        text = "doc,who,tags\n" + "".join(
+            f"d{k},{who},{cell}\n"
+            for k, cells in enumerate(["a;B", "n/a", "b", "", "A"])
+            for who, cell in zip(["ann", "bob"], [cells, "b;a"], strict=True)
+        )
+        Path("odd.csv").write_text(text, encoding="latin-1")
+        words = ["score", "odd.csv", "--unit", "doc", "--rater", "who", "--labels", "tags"]
+        words += ["--sep", ";", "--case", "lower", "--missing", "n/a", "--codebook", "a,b,c"]
+        words += ["--blank", "empty", "--encoding", "latin-1", "--level", "0.9", "-c", "gwet_ac"]
+        assert same(words, LARGE)["n_ratings"].item() == 9
+
+    def test_values(self):
+        """Numbers have the distances of numbers; missing ones are counted in what people read."""
+        cells = ["unit,rater,value", "1,a,2", "1,b,10", "2,a,3", "2,b,3", "3,a,", "3,b,9"]
+        Path("scores.csv").write_text("\n".join(cells), encoding="utf-8")
+        assert len(same(["score", "scores.csv"], LARGE)) == 6
+        assert ok("score", "scores.csv", *LARGE) == ok("score", "scores.csv")
+        assert "(1 missing)" in ok("score", "scores.csv", *LARGE)
+
+    def test_what_is_said(self):
+        """Guessed columns and blank cells are said as of a table in memory."""
+        one, two = (invoke("score", "study.csv", *more).stderr for more in ([], LARGE))
+        assert one == two
+        assert two.startswith("Columns guessed: unit = unit, rater = rater, labels = labels\n")
+        assert "blank" in two
+
+    def test_settings(self):
+        """A TOML file gives the options as well; the command line goes first."""
+        Path("settings.toml").write_text(
+            'memory-limit = "500MB"\n[score]\nspill = "gone"\nassume_unique = true\n',
+            encoding="utf-8",
+        )
+        words = ["score", "study.csv", "--config", "settings.toml"]
+        assert refusal(*words) == "Error: --spill 'gone' is no folder."
+        found = rows(*words, "--spill", "parts", "--blank", "empty")
+        expected = rows("score", "study.csv", "--blank", "empty")
+        pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected), **TIGHT)
+
+    def test_nothing_is_left(self, folder):
+        """The folder for what does not fit is empty in the end."""
+        Path("room").mkdir()
+        ok("score", "study.csv", "--blank", "empty", *LARGE, "--spill", "room")
+        assert [*Path("room").iterdir()] == []
+
+
+class TestOthers:
+    """The other commands for which patterns are enough."""
+
+    def test_test(self):
+        """Answers reshuffled over all cells."""
+        Path("few.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n", "utf-8")
+        # All 6 arrangements are listed: both roads have the same ones.
+        same(["test", "few.csv", "--seed", "1"], LARGE)
+
+    def test_compare(self):
+        """Two distances on one file; two files whose units are not the same."""
+        words = ["compare", "study.csv", "--blank", "empty", "-d", "masi,nominal"]
+        same(words, LARGE)
+        same([*words, "--method", "bootstrap", "--seed", "1", "--resamples", "99"], LARGE)
+        words = ["compare", "parts/0.csv", "parts/1.csv", "--blank", "empty"]
+        same([*words, "--design", "independent"], LARGE)
+
+    def test_plan(self):
+        """How many units a wanted interval takes."""
+        same(["plan", "study.csv", "--blank", "empty", "--half-width", "0.03"], LARGE)
+
+
+class TestRefusals:
+    """What a reduced file cannot do ends in one sentence, before any work."""
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["--wide"], "--wide is for files that are read into memory; drop it, or --memory"),
+            (["--people-in-rows"], "--people-in-rows is for files that are read into memory"),
+            (["--raters", "r1"], "--raters is for files that are read into memory"),
+            (["--kind", "value"], "--kind is for files"),
+            (["--without", "r1"], "--without is for files"),
+            (["--delimiter", ";"], "--delimiter is for files"),
+            (["--question", "q"], "--question is for files"),
+            (["--roster", "r"], "--roster is for files"),
+            (["--from", "brat"], "--from brat is for files"),
+            (["--duplicates", "first"], "--duplicates first is for files"),
+            (["-c", "cohen_kappa"], "cohen_kappa"),
+            (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
+            (["--memory-limit", "much"], "--memory-limit 'much' is no amount of memory; write"),
+            (["--spill", "gone"], "--spill 'gone' is no folder."),
+            (["--assume-unique", "--wide"], "or --memory-limit, --assume-unique."),
+            (["--unit", "nobody"], "nobody"),
+        ],
+    )
+    def test_options(self, words, sentence):
+        """Layouts, exports, repeats and coefficients by rater need the file in memory."""
+        assert sentence in refusal("score", "study.csv", *LARGE, *words)
+
+    def test_files(self, folder):
+        """Files that DuckDB does not read, are not there, or are the export of a tool."""
+        export = toy.write(folder, "label_studio_json")
+        generated(9).to_json("study.json", orient="records")
+        sentence = refusal("score", export, *LARGE)
+        assert "is read as Label Studio" in sentence
+        assert sentence.endswith("drop --memory-limit, or say --from table if it is none.")
+        sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
+        assert "is read into memory as a whole; only Parquet, CSV" in sentence
+        assert "Drop --memory-limit or convert it" in sentence
+        assert "gone.csv" in refusal("score", "gone.csv", *LARGE)
+        assert "read into memory" in refusal("score", "-", *LARGE)
+
+    def test_repeats(self):
+        """Repeated ratings are an error there, too, unless they are not looked for."""
+        Path("twice.csv").write_text("unit,rater,labels\n1,a,x\n1,a,y\n2,a,x\n2,b,x\n", "utf-8")
+        assert "1 pair of unit and rater annotated more than once" in refusal(
+            "score", "twice.csv", *LARGE
+        )
+        assert ok("score", "twice.csv", "--assume-unique")
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["test", "study.csv", "--scheme", "table"], "--scheme table needs the file in memory"),
+            (["plan", "study.csv", "--raters", "2,3"], "--raters needs the file in memory, as"),
+            (["compare", "parts/0.csv", "parts/1.csv"], "--design independent"),
+        ],
+    )
+    def test_commands(self, words, sentence):
+        """Reshuffles by rater, other numbers of raters, and units that are matched."""
+        assert sentence in refusal(*words, *LARGE)
+
+    @pytest.mark.parametrize("command", ["diagnose", "report", "consensus", "convert"])
+    def test_not_everywhere(self, command):
+        """Commands about raters and units have no such option."""
+        result = invoke(command, "study.csv", *LARGE)
+        assert result.exit_code == 2
+        assert "No such option" in result.stderr

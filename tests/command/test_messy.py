@@ -1,0 +1,288 @@
+"""The command on tables as people have them: repeats, odd layouts, raters who do not count."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_support import invoke, ok, refusal, rows
+
+import setagree as sa
+from setagree.errors import OptionError
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from setagree.cli import app as cli
+from setagree.cli.options import Reading
+from setagree.cli.times import time_lines
+
+LABELS = ["joy", "joy, fear", "fear", "anger", "", "joy"]
+RAW = [(f"t{k}", who, LABELS[(k * (1 + j)) % 6]) for k in range(12) for j, who in enumerate("abc")]
+FORM = """Timestamp,Email Address,Text 1: which?,Text 2: which?,Text 3: which?
+2026/03/01 10:01:00 am GMT+1,p0@x.org,"Billing, Refund",Praise,Refund
+2026/03/02 10:11:00 am GMT+1,p1@x.org,Billing,Praise,
+2026/03/03 10:21:00 am GMT+1,p2@x.org,"Refund, Billing",Refund,Refund
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with a long table, the same without one rater, and a form."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(RAW, columns=["doc", "who", "tags"])
+    frame.to_csv("long.csv", index=False)
+    frame[frame["who"] != "c"].to_csv("two.csv", index=False)
+    Path("form.csv").write_text(FORM)
+    return tmp_path
+
+
+BLANK = ["--blank", "empty"]
+
+
+class TestRepeats:
+    """What --duplicates did is counted."""
+
+    def test_note(self):
+        """The rows that were dropped are counted on stderr."""
+        with Path("long.csv").open("a") as file:
+            file.write("t0,a,joy\nt1,a,fear\n")
+        result = invoke("score", "long.csv", *BLANK, "--duplicates", "last")
+        assert "2 repeated ratings dropped (--duplicates last)." in result.stderr
+        result = invoke("score", "long.csv", *BLANK, "--duplicates", "union")
+        assert "2 repeated ratings united with others (--duplicates union)." in result.stderr
+
+    def test_a_remark_is_no_unit(self):
+        """A column of remarks is not guessed; named, most rows are dropped, which is said."""
+        frame = pd.read_csv("two.csv", keep_default_na=False).rename(columns={"doc": "Ticket Ref"})
+        frame.assign(comment="check").to_csv("remarks.csv", index=False)
+        result = invoke("score", "remarks.csv", *BLANK, "--duplicates", "last")
+        assert "Columns guessed: unit = Ticket Ref, " in result.stderr
+        assert "repeated" not in result.stderr
+        words = ["--unit", "comment", "--duplicates", "last"]
+        result = invoke("score", "remarks.csv", *BLANK, *words)
+        assert "Warning: --duplicates 'last': 22 of 24 ratings dropped" in result.stderr
+
+
+class TestWithout:
+    """--without leaves raters out, whatever is asked."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["score"],
+            ["test", "--resamples", "99", "--seed", "1"],
+            ["compare", "-d", "masi,jaccard"],
+            ["plan", "--half-width", "0.2", "--seed", "1"],
+            ["convert"],
+            ["consensus"],
+        ],
+    )
+    def test_like_a_file_without_the_rows(self, words):
+        """The result is that of a file in which the rater has no row."""
+        left_out = ok(words[0], "long.csv", *words[1:], *BLANK, "--without", "c")
+        expected = ok(words[0], "two.csv", *words[1:], *BLANK)
+        assert left_out == expected.replace("two.csv", "long.csv")
+
+    def test_panel(self):
+        """A human who does not count is not among the humans of the panel."""
+        words = ["--model", "a", "--min-units", "5", *BLANK]
+        people = pd.DataFrame(RAW, columns=["doc", "who", "tags"])
+        more = [people.assign(who=people["who"] + k) for k in ("", "1")]
+        pd.concat(more).to_csv("six.csv", index=False)
+        found = rows("panel", "six.csv", *words, "--without", "c1", "--without", "b1")
+        assert [row["human"] for row in found] == ["b", "c", "a1"]
+
+    def test_note(self):
+        """The ratings left out are counted, and units that nobody else rated."""
+        with Path("long.csv").open("a") as file:
+            file.write("t99,c,joy\n")
+        result = invoke("score", "long.csv", *BLANK, "--without", "c")
+        assert "Left out: 13 ratings and 1 unit that nobody else rated (--without)." in (
+            result.stderr
+        )
+        assert "12 units, 2 raters, 24 ratings" in result.stdout
+        assert "rater 'C' gave no answer" in refusal("score", "long.csv", *BLANK, "--without", "C")
+
+
+class TestPeopleInRows:
+    """One row a rater, one column a unit."""
+
+    def test_like_the_transposed_table(self):
+        """The answers are those of the same table with units in rows."""
+        wide = pd.read_csv("form.csv", keep_default_na=False).drop(columns="Timestamp")
+        study = sa.Annotations.from_wide(wide.set_index("Email Address").T, blank="missing")
+        words = ["form.csv", "--from", "table", "--people-in-rows", "--blank", "missing"]
+        (expected, _) = sa.agreement(study)
+        assert rows("score", *words)[0]["estimate"] == expected.estimate
+        result = invoke("score", *words)
+        assert "3 units = Text 1: which?, Text 2: which?, Text 3: which?; left out: Timestamp" in (
+            result.stderr
+        )
+        assert "3 units, 3 raters, 8 ratings (1 missing)" in result.stdout
+        assert "2 units, 3 raters" in ok("score", *words, "--unit", "Text [12]*")
+
+    def test_the_form_says_so(self):
+        """A form without a unit names both ways out; they work."""
+        sentence = refusal("score", "form.csv")
+        assert "--from table --people-in-rows" in sentence
+        assert "--from table --unit COLUMN --rater 'Email Address'" in sentence
+
+    def test_values(self):
+        """Single values stand in the same layout."""
+        Path("stars.csv").write_text("who,s1,s2\nann,1,2\nbob,1,3\n")
+        words = ["stars.csv", "--people-in-rows", "--kind", "value"]
+        assert "2 units, 2 raters, 4 ratings, 3 distinct values" in ok("score", *words)
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["--wide"], "--wide makes sense only without --people-in-rows"),
+            (["--raters", "a"], "--raters makes sense only without --people-in-rows"),
+            (["--labels", "a"], "--labels makes sense only without --people-in-rows"),
+            (["--kind", "number"], "--kind 'number' is unknown"),
+            (["--unit", "Q*"], "No column fits --unit 'Q*'"),
+            (["--from", "prodigy"], "--people-in-rows is for tables"),
+        ],
+    )
+    def test_refused(self, words, part):
+        """Options of other layouts have no place here."""
+        assert part in refusal("score", "form.csv", "--people-in-rows", *words)
+
+    def test_a_person_without_a_name(self):
+        """A row without a rater is counted once, by its place in the file."""
+        Path("form.csv").write_text(FORM.replace("p1@x.org", " "))
+        sentence = refusal("score", "form.csv", "--people-in-rows")
+        assert "1 row without a rater (first: row 2, counted from 1 below the header)" in sentence
+
+
+class TestOverTime:
+    """setagree diagnose --over-time."""
+
+    WORDS = ("diagnose", "dated.csv", *BLANK, "--resamples", "9", "--seed", "1", "--over-time")
+
+    def dated(self, **columns):
+        """Write the table with further columns, and return it."""
+        frame = pd.DataFrame(RAW, columns=["doc", "who", "tags"]).assign(**columns)
+        frame.to_csv("dated.csv", index=False)
+        return frame
+
+    @pytest.mark.parametrize("without", [[], ["--without", "c"]])
+    def test_dates(self, without):
+        """The windows are those of `over_time`, without the raters who do not count."""
+        days = pd.to_datetime("2026-03-01") + pd.to_timedelta([k // 3 for k in range(36)], unit="D")
+        frame = self.dated(created=days.strftime("%Y-%m-%d"))
+        frame = frame[frame["who"] != "c"] if without else frame
+        expected = sa.over_time(frame, "created", window="4D", blank="empty")
+        words = [*self.WORDS, "created", "--window", "4D", *without]
+        lines = ok(*words).partition("OVER TIME (created, 4D)\n")[2].splitlines()
+        assert len(lines) == 1 + len(expected) == 4
+        assert lines[1].startswith("2026-03-01 00:00 2026-03-05 00:00 ")
+        shown = [line.split()[-3] for line in lines[1:]]
+        assert shown == [f"{x:.4f}" for x in expected["estimate"]]
+
+    def test_numbers(self):
+        """Where the window is a number, times are numbers."""
+        frame = self.dated(step=[k // 3 for k in range(36)])
+        expected = sa.over_time(frame, "step", window=6, blank="empty")
+        lines = ok(*self.WORDS, "step", "--window", "6").splitlines()[-2:]
+        assert [line.split()[0] for line in lines] == ["0", "6"]
+        assert [line.split()[-3] for line in lines] == [f"{x:.4f}" for x in expected["estimate"]]
+
+    @pytest.mark.parametrize(
+        ("words", "part"),
+        [
+            (["created"], "--over-time and --window belong together"),
+            (["created", "--window", "7"], "--window 7 is a number, and column 'created' has"),
+            (["created", "--window", "soon"], "must be a length of time, such as '7D'"),
+            (["gone", "--window", "7"], "no column 'gone'"),
+            (["blank", "--window", "7D"], "36 rows of 36 have nothing in column 'blank'"),
+        ],
+    )
+    def test_refused(self, words, part):
+        """What does not fit is said in one sentence."""
+        self.dated(created="2026-03-01", blank=" ")
+        assert part in refusal(*self.WORDS, *words)
+
+    @pytest.mark.parametrize("layout", ["wide", "people_in_rows"])
+    def test_long_tables_only(self, layout):
+        """Other layouts have no column besides."""
+        reading = Reading(**{layout: True})
+        option = f"--{layout.replace('_', '-')}"
+        with pytest.raises(OptionError, match=f"--over-time makes sense only without {option}"):
+            time_lines("form.csv", reading, "Timestamp", "7D", {})
+
+    def test_a_column_of_times_is_no_group(self):
+        """Nearly as many groups as units are refused; the sentence names the way out."""
+        self.dated(created=[f"2026-03-01 10:{k:02}" for k in range(36)])
+        words = ("diagnose", "dated.csv", *BLANK, "--group", "created")
+        assert "column 'created' makes 36 groups of 36 units" in refusal(*words)
+        assert "--over-time COLUMN --window 7D" in refusal(*words)
+
+
+class TestWhatIsWritten:
+    """Endings of files, and what is said of them."""
+
+    @pytest.mark.parametrize(
+        ("words", "known"),
+        [
+            (["score", "-o", "s.pdf"], ".json, .csv, .md or .txt"),
+            (["score", "-o", "s.html"], ".json, .csv, .md or .txt"),
+            (["score", "-o", "s.xlsx", "-f", "csv"], ".json, .csv, .md or .txt"),
+            (["convert", "-o", "s.parquet"], ".json, .csv or .md"),
+            (["convert", "-o", "s.txt"], ".json, .csv or .md"),
+            (["consensus", "-o", "s.csv.gz"], ".json, .csv, .md or .txt"),
+        ],
+    )
+    def test_other_endings_are_refused(self, words, known):
+        """Nothing is written under an ending that promises something else."""
+        command, *rest = words
+        sentence = refusal(command, "long.csv", *BLANK, *rest)
+        assert f"let '{rest[1]}' end in {known}." in sentence
+        assert not Path(rest[1]).exists()
+
+    def test_endings_of_their_own(self):
+        """With --format any ending but those of other things will do, and none at all."""
+        ok("score", "long.csv", *BLANK, "-o", "s.data", "-f", "csv")
+        assert Path("s.data").read_text().startswith("coefficient,")
+        ok("score", "long.csv", *BLANK, "-o", "plain")
+        assert Path("plain").read_text() == ok("score", "long.csv", *BLANK)
+        ok("convert", "long.csv", *BLANK, "-o", "long.md")
+        assert Path("long.md").read_text().startswith("| unit |")
+
+    def test_consensus_says_what_it_wrote(self):
+        """The file, its units and how many of them need another look."""
+        frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--without", "c"))
+        result = invoke("consensus", "long.csv", *BLANK, "--without", "c", "-o", "gold.csv")
+        n = int(frame["adjudicate"].sum())
+        assert f"Written: gold.csv (12 units, {n} to look at again)" in result.stderr
+        assert 0 < n < 12
+
+    def test_the_separator_that_was_asked_for(self):
+        """Labels are joined by --sep in both commands that write label sets."""
+        text = Path("long.csv").read_text().replace('"joy, fear"', "joy;fear")
+        Path("semi.csv").write_text(text)
+        for command in (["convert"], ["consensus", "--threshold", "0.3"]):
+            assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--sep", ";", "-f", "csv")
+            assert "fear, joy" in ok(*command, "long.csv", *BLANK, "-f", "csv")
+
+
+def test_missing_reaches_exports():
+    """A choice of a tool that means no annotation is named as for a table."""
+    line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
+    Path("toy.jsonl").write_text(line % ("ann", "joy") + line % ("bob", "skip"))
+    written = ok("convert", "toy.jsonl", "--missing", "skip")
+    assert written.splitlines() == ["unit,rater,labels", "u1,ann,joy"]
+
+
+def test_similar_raters():
+    """Names that differ in case are two raters, which is said."""
+    Path("long.csv").write_text(Path("long.csv").read_text().replace("t0,b,", "t0,B,"))
+    result = invoke("score", "long.csv", *BLANK)
+    assert "Raters kept apart that look alike: ('B', 'b'); if they are one" in result.stderr
+
+
+def test_the_help_of_the_command(monkeypatch, capsys):
+    """A wrong option sends to the help of the command it was given to."""
+    for words, where in (["score", "x.csv", "--foo"], "setagree score"), (["--foo"], "setagree"):
+        monkeypatch.setattr("sys.argv", ["setagree", *words])
+        assert cli.run() == 2
+        assert f"See '{where} --help'." in capsys.readouterr().err

@@ -1,0 +1,314 @@
+"""The command loses no file, ends in a sentence whatever is closed, and shows names safely."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from cli_support import invoke, ok, refusal
+from command.test_sources import on_a_terminal
+
+import setagree as sa
+from setagree.errors import FileError
+
+ROOT = Path(sa.__file__).parents[1]
+ROWS = "unit,rater,labels\n" + "".join(
+    f"u{u},{r},{'joy' if (u * k) % 3 else 'fear'}\n" for u in range(6) for k, r in enumerate("abcd")
+)
+LONG = ["s.csv", "--unit", "unit", "--rater", "rater", "--labels", "labels"]
+ODD = "u\x1b[31m|\n<img onerror=x>"
+
+posix = pytest.mark.skipif(os.name == "nt", reason="shells and devices are those of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with one study, which is also its home."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Path("s.csv").write_text(ROWS)
+    return tmp_path
+
+
+def shell(line, **options):
+    """Run a line of bash in which S is the command; return exit code, stdout and stderr."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "S": f"{sys.executable} -m setagree"}
+    run = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, **options)
+    return run.returncode, run.stdout, run.stderr
+
+
+class TestInputs:
+    """What a command reads is never replaced."""
+
+    @pytest.mark.parametrize(
+        ("words", "output"),
+        [
+            (["~/s.csv"], "s.csv"),
+            (["s.csv"], "~/s.csv"),
+            (["s.csv"], "inside/../s.csv"),
+            (["s.csv"], "link.csv"),
+            (["link.csv"], "s.csv"),
+            (["s.csv"], "hard.csv"),
+            (["s*.csv"], "s.csv"),
+            (["s.csv", "--codebook", "book.txt"], "book.txt"),
+            (["s.csv", "--codebook", "~/book.txt"], "book.txt"),
+            (["s.csv", "--config", "options.toml"], "options.toml"),
+            (["s.csv", "--roster", "roster.csv", "--from", "brat"], "roster.csv"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["convert", "score", "consensus", "report"])
+    def test_files(self, command, words, output):
+        """Under whatever name: the input, the codebook, the config and the roster stay."""
+        Path("inside").mkdir()
+        Path("link.csv").symlink_to("s.csv")
+        os.link("s.csv", "hard.csv")
+        Path("book.txt").write_text("joy\nfear\n")
+        Path("options.toml").write_text('blank = "empty"\n')
+        Path("roster.csv").write_text("unit,rater\nu1,a\n")
+        before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+        form = "html" if command == "report" else "csv"
+        sentence = refusal(command, *words, "-f", form, "-o", output)
+        assert "it is never changed" in sentence
+        assert {path: path.read_bytes() for path in before} == before
+
+    @pytest.mark.parametrize("command", ["diagnose", "test", "compare", "plan", "panel"])
+    def test_other_commands(self, command):
+        """So it is with every command that writes."""
+        Path("book.txt").write_text("joy\nfear\n")
+        model = ["--model", "a"] if command == "panel" else []
+        words = [command, *LONG, *model, "--codebook", "book.txt", "-o", "book.txt"]
+        assert "is what --codebook reads; it is never changed" in refusal(*words)
+
+    def test_files_of_a_folder(self):
+        """A file of a rater inside the folder of an export is what is read, too."""
+        Path("export", "deep").mkdir(parents=True)
+        Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
+        Path("export", "deep", "note.csv").write_text("kept")
+        for output in ("export/ana.jsonl", "export/deep/note.csv"):
+            words = ["convert", "export", "-o", output, "-f", "csv", "--from", "doccano_jsonl"]
+            assert "is the input" in refusal(*words)
+
+    @posix
+    def test_standard_input(self):
+        """So is the file that the shell hands over as standard input."""
+        code, _, said = shell("$S convert - -o s.csv < s.csv")
+        assert (code, "it is never changed" in said) == (2, True)
+        assert Path("s.csv").read_text() == ROWS
+
+    @pytest.mark.parametrize("command", ["convert", "consensus", "score"])
+    def test_replaced(self, command):
+        """Another file that is there is replaced, and that is said; a new one is no news."""
+        assert "Replaced" not in invoke(command, *LONG, "-o", "gold.csv").stderr
+        assert "Replaced: gold.csv\n" in invoke(command, *LONG, "-o", "gold.csv").stderr
+        Path("o.toml").write_text('output = "gold.csv"\n')
+        assert "Replaced: gold.csv\n" in invoke(command, *LONG, "--config", "o.toml").stderr
+
+    def test_reports(self):
+        """A report says so, too."""
+        words = ["report", *LONG, "-o", "~/page.md", "--resamples", 19]
+        assert "Replaced" not in invoke(*words).stderr
+        assert f"Replaced: {Path.home() / 'page.md'}\n" in invoke(*words).stderr
+
+    def test_reports_of_the_library(self):
+        """`report` does not know the file of a study: a table stays, unless format= says."""
+        study = sa.read("s.csv")
+        with pytest.raises(FileError, match="is no report"):
+            sa.report(study, "s.csv", n_resamples=19)
+        assert Path("s.csv").read_text() == ROWS
+        sa.report(study, "s.csv", n_resamples=19, format="markdown")
+        assert Path("s.csv").read_text().startswith("# s\n")
+
+
+class TestReading:
+    """What cannot be read is a sentence that says so."""
+
+    def run(self, *words):
+        """Run the console script's own entry, where a wrong config is a sentence."""
+        run = subprocess.run(
+            [sys.executable, "-m", "setagree", *words],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert (run.returncode, run.stdout) == (2, ""), run.stderr
+        assert "Traceback" not in run.stderr
+        return run.stderr.splitlines()[-1]
+
+    def test_deep_config(self):
+        """A config that nests thousands of brackets is refused."""
+        Path("deep.toml").write_text(f"a = {'[' * 3000}{']' * 3000}\n")
+        assert "it nests too deep" in self.run("score", *LONG, "--config", "deep.toml")
+
+    @posix
+    @pytest.mark.parametrize("option", ["--config", "--codebook", "--roster"])
+    @pytest.mark.parametrize("name", ["/dev/zero", "pipe.txt"])
+    def test_devices(self, option, name):
+        """Devices and pipes are refused at once, as FILE is."""
+        os.mkfifo("pipe.txt")
+        table = ["s.csv", "--from", "doccano_csv"] if option == "--roster" else LONG
+        if option == "--roster":
+            Path("s.csv").unlink()
+            Path("s.csv").mkdir()
+            Path("s.csv", "ann.csv").write_text("id,data,label\n1,text,joy\n")
+        assert "is a pipe or a device" in self.run("score", *table, option, name)
+
+    @posix
+    @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are those of POSIX")
+    def test_folders(self, monkeypatch):
+        """A folder that cannot be listed cannot be read, and nothing is said of writing."""
+
+        def refused(*_):
+            raise PermissionError(13, "Permission denied", "/root/x")
+
+        Path("export").mkdir()
+        monkeypatch.setattr(Path, "rglob", refused)
+        sentence = "Error: '/root/x' cannot be read: Permission denied."
+        assert refusal("score", "export") == sentence
+        with pytest.raises(FileError, match="'/root/x' cannot be read"):
+            sa.read("export")
+
+
+@posix
+class TestDescriptors:
+    """Whoever starts the command may have closed, or filled, its standard streams."""
+
+    COMMANDS = (
+        "score s.csv",
+        "test s.csv --resamples 9",
+        "compare s.csv -d masi,nominal",
+        "plan s.csv",
+        "diagnose s.csv --resamples 19",
+        "panel s.csv -m a --min-units 2",
+        "consensus s.csv",
+        "convert s.csv",
+        "formats",
+        "distances",
+        "coefficients",
+        "--version",
+        "--help",
+        "score --help",
+    )
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_stdout(self, command):
+        """Results that cannot be printed end with 2 and one sentence."""
+        code, _, said = shell(f"$S {command} >&-")
+        assert (code, "Traceback" in said) == (2, False), said
+        assert said.splitlines()[-1].startswith("Error: the results cannot be written: ")
+
+    def test_full_disks(self):
+        """So do help and lists on a full disk."""
+        if not Path("/dev/full").exists():
+            pytest.skip("there is no device of a full disk")
+        for command in ("--help", "distances", "--version"):
+            code, _, said = shell(f"$S {command} >/dev/full")
+            assert (code, len(said.splitlines())) == (2, 1), said
+
+    @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full"])
+    def test_stderr(self, closed):
+        """What nobody can be told changes neither the results nor the exit code."""
+        code, printed, _ = shell(f"$S convert s.csv {closed}")
+        assert (code, printed) == (0, ROWS)
+        assert shell(f"$S score gone.csv {closed}")[:2] == (2, "")
+
+    def test_stdin(self):
+        """Only who asks for standard input misses it."""
+        code, _, said = shell("$S score - <&-")
+        assert (code, len(said.splitlines())) == (2, 1)
+        assert said.startswith("Error: Standard input cannot be read: ")
+        assert shell("$S convert s.csv <&-")[:2] == (0, ROWS)
+
+    def test_all_of_them(self):
+        """With nothing open a file is written all the same, and nothing gets into it."""
+        assert shell("$S convert s.csv -o out.csv <&- >&- 2>&-")[0] == 0
+        assert Path("out.csv").read_text() == ROWS
+        assert shell("$S convert s.csv <&- >&- 2>&-")[0] == 2
+
+
+class TestWrittenNames:
+    """What a user wrote steers no terminal and breaks no table."""
+
+    @pytest.fixture(autouse=True)
+    def odd(self, folder):
+        """Write a study with a unit of a hostile name."""
+        with Path("odd.csv").open("w", newline="") as file:
+            rows = [["unit", "rater", "labels"], [ODD, "a", "joy"], [ODD, "b", "<b>|\x1b]"]]
+            csv.writer(file).writerows([*rows, ["u2", "a", "x_y"], ["u2", "b", "joy"]])
+
+    @pytest.mark.parametrize("command", ["convert", "consensus"])
+    def test_markdown(self, command):
+        """A row stays a row, a tag is text, and control characters are spelled out."""
+        lines = ok(command, "odd.csv", "-f", "markdown").splitlines()
+        assert len(lines) == (6 if command == "convert" else 4)
+        text = "".join(lines)
+        assert "\x1b" not in text
+        assert "<" not in text
+        assert r"u\\x1b\[31m\|\\n&lt;img onerror=x&gt;" in text
+        assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1
+
+    def test_csv_in_files_and_pipes(self):
+        """A file and a pipe get the names as they are."""
+        printed = ok("convert", "odd.csv")
+        assert next(iter(csv.DictReader(io.StringIO(printed, newline=""))))["unit"] == ODD
+        ok("convert", "odd.csv", "-o", "out.csv")
+        assert Path("out.csv").read_bytes().decode() == printed
+
+    @pytest.mark.parametrize("words", [["convert"], ["consensus", "-f", "csv"], ["consensus"]])
+    def test_terminals(self, words):
+        """A terminal gets control characters spelled out."""
+        shown = on_a_terminal(*words, "odd.csv", env={"PYTHONPATH": str(ROOT)})
+        assert "[31m|" in shown
+        assert "\x1b[31m" not in shown
+        assert r"u\x1b[31m|\n<img" in shown
+
+
+def test_json_of_anything(folder):
+    """JSON holds null for every number that is none, and text for what JSON has no word for."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from datetime import date
+    from decimal import Decimal
+
+    for value in (date(2024, 5, 1), Decimal("1.50"), 2.5):
+        table = pyarrow.table({"unit": [1, 1], "rater": ["a", "b"], "value": [value, value]})
+        parquet.write_table(table, "v.parquet")
+        printed = ok("convert", "v.parquet", "--value", "value", "-f", "json")
+        found = json.loads(printed, parse_constant=pytest.fail)
+        assert len(found) == 2
+    Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n")
+    reason = "only one value was used"
+    for words in (
+        ["score"],
+        ["score", "--interval", "bootstrap", "--resamples", 20],
+        ["test", "--resamples", 19],
+        ["compare", "-d", "masi,jaccard"],
+    ):
+        printed = ok(words[0], "same.csv", *words[1:], "-f", "json")
+        for row in json.loads(printed, parse_constant=pytest.fail):
+            assert row["reason"] == reason
+            assert None in row.values()
+    panel = json.loads(ok("panel", "s.csv", "-m", "a", "-f", "json"), parse_constant=pytest.fail)
+    assert panel[0]["reason"] == "no human shares enough units with the model"
+
+
+@pytest.mark.parametrize("command", ["distances", "coefficients"])
+def test_lists_without_docstrings(command):
+    """With -OO, which drops their texts, the names are listed and a sentence says why."""
+    run = subprocess.run(
+        [sys.executable, "-OO", "-m", "setagree", command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert run.returncode == 0
+    assert {"masi", "krippendorff_alpha"} & set(run.stdout.split("\n"))
+    assert "(name:" not in run.stdout
+    assert "drops the descriptions" in run.stderr

@@ -1,0 +1,323 @@
+"""The commands report and diagnose: the same findings, in a file and in the terminal."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+from typer.testing import CliRunner
+
+from setagree.cli import app as cli
+from setagree.cli.views import _cut, _width
+from setagree.reporting.findings import gather
+from setagree.reporting.sentences import main_findings
+from setagree.wording.words import Name
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with a long file, a wide one, one of scores and a hostile one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
+    frame = sa.simulate(40, 3, 4, labels=["joy", "fear", "anger", "calm"], rng=1).to_long()
+    frame["labels"] = [sa.format_labels(one) for one in frame["labels"]]
+    frame["batch"] = ["first" if int(unit[1:]) <= 20 else "second" for unit in frame["unit"]]
+    frame.to_csv("long.csv", index=False)
+    frame.pivot_table(index="unit", columns="rater", values="labels", aggfunc="first").to_csv(
+        "wide.csv"
+    )
+    frame.assign(score=frame["labels"].str.len())[["unit", "rater", "score"]].to_csv(
+        "scores.csv", index=False
+    )
+    for label, hostile in {"joy": HOSTILE, "fear": "多标签" * 20, "calm": "a\u202eb"}.items():
+        frame["labels"] = frame["labels"].str.replace(label, hostile)
+    frame.to_csv("hostile.csv", index=False)
+    five().to_long().assign(
+        labels=[sa.format_labels(one) for one in five().to_long()["labels"]]
+    ).to_csv("five.csv", index=False)
+    Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n", encoding="utf-8")
+    return tmp_path
+
+
+def invoke(*words):
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.app, list(map(str, words)))
+
+
+def ok(*words):
+    """Run the command, which must succeed, and return what it printed on stdout."""
+    result = invoke(*words)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refusal(*words):
+    """Run the command, which must end with 2 and one sentence, and return the sentence."""
+    result = invoke(*words)
+    assert (result.exit_code, result.stdout) == (2, ""), result
+    assert result.stderr.count("Error: ") == 1
+    return result.stderr.splitlines()[-1]
+
+
+def five():
+    """Return a study of five raters, the last of them the best."""
+    return sa.simulate(120, 5, 4, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
+
+
+def study():
+    """Return the study of the long file."""
+    frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
+    return sa.Annotations.from_long(frame, blank="empty")
+
+
+LONG = ["long.csv", "--blank", "empty", "--resamples", "19", "--seed", "1"]
+
+
+class TestDiagnose:
+    """What the terminal shows."""
+
+    def test_the_findings_are_those_of_the_library(self):
+        """Every main finding of the library is printed, word for word."""
+        printed = " ".join(ok("diagnose", *LONG).split())
+        found = gather(study(), n_resamples=19, rng=1)
+        for one in main_findings(found):
+            said = "".join(x.short if isinstance(x, Name) else x for x in one.sentence)
+            assert f"- {one.about}: {' '.join(said.split())}" in printed
+
+    @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
+    def test_it_fits_the_terminal(self, file):
+        """No line is wider than 80 columns, wide letters counted as two."""
+        printed = ok("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
+        assert max(map(_width, printed.splitlines())) <= 80
+
+    @pytest.mark.parametrize("columns", [40, 60, 200])
+    @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
+    def test_it_uses_the_width_of_the_terminal(self, file, columns, monkeypatch):
+        """Lines are as wide as the terminal at most; a wide one cuts fewer answers."""
+        narrow = ok("diagnose", file, *LONG[1:])
+        monkeypatch.setenv("COLUMNS", str(columns))
+        printed = ok("diagnose", file, *LONG[1:])
+        widest = max(map(_width, printed.splitlines()))
+        assert widest <= columns
+        if columns > 80:
+            assert widest > 80
+            assert printed.count("…") < narrow.count("…")
+        ok("diagnose", file, *LONG[1:], "-o", "out.txt")
+        written = Path("out.txt").read_text(encoding="utf-8")
+        assert max(map(_width, written.splitlines())) <= 80
+
+    def test_hostile_signs_are_spelled_out(self):
+        """What turns text around does not reach the terminal."""
+        printed = ok("diagnose", "hostile.csv", *LONG[1:])
+        assert "\u202e" not in printed
+        assert HOSTILE in printed
+
+    def test_rows(self):
+        """--rows says how many rows of a table are shown, and the table says there are more."""
+        few, many = (ok("diagnose", *LONG, "--rows", n) for n in (1, 50))
+        section = few.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
+        assert len(section) == 3
+        assert section[-1] == "(the first 1; --rows shows more)"
+        rows = many.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
+        assert {row.split()[0] for row in rows[1:]} == {"joy", "fear", "anger", "calm"}
+
+    def test_groups(self):
+        """--group compares the values of a column, as by_group does."""
+        printed = ok("diagnose", *LONG, "--group", "batch")
+        frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
+        expected = sa.by_group(frame, "batch", blank="empty").set_index("group")["estimate"]
+        for group, estimate in expected.items():
+            assert re.search(rf"^{group} +{estimate:.3f} \(", printed, re.MULTILINE)
+
+    def test_options(self):
+        """Coefficient, distance and level are those that are asked for; wide files are read."""
+        words = ["-c", "fleiss_kappa", "-d", "jaccard", "--level", "0.9", *LONG[1:]]
+        long, wide = (
+            ok("diagnose", "long.csv", *words),
+            ok("diagnose", "wide.csv", "--wide", *words),
+        )
+        assert long.startswith("Fleiss' kappa with the Jaccard distance is ")
+        assert "90 % interval" in long
+        assert wide.splitlines()[0] == long.splitlines()[0]
+
+    def test_models(self):
+        """--model names models, one a time or with commas; all others are humans."""
+        printed = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5")
+        table = sa.alt_test(five(), model="r5").humans
+        assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
+        assert "MAY A MODEL REPLACE A HUMAN?" in printed
+        assert "AGAINST THE CONSENSUS OF THE HUMANS" in printed
+        assert "RATERS ON A MAP" in printed
+        for human, row in table.iterrows():
+            assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
+        assert max(map(_width, printed.splitlines())) <= 80
+        both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
+        assert "MODEL 2 BESIDE EACH HUMAN" in both
+        assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
+        assert "MODEL 1" not in printed
+
+    def test_what_is_left_out_is_said(self):
+        """A section that cannot be made says why."""
+        printed = ok("diagnose", *LONG, "--model", "r3")
+        section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
+        assert " ".join(section.split()).endswith("there are only 2 humans.")
+
+    def test_unknown_model(self):
+        """A model that gave no answer is refused with the nearest name."""
+        sentence = refusal("diagnose", *LONG, "--model", "r33")
+        assert "model 'r33' gave no answer in this study. Did you mean" in sentence
+
+    def test_scores(self):
+        """Numbers have findings, too."""
+        printed = ok("diagnose", "scores.csv", "--value", "score", *LONG[3:])
+        assert printed.startswith("Krippendorff's alpha with the nominal distance is ")
+        assert "CONFUSIONS" not in printed
+
+    def test_undefined(self):
+        """Where nothing can be said, the reason is."""
+        assert "only one value was used" in ok("diagnose", "same.csv", *LONG[3:])
+
+    def test_to_a_file(self):
+        """-o writes the same text into a file."""
+        printed = ok("diagnose", *LONG)
+        assert ok("diagnose", *LONG, "-o", "found.txt") == ""
+        assert Path("found.txt").read_text(encoding="utf-8") == printed
+
+    def test_the_seed_is_drawn_where_none_is_given(self):
+        """Without a seed the command still runs."""
+        assert "It is more than chance" in ok("diagnose", *LONG[:-2])
+
+
+class TestReport:
+    """What is written."""
+
+    def test_page(self):
+        """The page is that of sa.report, and stderr says where it is."""
+        pytest.importorskip("jinja2", reason="the page needs the report extra")
+        pytest.importorskip("matplotlib", reason="the page needs the report extra")
+        from setagree.reporting.report import report
+
+        result = invoke("report", *LONG, "-o", "out.html", "--group", "batch")
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert re.search(r"^Written: out.html \(0.\d MB, seed 1\)$", result.stderr, re.MULTILINE)
+        frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
+        report(
+            study(),
+            "direct.html",
+            groups=sa.by_group(frame, "batch", blank="empty"),
+            title="long",
+            n_resamples=19,
+            blank="empty",
+            duplicates="error",
+            missing=[],
+            case="keep",
+            rng=1,
+        )
+        assert Path("out.html").read_bytes() == Path("direct.html").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("command", "file", "endings"),
+        [
+            ("report", "y.pdf", ".html, .htm, .md or .markdown"),
+            ("report", "y.txt", ".html, .htm, .md or .markdown"),
+            ("diagnose", "d.json", ".txt"),
+        ],
+    )
+    def test_endings(self, command, file, endings):
+        """A file whose ending promises something else is refused, and nothing is written."""
+        said = refusal(command, *LONG, "-o", file)
+        assert said.endswith(f"are not written here; let '{file}' end in {endings}.")
+        assert not Path(file).exists()
+
+    def test_how_it_was_read(self):
+        """The paragraph names the answers that are missing and what became of the case."""
+        ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
+        written = Path("y.md").read_text(encoding="utf-8")
+        assert "the answers “NA” and “n/a” were taken as missing" in written
+        assert "labels were compared in lower case" in written
+
+    def test_markdown(self):
+        """The ending, or --format, chooses Markdown; --title stands above it."""
+        ok("report", *LONG, "-o", "out.md", "--title", "Round 2")
+        assert Path("out.md").read_text(encoding="utf-8").startswith("# Round 2\n")
+        ok("report", *LONG, "-o", "out.txt", "--format", "markdown")
+        said = Path("out.txt").read_text(encoding="utf-8")
+        assert said.startswith("# long\n")
+        assert "blank cells were taken as the empty set; " in said
+
+    def test_models(self):
+        """--model reaches the report."""
+        ok("report", "five.csv", *LONG[1:], "--model", "r5", "-o", "out.md")
+        said = Path("out.md").read_text(encoding="utf-8")
+        assert "## May a model replace a human?" in said
+        assert "- **Models.** r5 may replace a human" in said
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
+            (["-o", "long.csv", "--format", "markdown"], "is the input; it is never changed"),
+            (["-o", "absent/x.html"], "There is no folder 'absent'"),
+            (["-o", "x.html", "--format", "pdf"], "--format 'pdf' is unknown"),
+            (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),
+            (["-o", "x.md", "-c", "fleiss_kappa", "-c", "mv_alpha"], "one coefficient is"),
+            (["-o", "x.md", "--group", "bach"], "Did you mean 'batch'?"),
+            (["-o", "x.md", "--seed", "-3"], "--seed -3 must be 0 or more"),
+            (["-o", "x.md", "--resamples", "0"], "--resamples 0 must be"),
+            (["-o", "x.md", "--level", "7"], "--level 7.0 must lie between 0 and 1"),
+        ],
+    )
+    def test_refusals(self, words, sentence):
+        """What cannot be done is refused in a sentence, and nothing is written."""
+        before = sorted(Path().iterdir())
+        content = Path("long.csv").read_bytes()
+        assert sentence in refusal("report", *LONG, *words)
+        assert sorted(Path().iterdir()) == before
+        assert Path("long.csv").read_bytes() == content
+
+    def test_group_of_a_wide_file(self):
+        """A wide file has no column of groups."""
+        words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--group", "batch"]
+        assert "--group makes sense only without --wide" in refusal("report", *words)
+
+    def test_the_target_is_needed(self):
+        """Without -o the sentence names the option."""
+        done = subprocess.run(
+            [sys.executable, "-m", "setagree", "report", "long.csv"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "'--output' / '-o'" in done.stderr
+
+
+def test_rows_must_be_positive():
+    """No rows are no table."""
+    assert "--rows 0 must be 1 or more" in refusal("diagnose", *LONG, "--rows", "0")
+
+
+@pytest.mark.parametrize("command", ["report", "diagnose"])
+def test_help_fits_the_terminal(command):
+    """The help shows an example first, in 80 columns."""
+    printed = CliRunner().invoke(cli.app, [command, "--help"], env={"COLUMNS": "80"}).stdout
+    assert f"setagree {command} study.csv" in printed
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_cutting_counts_columns():
+    """Wide letters take two columns, marks above others none."""
+    assert _width("多e\u0301") == 3
+    assert _cut("多标签", 6) == "多标签"
+    assert _cut("多标签", 5) == "多标…"
+    assert _cut("多标签", 4) == "多…"

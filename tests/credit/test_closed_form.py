@@ -1,0 +1,110 @@
+"""Weights whose chance term needs no pairs, against the pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import setagree as sa
+from setagree.credit.closed_form import (
+    AbsoluteWeights,
+    NominalWeights,
+    PointWeights,
+    SquaredWeights,
+)
+
+KINDS = {
+    "nominal": (lambda p: NominalWeights(tuple(p)), lambda x, y: 1.0 * (x != y)),
+    "squared": (lambda p: SquaredWeights(tuple(p), p), lambda x, y: (x - y) ** 2),
+    "absolute": (lambda p: AbsoluteWeights(tuple(p), p), lambda x, y: np.abs(x - y)),
+    "radical": (
+        lambda p: PointWeights(tuple(p), p, sa.distances.radical),
+        lambda x, y: np.sqrt(np.abs(x - y)),
+    ),
+    "ratio": (
+        lambda p: PointWeights(tuple(p), p, sa.distances.ratio),
+        lambda x, y: ((x - y) / np.where(x + y == 0, 1, x + y)) ** 2,
+    ),
+    "bipolar": (
+        lambda p: PointWeights(tuple(p), p, sa.distances.bipolar),
+        lambda x, y: (
+            (x - y) ** 2 / np.where(x == y, 1, (x + y - 2 * x.min()) * (2 * x.max() - x - y))
+        ),
+    ),
+}
+every_kind = pytest.mark.parametrize(("make", "formula"), KINDS.values(), ids=KINDS)
+positions = st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True)
+
+
+@every_kind
+@settings(max_examples=40, deadline=None)
+@given(p=positions, columns=st.sampled_from([None, 1, 3]))
+def test_sums_equal_the_pairs(make, formula, p, columns):
+    """D @ x of shape (K,) and (K, B), the sum of D, d_max and single pairs equal the dense D."""
+    p = np.array(p, dtype=float)
+    grid = np.meshgrid(p, p, indexing="ij")
+    D = formula(*grid)
+    weights = make(p)
+    x = np.random.default_rng(0).normal(size=len(p) if columns is None else (len(p), columns))
+    close = {"rel": 1e-10, "abs": 1e-10 * max(1, D.max())}
+    assert weights.distance_dot(x) == pytest.approx(D @ x, **close)
+    assert weights.distance_dot(x).shape == x.shape
+    assert weights.dot(x) == pytest.approx((1 - D / weights.max_distance) @ x, **close)
+    assert weights.distance_total == pytest.approx(D.sum(), **close)
+    assert weights.max_distance == (1 if weights.__class__ is NominalWeights else D.max() or 1)
+    k, l = np.indices(D.shape)
+    assert weights.distance_at(k.ravel(), l.ravel()) == pytest.approx(D.ravel())
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute"])
+def test_a_scale_far_from_zero_keeps_its_digits(name):
+    """Tenths of seconds around 1,000,000,000 lose nothing: the closed forms are centred."""
+    make, formula = KINDS[name]
+    p = 1e9 + np.array([0.0, 0.1, 0.3, 0.4])
+    D = formula(*np.meshgrid(p, p, indexing="ij"))
+    x = np.array([1.0, 2, 3, 4])
+    assert make(p).distance_dot(x) == pytest.approx(D @ x, rel=1e-11)
+
+
+@every_kind
+def test_weights_of_either_sign(make, formula):
+    """X may have negative entries, and sums of exactly 0: differences of counts, say."""
+    p = np.array([2.0, 7.0, 3.0])
+    D = formula(*np.meshgrid(p, p, indexing="ij"))
+    x = np.array([[1.0, 0.5, 0.0], [-1.0, 0.5, 0.0], [0.0, -1.0, 0.0]])
+    assert make(p).distance_dot(x) == pytest.approx(D @ x, abs=1e-13)
+    assert make(p).distance_dot(x[:, 0]) == pytest.approx(D @ x[:, 0], abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute"])
+def test_a_value_without_weight_may_lie_anywhere(name):
+    """A lone outlier that nothing weighs takes no digits from the others."""
+    make, formula = KINDS[name]
+    p = np.array([1e12, 0.25, 0.5, 1.75])
+    D = formula(*np.meshgrid(p, p, indexing="ij"))
+    x = np.array([0.0, 3, 4, 5])
+    assert make(p).distance_dot(x)[1:] == pytest.approx((D @ x)[1:], rel=1e-13)
+
+
+def test_equal_positions():
+    """Two values at one place (mid-ranks of values nobody gave) are 0 apart."""
+    p = np.array([1.0, 1.0, 2.5])
+    for kind, far in ((SquaredWeights, 2.25), (AbsoluteWeights, 1.5)):
+        weights = kind(("x", "y", "z"), p)
+        assert weights.distance_at(np.array([0, 0]), np.array([1, 2])).tolist() == [0, far]
+        expected = np.array([4 * far, 4 * far, 3 * far])
+        assert weights.distance_dot(np.array([1.0, 2.0, 4.0])) == pytest.approx(expected)
+
+
+def test_one_value_has_a_largest_distance_of_one():
+    """Nothing may be divided by 0: with one value d_max is 1, and its credit 1."""
+    p = np.array([3.0])
+    for make, _ in KINDS.values():
+        assert make(p).max_distance == 1
+        assert make(p).at(np.array([0]), np.array([0])).tolist() == [1]
+
+
+def test_nominal_does_not_look_at_the_values():
+    """Nominal weights count codes, not values: any K, here 10 million, at once."""
+    weights = NominalWeights(range(10_000_000))
+    assert weights.distance_total == 1e7 * (1e7 - 1)

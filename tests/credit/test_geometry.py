@@ -1,0 +1,67 @@
+"""Label sets as arrays: members, sizes, bits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from setagree.credit import geometry
+from setagree.credit.geometry import SetGeometry, size_classes
+
+FAMILY = [frozenset("ca"), frozenset(), frozenset({7, "b"}), frozenset({-2, 7, "a"})]
+families = st.lists(st.frozensets(st.integers(0, 300), max_size=40), min_size=1, max_size=8)
+
+
+def test_members_are_sorted_positions():
+    """Labels are numbered in reading order, numbers before text; members stand ascending."""
+    made = SetGeometry(FAMILY)
+    assert made.labels == [-2, 7, "a", "b", "c"]
+    assert made.sizes.tolist() == [2, 0, 2, 3]
+    members = [
+        made.indices[i:j].tolist() for i, j in zip(made.indptr, made.indptr[1:], strict=False)
+    ]
+    assert members == [[2, 4], [], [1, 3], [0, 1, 2]]
+    assert (made.n_values, made.n_words) == (4, 1)
+
+
+def test_only_empty_sets():
+    """A study of empty sets has no labels, and no bits."""
+    made = SetGeometry([frozenset()])
+    assert made.labels == []
+    assert made.words.tolist() == [[0]]
+    assert made.shared(np.array([0]), np.array([0])).tolist() == [0]
+    assert made.shared_block(np.array([0]), np.array([0])).tolist() == [[0]]
+
+
+@pytest.mark.parametrize(("labels", "words"), [(1, 1), (64, 1), (65, 2), (128, 2), (200, 4)])
+def test_words(labels, words):
+    """64 labels fill a word; each label has its own bit."""
+    made = SetGeometry([frozenset([k]) for k in range(labels)])
+    assert made.n_words == words
+    assert made.words.shape == (words, labels)
+    assert int(np.bitwise_count(made.words).sum()) == labels
+    assert np.bitwise_or.reduce(made.words, axis=1)[0] == (1 << min(64, labels)) - 1
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 1_000_000])
+@settings(max_examples=40, deadline=None)
+@given(family=families)
+def test_shared_counts_the_intersection(chunk, family):
+    """|A n B| of any pairs and of whole blocks equals Python's sets, however it is cut."""
+    made = SetGeometry(family)
+    n = len(family)
+    expected = np.array([[len(A & B) for B in family] for A in family])
+    k, l = (grid.ravel() for grid in np.indices((n, n)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(geometry, "_PAIR_CHUNK", chunk)
+        assert made.shared(k, l).tolist() == expected.ravel().tolist()
+    assert (
+        made.shared_block(np.arange(n), np.arange(n)[::-1]).tolist() == expected[:, ::-1].tolist()
+    )
+
+
+def test_size_classes():
+    """The distinct sizes ascend, and each set knows its own."""
+    sizes, codes = size_classes(np.array([3, 0, 3, 7]))
+    assert sizes.tolist() == [0, 3, 7]
+    assert codes.tolist() == [1, 0, 1, 2]

@@ -1,0 +1,118 @@
+"""The unit in which an unbounded distance, or a number, is measured changes no coefficient."""
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from small_studies import annotations, random_rows, sets_of
+
+import setagree as sa
+from setagree.coefficients.leave_one_out import estimates_without
+from setagree.distances import get_distance
+from setagree.errors import DistanceError
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.scorer import Scorer
+
+SCALES = [1e-8, 1e-149, 1e8, 1e140]
+# By subsets the sums cancel a little; all other sums are shorter.
+CLOSE = {"rel": 1e-9, "abs": 1e-12}
+
+
+def hamming(scale):
+    """Return hamming in another unit, of a kind that takes the fast road."""
+    return sa.OverlapDistance(
+        lambda a, b, i: scale * (a + b - 2 * i), name="scaled hamming", bounded=False
+    )
+
+
+def called(scale):
+    """Return the same as a function that is called on two sets."""
+    return sa.CallableDistance(lambda A, B: scale * len(A ^ B), name="scaled", bounded=False)
+
+
+def figures(rows, coefficient, distance):
+    """Return all that a unit must not change: figures, and estimates without each unit."""
+    entry = COEFFICIENTS[coefficient]
+    scorer = Scorer(rows if isinstance(rows, sa.Annotations) else annotations(rows))
+    result = scorer.score(get_coefficient(coefficient), distance)
+    assert result.reason is None
+    parts = [result.estimate, result.observed_agreement, result.expected_agreement]
+    parts += [] if coefficient == "mv_alpha" else [result.standard_error]
+    parts += list(result.parts.influence)
+    case = scorer.case(distance, listed=entry.model.lists_values)
+    without = estimates_without(case, entry.model)
+    return [*parts, *([] if without is None else without)]
+
+
+def drawn(answers, coefficient):
+    """Draw a small study with holes where the coefficient bears them."""
+    two = COEFFICIENTS[coefficient].raters == "two"
+    rng = np.random.default_rng(3)
+    return random_rows(rng, answers, units=25, raters=2 if two else 3, missing=0 if two else 0.2)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_sets_under_hamming(coefficient, scale):
+    """Hamming in another unit: the same agreements, estimate, standard error and influences."""
+    rows = drawn(sets_of("abcd"), coefficient)
+    expected = figures(rows, coefficient, get_distance("hamming"))
+    assert figures(rows, coefficient, hamming(scale)) == pytest.approx(expected, **CLOSE)
+
+
+@pytest.mark.parametrize("scale", [1, *SCALES])
+@pytest.mark.parametrize("coefficient", [name for name in COEFFICIENTS if name != "mv_alpha"])
+def test_sets_under_a_function(coefficient, scale):
+    """A function that is said to be unbounded is divided by its largest, were it below 1."""
+    rows = drawn(sets_of("abcd"), coefficient)
+    expected = figures(rows, coefficient, get_distance("hamming"))
+    assert figures(rows, coefficient, called(scale)) == pytest.approx(expected, **CLOSE)
+
+
+@pytest.mark.parametrize("distance", ["interval", "linear", "ratio", "bipolar", "radical"])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("coefficient", [name for name in COEFFICIENTS if name != "mv_alpha"])
+def test_numbers(coefficient, scale, distance):
+    """Metres or nanometres: the numbers in another unit give the same."""
+    rows = drawn([0.0, 1.0, 2.0, 5.0, 9.0], coefficient)
+    scaled = [[None if x is None else scale * x for x in row] for row in rows]
+    expected = figures(rows, coefficient, get_distance(distance))
+    found = figures(scaled, coefficient, get_distance(distance))
+    assert found == pytest.approx(expected, **CLOSE)
+
+
+def many_sets():
+    """Draw 1,540 different sets of one to three of 40 labels, each given twice by two raters."""
+    labels = [f"l{k}" for k in range(40)]
+    small = chain.from_iterable(combinations(labels, size) for size in (1, 2, 3))
+    sets = [frozenset(next(small)) for _ in range(1_540)]
+    rng = np.random.default_rng(4)
+    first, second = rng.permutation(len(sets)), rng.permutation(len(sets))
+    second[::2] = first[::2]  # else nobody agrees, and a slip could hide in what is left of 0
+    return annotations([[sets[k], sets[l]] for k, l in zip(first, second, strict=True)])
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Code them once."""
+    return many_sets()
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("scale", [1e-8, 1e-150, 1e8])
+def test_many_sets(many, coefficient, scale):
+    """The same by the road of subsets, down to the smallest distance that is promised."""
+    distance = hamming(scale)
+    weights = Scorer(many).case(distance, listed=False).weights
+    assert weights._split[0].size == len(many.values)  # all of them go by subsets
+    expected = figures(many, coefficient, get_distance("hamming"))
+    assert figures(many, coefficient, distance) == pytest.approx(expected, **CLOSE)
+
+
+@pytest.mark.parametrize("scale", [1e-151, 1e151])
+def test_beyond_what_is_promised(scale):
+    """A distance below 1e-150 or above 1e150 is refused, whoever states it."""
+    rows = drawn(sets_of("ab"), "krippendorff_alpha")
+    for distance in (hamming(scale), called(scale)):
+        with pytest.raises(DistanceError, match=r"1e-150 and 1e\+150"):
+            figures(rows, "krippendorff_alpha", distance)

@@ -1,0 +1,426 @@
+"""Which labels cost the agreement: against the published walk-through, and against plain loops."""
+
+import itertools
+import math
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_studies import sets_of
+
+import setagree as sa
+from setagree import checks as limits
+from setagree.diagnosis import contained, crowded
+
+ROWS = (
+    "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / ab abc abci / "
+    "a bd a / a a e"
+)
+
+
+def walkthrough():
+    """Return the published walk-through: 11 units, 3 raters, letters as labels."""
+    return sa.Annotations.from_triples(
+        [
+            (f"r{g}", f"u{i}", set(cell))
+            for i, row in enumerate(ROWS.split(" / "), 1)
+            for g, cell in enumerate(row.split(), 1)
+            if cell != "."
+        ]
+    )
+
+
+SETS = st.frozensets(st.sampled_from("abcd"), max_size=3)
+STUDIES = st.lists(
+    st.lists(st.one_of(st.none(), SETS), min_size=2, max_size=4), min_size=2, max_size=7
+).filter(lambda rows: any(sum(cell is not None for cell in row) > 1 for row in rows))
+
+
+def study_of(rows):
+    """Return the study of a list of rows of sets, None for missing."""
+    return sa.Annotations.from_triples(
+        [
+            (f"r{g}", f"u{i}", cell)
+            for i, row in enumerate(rows)
+            for g, cell in enumerate(row)
+            if cell is not None
+        ]
+    )
+
+
+def answers_by_unit(study):
+    """Return the lists of label sets of the units."""
+    table = study.to_long()
+    return [list(part) for _, part in table.groupby("unit", sort=False)["labels"]]
+
+
+ONE_UNIT = pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
+
+
+class TestByLabel:
+    """`by_label`."""
+
+    def test_the_walk_through(self):
+        """Alpha, Do and De of every label are those published with the walk-through's data."""
+        # Exact fractions of STATISTICS, table T1: alpha (Do, De) of the binary study of each label.
+        expected = {
+            "a": (0.37246964, 0.3125, 0.49798387),
+            "b": (0.48333333, 0.25, 0.48387097),
+            "c": (0.82285714, 0.0625, 0.35282258),
+            "d": (0.54074074, 0.125, 0.27217742),
+            "e": (-0.03333333, 0.125, 0.12096774),
+            "i": (0.0, 0.0625, 0.0625),
+        }
+        frame = sa.by_label(walkthrough()).set_index("label")
+        assert set(frame.index) == set(expected)
+        for label, figures in expected.items():
+            row = frame.loc[label, ["alpha", "observed_disagreement", "expected_disagreement"]]
+            assert row.tolist() == pytest.approx(figures, abs=5e-9)
+
+    def test_hamming_alpha_is_made_of_the_labels(self):
+        """One minus the sum of Do over the sum of De is alpha with the Hamming distance."""
+        frame = sa.by_label(walkthrough())
+        pooled = 1 - frame["observed_disagreement"].sum() / frame["expected_disagreement"].sum()
+        alpha = sa.krippendorff_alpha(walkthrough(), distance="hamming").estimate
+        assert pooled == pytest.approx(alpha, abs=1e-14)
+        assert alpha == pytest.approx(0.4763513514, abs=5e-11)  # the walk-through's
+        assert frame["share_of_disagreement"].sum() == pytest.approx(1)
+        assert frame["share_of_disagreement"].is_monotonic_decreasing
+
+    @settings(max_examples=40, deadline=None)
+    @given(STUDIES)
+    def test_hamming_identity(self, rows):
+        """The identity holds for any study, missing answers and empty sets included."""
+        study = study_of(rows)
+        if not study.labels:
+            return
+        frame = sa.by_label(study)
+        expected = frame["expected_disagreement"].sum()
+        if expected > 0:
+            with_hamming = _quiet(sa.krippendorff_alpha, study, distance="hamming")
+            if with_hamming.reason is None:
+                pooled = 1 - frame["observed_disagreement"].sum() / expected
+                assert pooled == pytest.approx(with_hamming.estimate, abs=1e-12)
+
+    @settings(max_examples=40, deadline=None)
+    @given(STUDIES)
+    def test_each_label_is_a_study_of_yes_and_no(self, rows):
+        """Alpha, AC1, errors and intervals equal those of the study rebuilt as yes and no."""
+        study = study_of(rows)
+        frame = sa.by_label(study, level=0.9).set_index("label") if study.labels else {}
+        for label in study.labels:
+            binary = sa.Annotations.from_triples(
+                [
+                    (f"r{g}", f"u{i}", "yes" if label in cell else "no")
+                    for i, row in enumerate(rows)
+                    for g, cell in enumerate(row)
+                    if cell is not None
+                ],
+                kind="value",
+            )
+            alpha = _quiet(sa.krippendorff_alpha, binary, distance="nominal")
+            ac1 = _quiet(sa.gwet_ac, binary, distance="nominal", categories=["yes", "no"])
+            row = frame.loc[label]
+            assert_same(row["alpha"], alpha.estimate)
+            assert_same(row["standard_error"], alpha.standard_error)
+            assert_same(row[["low", "high"]].tolist(), alpha.interval(0.9))
+            assert_same(row["ac1"], ac1.estimate)
+            assert_same(row["ac1_standard_error"], ac1.standard_error)
+            assert_same(row[["ac1_low", "ac1_high"]].tolist(), ac1.interval(0.9))
+            why = alpha.interval_reason if alpha.standard_error == 0 else alpha.reason
+            assert (None if pd.isna(row["reason"]) else row["reason"]) == why
+
+    @settings(max_examples=40, deadline=None)
+    @given(STUDIES)
+    def test_counts_and_specific_agreement(self, rows):
+        """Counts and specific agreement are those of a loop over ordered pairs of ratings."""
+        study = study_of(rows)
+        if not study.labels:
+            return
+        units = answers_by_unit(study)
+        frame = sa.by_label(study).set_index("label")
+        for label in study.labels:
+            row = frame.loc[label]
+            given = [[label in answer for answer in unit] for unit in units]
+            assert row["n_ratings"] == sum(map(sum, given))
+            assert row["n_units"] == sum(map(any, given))
+            assert row["prevalence"] == pytest.approx(row["n_ratings"] / study.n_ratings)
+            pairs = [pair for unit in given for pair in itertools.permutations(unit, 2)]
+            for wanted, name in ((True, "positive_agreement"), (False, "negative_agreement")):
+                others = [other for own, other in pairs if own is wanted]
+                same = sum(other is wanted for other in others) / len(others) if others else np.nan
+                assert_same(row[name], same)
+
+    def test_lone_and_fractional_tallies(self):
+        """A tally of counts gives what the annotations give."""
+        study = walkthrough()
+        counts = study.to_long().assign(n=1.0)
+        counts["labels"] = counts["labels"].map(sa.format_labels)
+        table = counts.pivot_table(index="unit", columns="labels", values="n", aggfunc="sum")
+        tally = sa.Tally.from_counts(table.fillna(0))
+        one, two = (sa.by_label(x).set_index("label").sort_index() for x in (study, tally))
+        pd.testing.assert_frame_equal(one, two)
+
+    def test_categories_are_labels_of_their_own(self):
+        """Each category is a label; its alpha is that of the category against all others."""
+        study = sa.Annotations.from_triples(
+            [
+                ("x", 1, "p"),
+                ("y", 1, "q"),
+                ("x", 2, "p"),
+                ("y", 2, "p"),
+                ("x", 3, "r"),
+                ("y", 3, "r"),
+            ],
+            kind="value",
+        )
+        frame = sa.by_label(study).set_index("label")
+        assert frame.loc["r", "alpha"] == 1
+        # p: answers 1 0 / 1 1 / 0 0. Do = 1/3, De = 2 * 3 * 3 / (6 * 5) = 3/5.
+        assert frame.loc["p", "alpha"] == pytest.approx(1 - (1 / 3) / (3 / 5))
+
+    def test_categories_without_an_order(self):
+        """Categories of several types are taken as they are."""
+        study = sa.Annotations.from_triples(
+            [("x", 1, (1, 2)), ("y", 1, (1, "a")), ("x", 2, "p"), ("y", 2, "p")], kind="value"
+        )
+        assert set(sa.by_label(study)["label"]) == {(1, 2), (1, "a"), "p"}
+
+    def test_numbers_are_refused(self):
+        """Numbers have no labels."""
+        study = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
+        with pytest.raises(sa.SetagreeError, match="numbers have no labels"):
+            sa.by_label(study)
+
+    def test_a_label_that_all_gave_has_a_reason(self):
+        """Where everybody gave a label everywhere its alpha is nan, with the reason."""
+        study = study_of([[{"a"}, {"a", "b"}], [{"a"}, {"a"}]])
+        row = sa.by_label(study).set_index("label").loc["a"]
+        assert math.isnan(row["alpha"])
+        assert row["reason"] == "only one value was used"
+        assert row["positive_agreement"] == 1
+
+    def test_only_empty_sets(self):
+        """A study of empty sets has no label and an empty frame with the same columns."""
+        study = sa.Annotations.from_triples([("x", 1, set()), ("y", 1, set())])
+        frame = sa.by_label(study)
+        assert frame.empty
+        assert list(frame.columns) == list(sa.by_label(walkthrough()).columns)
+
+    def test_level(self):
+        """A level outside (0, 1) is refused."""
+        with pytest.raises(sa.SetagreeError, match="level=95"):
+            sa.by_label(walkthrough(), level=95)
+
+
+class TestConfusions:
+    """`confusions`."""
+
+    @settings(max_examples=80, deadline=None)
+    @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]))
+    def test_against_loops(self, rows, crowd):
+        """Pairs and expected pairs are those of loops over all pairs of ratings.
+
+        A unit with many answers is one with two or three of them here.
+        """
+        study = study_of(rows)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(crowded, "CROWD", crowd)
+            self.check_against_loops(study)
+
+    def check_against_loops(self, study):
+        """Count confusions by loops over pairs."""
+        found = {
+            (row.kind, row.label, row.other): (row.pairs, row.expected)
+            for row in sa.confusions(study).itertuples()
+        }
+        units = [unit for unit in answers_by_unit(study) if len(unit) > 1]
+        within = [pair for unit in units for pair in itertools.combinations(unit, 2)]
+        pooled = list(itertools.combinations([answer for unit in units for answer in unit], 2))
+        counted = _confusions_of(within)
+        by_chance = _confusions_of(pooled)
+        assert set(found) == set(counted)
+        for key, (pairs, expected) in found.items():
+            assert pairs == counted[key]
+            assert expected == pytest.approx(len(within) * by_chance[key] / len(pooled))
+
+    def test_share_and_lift(self):
+        """The share is of the pairs that differ, the lift over what reshuffling gives."""
+        frame = sa.confusions(walkthrough())
+        pairs = [
+            pair
+            for unit in answers_by_unit(walkthrough())
+            for pair in itertools.combinations(unit, 2)
+        ]
+        differ = sum(a != b for a, b in pairs)
+        assert frame["share"].tolist() == pytest.approx((frame["pairs"] / differ).tolist())
+        assert frame["lift"].tolist() == pytest.approx(
+            (frame["pairs"] / frame["expected"]).tolist()
+        )
+        assert frame["pairs"].is_monotonic_decreasing
+
+    def test_relations(self):
+        """A taxonomy says whether a confusion is one of granularity."""
+        study = study_of(
+            [[{"cat"}, {"dog"}], [{"cat"}, {"mammal"}], [{"cat"}, {"oak"}], [{"x"}, set()]]
+        )
+        parents = {"cat": "mammal", "dog": "mammal", "mammal": "animal", "oak": "plant"}
+        frame = sa.confusions(study, parents=parents)
+        relation = {
+            frozenset([a, b]): r
+            for a, b, r in zip(frame.label, frame.other, frame.relation, strict=True)
+        }
+        assert relation[frozenset(["cat", "dog"])] == "sibling"
+        assert relation[frozenset(["cat", "mammal"])] == "parent"
+        assert relation[frozenset(["cat", "oak"])] == "unrelated"
+        assert pd.isna(next(r for pair, r in relation.items() if "x" in pair))
+        assert sa.confusions(study)["relation"].isna().all()
+
+    def test_perfect_agreement(self):
+        """Without a confusion the frame is empty and keeps its columns."""
+        frame = sa.confusions(study_of([[{"a"}, {"a"}], [{"b"}, {"b"}]]))
+        assert frame.empty
+        assert list(frame.columns) == list(sa.confusions(walkthrough()).columns)
+
+    def test_very_large_sets(self, monkeypatch):
+        """Large sets are compared one by one; where that is too much, the chance is nan."""
+        large = {f"l{k}" for k in range(30)}
+        study = study_of([[large, large - {"l0"}], [{"x"}, set()]])
+        frame = sa.confusions(study).set_index(["kind", "label"])
+        # Of the 6 pairs of answers, 1 leaves out l0 alone and 3 leave out all with the empty set;
+        # 2 pairs meet in units.
+        assert frame.loc[("left out", "l0"), "expected"] == pytest.approx(2 * 2 / 6)
+        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        few = sa.confusions(study).set_index(["kind", "label"])
+        assert few.loc["left out", "expected"].isna().all()
+
+    @settings(max_examples=30, deadline=None)
+    @given(STUDIES)
+    def test_large_and_small_sets_alike(self, rows):
+        """The three ways to look up subsets give the same."""
+        study = study_of(rows)
+        frame = sa.confusions(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(contained, "_PAIRS_AT_ONCE", 2)
+            patch.setattr(contained, "_SUMS_AT_MOST", -1)
+            for size in (0, 1, 12):
+                patch.setattr(contained, "_LISTED_SIZE", size)
+                pd.testing.assert_frame_equal(sa.confusions(study), frame)
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.lists(st.lists(st.sampled_from(sets_of("abcd")), max_size=12), min_size=1))
+    def test_a_crowd_is_counted_as_few_are(self, units):
+        """Of units with many answers the table is the same, with fractions of counts as well."""
+        rows = [dict.fromkeys(map(sa.format_labels, answers), 1.75) for answers in units]
+        table = pd.DataFrame([*rows, {"a": 1, "": 2}]).fillna(0.0)
+        tally = sa.Tally.from_counts(table)
+        few = sa.confusions(tally)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(crowded, "CROWD", 1)
+            patch.setattr(crowded, "_CELLS_AT_ONCE", 3)
+            patch.setattr(crowded, "_KEYS_AT_ONCE", 2)
+            crowd = sa.confusions(tally)
+        index = ["kind", "label", "other"]
+        one, two = (frame.set_index(index).sort_index() for frame in (few, crowd))
+        pd.testing.assert_frame_equal(one, two, rtol=1e-12)
+
+    @ONE_UNIT
+    def test_thousands_of_answers_to_one_unit(self):
+        """2,000 distinct sets of one unit: a and b are confused n(a, not b) n(b, not a) times.
+
+        Their pairs alone, two million of them, would take more than the memory that is used.
+        """
+        rng = np.random.default_rng(0)
+        flags = np.unique(rng.random((2_200, 18)) < 0.4, axis=0)[:2_000]
+        names = [f"l{k:02}" for k in range(18)]
+        study = sa.Annotations.from_indicators(flags[:, None, :], labels=names)
+        tracemalloc.start()
+        frame = sa.confusions(study).set_index(["kind", "label", "other"])["pairs"]
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 25e6
+        a, b = flags[:, 3], flags[:, 11]
+        assert frame["instead", "l03", "l11"] == (a & ~b).sum() * (b & ~a).sum()
+        codes = flags @ 2 ** np.arange(18)
+        within = codes[:, None] & ~codes == 0
+        lost = (within & (flags[None, :, 3] & ~flags[:, None, 3])).sum()
+        assert frame["left out"].loc["l03"].item() == lost
+
+    @ONE_UNIT
+    def test_hundreds_of_labels_in_one_unit(self):
+        """800 labels, nearly all given by all: only what differs is in the table."""
+        names = np.array([f"l{k:03}" for k in range(800)], dtype=object)
+        answers = [{*names, f"own {k % 2}"} - {names[k]} for k in range(300)]
+        study = sa.Annotations.from_triples([(g, 1, one) for g, one in enumerate(answers)])
+        frame = sa.confusions(study).set_index(["kind", "label", "other"])["pairs"]
+        assert len(frame.loc["instead"]) == 300 * 299 / 2 + 300 + 1
+        assert frame["instead", "own 0", "own 1"] == 150 * 150
+        assert frame["instead", "l000", "l001"] == 1
+        # One rater has own 1 without l007, 150 have l007 without own 1.
+        assert frame["instead", "l007", "own 1"] == 150
+        assert "left out" not in frame
+
+    @ONE_UNIT
+    def test_too_many_large_answers(self, monkeypatch):
+        """What was left out is nan where it cannot be counted, with the reason; the rest stands."""
+        flags = np.unique(np.random.default_rng(0).random((300, 30)) < 0.5, axis=0)
+        study = sa.Annotations.from_indicators(flags[:, None, :])
+        whole = sa.confusions(study)
+        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        with pytest.warns(sa.SetagreeWarning, match=r"unknown \(nan\) for 30 labels.* in 1 unit"):
+            frame = sa.confusions(study)
+        gone = frame["kind"] == "left out"
+        assert frame.loc[gone, "pairs"].isna().all()
+        assert gone.sum() == 30
+        instead = whole[whole["kind"] == "instead"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(frame[~gone].reset_index(drop=True), instead)
+
+    @ONE_UNIT
+    def test_a_table_beyond_memory_is_refused(self, monkeypatch):
+        """Where more pairs of labels are confused than memory holds, it is said."""
+        study = sa.Annotations.from_triples([(k, 1, [f"l{k}"]) for k in range(300)])
+        assert len(sa.confusions(study)) == 300 * 299 / 2
+        monkeypatch.setattr(limits, "MOST_BYTES", 5_000_000)
+        with pytest.raises(sa.SetagreeError, match=r"The table of confusions would take about"):
+            sa.confusions(study)
+
+    def test_categories(self):
+        """Categories stand for one another and are never left out."""
+        study = sa.Annotations.from_triples(
+            [("x", 1, "p"), ("y", 1, "q"), ("z", 1, "q")], kind="value"
+        )
+        frame = sa.confusions(study)
+        assert frame[["label", "other", "kind", "pairs"]].values.tolist() == [
+            ["p", "q", "instead", 2]
+        ]
+
+
+def _confusions_of(pairs):
+    """Count the confusions of a list of pairs of label sets."""
+    counts = {}
+    for A, B in pairs:
+        for a, b in itertools.product(A - B, B - A):
+            key = ("instead", *sorted([a, b]))
+            counts[key] = counts.get(key, 0) + 1
+        for larger, smaller in ((A, B), (B, A)):
+            if smaller < larger:
+                for a in larger - smaller:
+                    counts["left out", a, None] = counts.get(("left out", a, None), 0) + 1
+    return counts
+
+
+def _quiet(function, *args, **options):
+    """Call without the warning of an undefined estimate."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.UndefinedAgreementWarning)
+        return function(*args, **options)
+
+
+def assert_same(one, two):
+    """Assert that numbers agree to rounding, nan with nan."""
+    assert one == pytest.approx(two, abs=1e-12, nan_ok=True)

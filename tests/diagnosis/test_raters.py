@@ -1,0 +1,718 @@
+"""Which raters, units and groups cost the agreement: against rebuilt studies and plain loops."""
+
+import itertools
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.oneway import anova_generic
+from diagnosis.test_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
+
+import setagree as sa
+from setagree import checks as limits
+from setagree.credit import overlap
+from setagree.diagnosis import pairs_within
+
+
+def triples(study):
+    """Return the (rater, unit, answer) triples of a study."""
+    table = study.to_long()
+    return list(zip(table["rater"], table["unit"], table.iloc[:, 2], strict=True))
+
+
+def rebuilt(study, keep):
+    """Return the study of the triples that are kept, built anew."""
+    kind = "labels" if study.kind == "labels" else "value"
+    return sa.Annotations.from_triples([t for t in triples(study) if keep(*t)], kind=kind)
+
+
+def incomplete(seed=3):
+    """Return 40 units by 5 raters with a third of the answers missing."""
+    return sa.simulate(40, 5, 4, missing=0.35, rng=seed)
+
+
+class TestByRater:
+    """`by_rater`."""
+
+    def test_the_walk_through(self):
+        """Alpha without each rater is that of the published walk-through's data."""
+        frame = sa.by_rater(walkthrough()).set_index("rater")
+        # STATISTICS, table T1, leave one rater out.
+        assert frame.loc["r1", "estimate_without"] == pytest.approx(0.30082147, abs=5e-9)
+        assert frame.loc["r2", "estimate_without"] == pytest.approx(0.39107211, abs=5e-9)
+        assert frame.loc["r3", "estimate_without"] == pytest.approx(0.43624161, abs=5e-9)
+        assert frame["change"].is_monotonic_decreasing
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
+    def test_change_is_a_paired_comparison(self, coefficient):
+        """The change and its error are those of `compare` with the study rebuilt without one."""
+        study = incomplete()
+        score = getattr(sa, coefficient)
+        options = {"categories": study.values} if coefficient == "gwet_ac" else {}
+        whole = score(study, distance="masi", **options)
+        frame = sa.by_rater(study, coefficient=coefficient, level=0.9).set_index("rater")
+        for rater in study.raters:
+            part = rebuilt(study, lambda r, u, v, rater=rater: r != rater)
+            without = score(part, distance="masi", **options)
+            compared = sa.compare(without, whole, design="same_units", level=0.9)
+            row = frame.loc[rater]
+            assert row["estimate_without"] == pytest.approx(without.estimate)
+            assert row["change"] == pytest.approx(compared.difference)
+            assert row["change_standard_error"] == pytest.approx(compared.standard_error)
+            assert (row["change_low"], row["change_high"]) == pytest.approx(compared.interval())
+
+    @settings(max_examples=60, deadline=None)
+    @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
+    def test_alpha_without_each_rater(self, rows, distance):
+        """Alpha's sums over units give what scoring every part anew gives, undefined or not."""
+        study = study_of(rows)
+        frame = _quiet(sa.by_rater, study, distance=distance)
+        whole = _quiet(sa.krippendorff_alpha, study, distance=distance)
+        anew = pd.DataFrame(sys.modules["setagree.diagnosis.by_rater"]._changes(study, whole, 0.95))
+        anew.index = pd.Index(study.raters, name="rater")
+        frame = frame.set_index("rater").loc[study.raters, anew.columns]
+        pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
+
+    @settings(max_examples=50, deadline=None)
+    @given(STUDIES)
+    def test_habits_against_loops(self, rows):
+        """Distances and biases are means over the rater's shared units, by loops."""
+        study = study_of(rows)
+        d = sa.distances.masi
+        frame = _quiet(sa.by_rater, study).set_index("rater")
+        answers = {}
+        for rater, unit, answer in triples(study):
+            answers.setdefault(unit, {})[rater] = answer
+        for rater in study.raters:
+            own = [unit[rater] for unit in answers.values() if rater in unit]
+            shared = [u for u in answers.values() if rater in u and len(u) > 1]
+            others = [[a for r, a in u.items() if r != rater] for u in shared]
+            mine = [u[rater] for u in shared]
+            row = frame.loc[rater]
+            assert row["n_ratings"] == len(own)
+            assert row["n_shared"] == len(shared)
+            assert row["mean_set_size"] == pytest.approx(np.mean([len(a) for a in own]))
+            assert row["empty_rate"] == pytest.approx(np.mean([not a for a in own]))
+            assert_same(row["mean_distance"], _mean_gap(mine, others, d))
+            assert_same(row["set_size_bias"], _bias(mine, others, len))
+            assert_same(row["empty_bias"], _bias(mine, others, lambda a: not a))
+            biases = {
+                label: _bias(mine, others, lambda a, label=label: label in a)
+                for label in study.labels
+            }
+            top = max(biases.values(), default=np.nan)
+            bottom = min(biases.values(), default=np.nan)
+            assert_same(row["overuse"], top if top > 1e-12 else np.nan)
+            assert_same(row["underuse"], bottom if bottom < -1e-12 else np.nan)
+            if top > 1e-12:
+                assert biases[row["overused_label"]] == pytest.approx(top)
+
+    def test_numbers_have_no_habits(self):
+        """Numbers have distances and changes; what concerns labels is missing."""
+        study = sa.Annotations.from_triples(
+            [(g, u, (u * 7 + 3 * g) % 5) for u in range(8) for g in range(3)], kind="value"
+        )
+        frame = sa.by_rater(study, distance="interval")
+        assert frame["mean_distance"].notna().all()
+        assert frame[["mean_set_size", "overuse", "underuse", "empty_rate"]].isna().all(axis=None)
+
+    def test_no_habit_out_of_rounding(self):
+        """Raters who all answer alike have no label that they overuse, whatever rounding says."""
+        full = sa.simulate(60, 1, 5, rng=1)
+        study = sa.Annotations.from_triples(
+            [(g, u, v) for _, u, v in triples(full) for g in range(6) if (int(u[1:]) + g) % 4]
+        )
+        frame = sa.by_rater(study)
+        assert frame[["overused_label", "underused_label", "overuse"]].isna().all(axis=None)
+
+    def test_one_rater_and_two(self):
+        """Without one of two raters nothing is left to compare: nan, not an error."""
+        frame = sa.by_rater(sa.simulate(10, 2, rng=1))
+        assert frame["estimate_without"].isna().all()
+        one = sa.by_rater(sa.Annotations.from_triples([("a", 1, "x"), ("a", 2, "y")]))
+        assert one["estimate_without"].isna().all()
+        assert one["n_shared"].tolist() == [0]
+
+    def test_a_tally_is_refused(self):
+        """A tally does not know who gave what."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
+        for function in (sa.by_rater, sa.by_pair, sa.what_if):
+            with pytest.raises(sa.SetagreeError, match="a tally of counts does not"):
+                function(tally)
+        with pytest.raises(sa.SetagreeError, match="DataFrame is no study"):
+            sa.by_rater(pd.DataFrame())
+        for other in (tally, pd.DataFrame()):
+            with pytest.raises(sa.SetagreeError, match="is not what by_pair returns"):
+                sa.pair_matrix(other)
+
+
+def _mean_gap(mine, others, d):
+    gaps = [np.mean([d(a, b) for b in rest]) for a, rest in zip(mine, others, strict=True)]
+    return np.mean(gaps) if gaps else np.nan
+
+
+def _bias(mine, others, x):
+    gaps = [x(a) - np.mean([x(b) for b in rest]) for a, rest in zip(mine, others, strict=True)]
+    return np.mean(gaps) if gaps else np.nan
+
+
+def test_too_many_raters_are_refused(monkeypatch):
+    """Where a pass for each rater is too much, the steps and what passes are named."""
+    study = sa.simulate(20, 5, rng=1)
+    monkeypatch.setattr(limits, "MOST_STEPS", 1_000)
+    with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 2,000 steps.*jackknife"):
+        sa.by_rater(study)
+
+
+class TestByPair:
+    """`by_pair` and `pair_matrix`."""
+
+    @pytest.mark.parametrize(
+        ("coefficient", "distance"),
+        [
+            ("krippendorff_alpha", "masi"),
+            ("krippendorff_alpha", "hamming"),
+            ("scott_pi", "jaccard"),
+            ("cohen_kappa", "masi"),
+            ("percent_agreement", "dice"),
+        ],
+    )
+    def test_pairs_are_studies_of_their_own(self, coefficient, distance):
+        """Every pair equals the coefficient of the study rebuilt of their shared units."""
+        study = incomplete()
+        frame = sa.by_pair(study, coefficient=coefficient, distance=distance, level=0.9)
+        seen = {}
+        for rater, unit, _ in triples(study):
+            seen.setdefault(rater, set()).add(unit)
+        pairs = [p for p in itertools.combinations(study.raters, 2) if seen[p[0]] & seen[p[1]]]
+        assert {frozenset(p) for p in zip(frame.rater_a, frame.rater_b, strict=True)} == set(
+            map(frozenset, pairs)
+        )
+        assert frame["estimate"].is_monotonic_increasing
+        for row in frame.itertuples():
+            shared = seen[row.rater_a] & seen[row.rater_b]
+            part = rebuilt(
+                study, lambda r, u, v, s=shared, two=(row.rater_a, row.rater_b): u in s and r in two
+            )
+            expected = getattr(sa, coefficient)(part, distance=distance)
+            assert row.n_shared == len(shared)
+            assert row.estimate == pytest.approx(expected.estimate)
+            assert row.standard_error == pytest.approx(expected.standard_error)
+            assert (row.low, row.high) == pytest.approx(expected.interval(0.9))
+            between = sa.percent_agreement(part, distance=distance).observed_disagreement
+            assert row.mean_distance == pytest.approx(between)
+            assert row.coefficient == coefficient
+
+    def test_far_values_of_others(self):
+        """A value far off that another rater gave does not make a pair undefined."""
+        rows = [(g, u, (u * (g + 2)) % 5 + 1) for u in range(30) for g in (1, 2, 3)]
+        rows[-1] = (3, 29, 10**8)
+        study = sa.Annotations.from_triples(rows, kind="value")
+        frame = sa.by_pair(study, distance="interval").set_index(["rater_a", "rater_b"])
+        alone = rebuilt(study, lambda r, u, v: r != 3)
+        expected = sa.krippendorff_alpha(alone, distance="interval")
+        assert frame.loc[(1, 2), "estimate"] == pytest.approx(expected.estimate)
+        assert frame.loc[(1, 2), "standard_error"] == pytest.approx(expected.standard_error)
+
+    def test_blocks(self, monkeypatch):
+        """Small blocks of pairs give the same frame."""
+        study = incomplete()
+        whole = sa.by_pair(study)
+        monkeypatch.setattr(pairs_within, "_PAIRS_AT_ONCE", 3)
+        pd.testing.assert_frame_equal(sa.by_pair(study), whole)
+
+    def test_undefined_pairs(self):
+        """One shared unit, or one value only, is nan with its reason."""
+        study = sa.Annotations.from_triples(
+            [
+                ("a", 1, "x"),
+                ("b", 1, "y"),
+                ("c", 2, "x"),
+                ("d", 2, "x"),
+                ("c", 3, "x"),
+                ("d", 3, "x"),
+            ]
+        )
+        frame = sa.by_pair(study).set_index("rater_a")
+        assert frame.loc["a", "reason"] == "there is only one unit"
+        assert frame.loc["c", "reason"] == "only one value was used"
+        assert frame["estimate"].isna().all()
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa"])
+    def test_no_shared_unit(self, coefficient):
+        """Raters who share no unit are an error in words."""
+        study = sa.Annotations.from_triples([("a", 1, "x"), ("b", 2, "y"), ("c", 3, "x")])
+        with pytest.raises(sa.SetagreeError, match="no two raters share a unit"):
+            sa.by_pair(study, coefficient=coefficient)
+
+    def test_matrix(self):
+        """The square holds every pair twice and nan on the diagonal."""
+        pairs = sa.by_pair(incomplete())
+        square = sa.pair_matrix(pairs, column="n_shared")
+        assert list(square.index) == list(square.columns) == ["r1", "r2", "r3", "r4", "r5"]
+        assert np.isnan(np.diagonal(square)).all()
+        for row in pairs.itertuples():
+            assert square.loc[row.rater_a, row.rater_b] == row.n_shared
+            assert square.loc[row.rater_b, row.rater_a] == row.n_shared
+        with pytest.raises(sa.SetagreeError, match="Did you mean 'estimate'"):
+            sa.pair_matrix(pairs, column="estimat")
+        with pytest.raises(sa.SetagreeError, match="no column of numbers 'rater_a'"):
+            sa.pair_matrix(pairs, column="rater_a")
+
+
+class TestByUnit:
+    """`by_unit`."""
+
+    def test_the_walk_through(self):
+        """The mean distances of the units are those of the published walk-through's data."""
+        frame = sa.by_unit(walkthrough()).set_index("unit")
+        # STATISTICS, table T1: unit mean distance (masi).
+        expected = [0.777778, 0, 0, 0, 0.444444, 0, 1, 0.777778, 0.574074, 0.666667, 0.666667]
+        found = [frame.loc[f"u{i}", "disagreement"] for i in range(1, 12)]
+        assert found == pytest.approx(expected, abs=5e-7)
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_without_each_unit(self, coefficient):
+        """The coefficient without a unit equals that of the study rebuilt without it."""
+        study = incomplete()
+        frame = sa.by_unit(study, coefficient=coefficient).set_index("unit")
+        score = getattr(sa, coefficient)
+        whole = score(study, distance="masi")
+        for unit in frame.index[:6]:
+            part = rebuilt(study, lambda r, u, v, unit=unit: u != unit)
+            without = score(part, distance="masi").estimate
+            assert frame.loc[unit, "estimate_without"] == pytest.approx(without)
+            assert frame.loc[unit, "change"] == pytest.approx(without - whole.estimate)
+            assert frame.loc[unit, "influence"] == pytest.approx(whole.influence[unit])
+
+    @settings(max_examples=40, deadline=None)
+    @given(STUDIES)
+    def test_against_loops(self, rows):
+        """Disagreement and its share are those of loops; the worst come first."""
+        study = study_of(rows)
+        frame = _quiet(sa.by_unit, study)
+        answers = {}
+        for rater, unit, answer in triples(study):
+            answers.setdefault(unit, {})[rater] = answer
+        pairable = {unit: a for unit, a in answers.items() if len(a) > 1}
+        assert set(frame["unit"]) == set(pairable)
+        d = sa.distances.masi
+        weights = {
+            unit: sum(d(x, y) for x, y in itertools.permutations(a.values(), 2)) / (len(a) - 1)
+            for unit, a in pairable.items()
+        }
+        for row in frame.itertuples():
+            given = pairable[row.unit]
+            assert row.n_ratings == len(given)
+            assert row.n_distinct == len(set(given.values()))
+            assert row.disagreement == pytest.approx(weights[row.unit] / len(given))
+            total = sum(weights.values())
+            assert_same(row.share_of_disagreement, weights[row.unit] / total if total else np.nan)
+        assert frame["disagreement"].is_monotonic_decreasing
+
+    def test_answers_side_by_side(self):
+        """Equal answers stand together, the most frequent first, with who gave them."""
+        study = sa.Annotations.from_triples(
+            [("ann", 1, "b, a"), ("ben", 1, set()), ("cem", 1, "a,b"), ("ann", 2, "z")]
+        )
+        frame = sa.by_unit(study)
+        assert frame["answers"].tolist() == ["a, b: ann, cem | {}: ben"]
+        assert frame["unit"].tolist() == [1]
+
+    def test_tallies(self):
+        """A tally gives the same numbers, with counts in the place of names."""
+        table = pd.DataFrame({"a": [2, 2, 1], "a, b": [0, 1, 1]}, index=["u", "v", "w"])
+        frame = sa.by_unit(sa.Tally.from_counts(table)).set_index("unit")
+        assert frame.loc["v", "answers"] == "a: 2 x | a, b: 1 x"
+        # masi(a, ab) = 2/3: v has two of three pairs apart, w its only one, u none.
+        assert frame["disagreement"].to_dict() == pytest.approx({"w": 2 / 3, "v": 4 / 9, "u": 0})
+        merged = sa.Tally.from_counts(table).merge(
+            sa.Tally.from_counts(table.reset_index(drop=True))
+        )
+        assert len(sa.by_unit(merged)) == 6
+
+    def test_a_tally_without_units(self):
+        """Units that are only counted have no names, and none are made up."""
+        from dataclasses import replace
+
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 2, 1], "b": [0, 0, 1]}))
+        frame = sa.by_unit(replace(tally, units=None, unit_patterns=None))
+        assert frame["unit"].tolist() == [None] * 3
+
+    def test_mv_alpha_has_no_closed_form(self):
+        """What has no closed form is nan; the disagreement is there."""
+        frame = sa.by_unit(walkthrough(), coefficient="mv_alpha")
+        assert frame[["estimate_without", "influence"]].isna().all(axis=None)
+        assert frame["disagreement"].notna().all()
+
+    @pytest.mark.parametrize("limit", [0, -1, 2.5, True, "3"])
+    def test_limit(self, limit):
+        """The limit is a whole number of 1 or more."""
+        with pytest.raises(sa.SetagreeError, match="limit="):
+            sa.by_unit(walkthrough(), limit=limit)
+
+    def test_limited(self):
+        """A limit gives the worst of the whole list."""
+        whole = sa.by_unit(walkthrough())
+        pd.testing.assert_frame_equal(sa.by_unit(walkthrough(), limit=3), whole.head(3))
+
+
+def sides(agreement):
+    """Return mean, standard deviation and number of what has this estimate and standard error."""
+    n = agreement.degrees_of_freedom + 1
+    return agreement.estimate, agreement.standard_error * np.sqrt(n), n
+
+
+class TestByGroup:
+    """`by_group`."""
+
+    def test_small_groups_hold_their_level(self):
+        """With 20 groups of 10 alike units few of 100 studies show a difference at 5 %."""
+        rejected = 0
+        for seed in range(100):
+            study = sa.simulate(200, 3, 4, rng=seed)
+            group = {unit: k % 20 for k, unit in enumerate(study.units)}
+            rejected += sa.by_group(study, group)["homogeneity_p_value"].iloc[0] < 0.05
+        # A level of 5 % gives more than 13 of 100 once in 1,500; chi-square with 19 degrees of
+        # freedom, which does not know how rough the standard errors are, rejects 21 of these 100.
+        assert rejected <= 13
+
+    def test_standard_errors_of_rounding(self):
+        """A standard error that is rounding has no p, however far apart the groups are."""
+        rows = [("x", "y")] * 7 + [("x", "x")] * 7
+        study = sa.Annotations.from_triples(
+            [(g, u, answer) for u, row in enumerate(rows) for g, answer in enumerate(row)]
+        )
+        frame = sa.by_group(study, {u: u // 7 for u in range(14)}, coefficient="gwet_ac")
+        assert frame[["homogeneity_p_value", "difference_p_value"]].isna().all(axis=None)
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa"])
+    def test_groups_are_studies_of_their_own(self, coefficient):
+        """Estimates equal those of studies rebuilt by group, differences those of `compare`."""
+        study = incomplete()
+        group = {unit: "xyz"[k % 3] for k, unit in enumerate(study.units)}
+        frame = sa.by_group(study, group, coefficient=coefficient, level=0.9).set_index("group")
+        score = getattr(sa, coefficient)
+        scored = {}
+        for name, row in frame.iterrows():
+            part = score(rebuilt(study, lambda r, u, v, n=name: group[u] == n), distance="masi")
+            rest = score(rebuilt(study, lambda r, u, v, n=name: group[u] != n), distance="masi")
+            compared = sa.compare(part, rest, design="independent")
+            scored[name] = part
+            assert row["estimate"] == pytest.approx(part.estimate)
+            assert (row["low"], row["high"]) == pytest.approx(part.interval(0.9))
+            assert row["difference"] == pytest.approx(compared.difference)
+            assert row["difference_standard_error"] == pytest.approx(compared.standard_error)
+            welch = stats.ttest_ind_from_stats(*sides(part), *sides(rest), equal_var=False)
+            assert row["difference_p_value"] == pytest.approx(welch.pvalue)
+            assert (row["n_units"], row["n_ratings"]) == (part.n_units, part.n_ratings)
+            assert (row["n_values"], row["n_raters"]) == (part.n_values, part.n_raters)
+        k, sd, n = zip(*map(sides, scored.values()), strict=True)
+        welch = anova_generic(np.array(k), np.array(sd) ** 2, np.array(n), use_var="unequal")
+        assert frame["homogeneity_p_value"].tolist() == pytest.approx([welch.pvalue] * 3)
+
+    def test_columns_of_a_table(self):
+        """A column of the table gives what a mapping gives; a Series does too."""
+        study = incomplete()
+        group = {unit: k % 2 for k, unit in enumerate(study.units)}
+        table = study.to_long().assign(labels=lambda t: t["labels"].map(sa.format_labels))
+        table["batch"] = table["unit"].map(group)
+        from_table = sa.by_group(table, "batch", blank="empty")
+        from_mapping = sa.by_group(study, group)
+        pd.testing.assert_frame_equal(from_table, from_mapping, check_dtype=False)
+        pd.testing.assert_frame_equal(sa.by_group(study, pd.Series(group)), from_mapping)
+
+    def test_versions_of_the_same_units(self):
+        """A unit in two groups is compared inside each of them."""
+        study = sa.simulate(30, 3, rng=1).to_long().assign(version="first")
+        again = sa.simulate(30, 3, rng=2).to_long().assign(version="second")
+        frame = sa.by_group(pd.concat([study, again], ignore_index=True), "version")
+        for name, table in (("first", study), ("second", again)):
+            alpha = sa.krippendorff_alpha(sa.Annotations.from_long(table))
+            row = frame.set_index("group").loc[name]
+            assert row["estimate"] == pytest.approx(alpha.estimate)
+            assert row["standard_error"] == pytest.approx(alpha.standard_error)
+
+    def test_one_group(self):
+        """One group is the whole, and has nothing to differ from."""
+        study = walkthrough()
+        row = sa.by_group(study, dict.fromkeys(study.units, "all")).iloc[0]
+        assert row["estimate"] == pytest.approx(sa.krippendorff_alpha(study).estimate)
+        assert np.isnan(row["difference"])
+        assert np.isnan(row["homogeneity_p_value"])
+
+    def test_what_is_refused(self):
+        """Units or rows without a group, several entries and odd types are sentences."""
+        study = walkthrough()
+        with pytest.raises(sa.SetagreeError, match="10 units of 11 have no entry"):
+            sa.by_group(study, {"u1": 1})
+        twice = pd.Series([1, 2], index=["u1", "u1"])
+        with pytest.raises(sa.SetagreeError, match="'u1' have several entries"):
+            sa.by_group(study, twice)
+        with pytest.raises(sa.SetagreeError, match="names a column, so pass the table"):
+            sa.by_group(study, "batch")
+        with pytest.raises(sa.SetagreeError, match="a mapping or Series from unit"):
+            sa.by_group(study, [1, 2])
+        table = study.to_long().assign(batch=None)
+        with pytest.raises(sa.SetagreeError, match="32 rows of 32 have nothing in column 'batch'"):
+            sa.by_group(table, "batch")
+        with pytest.raises(sa.SetagreeError, match="no column 'bach'"):
+            sa.by_group(table, "bach")
+        with pytest.raises(sa.SetagreeError, match="column 'rater' is the rater"):
+            sa.by_group(table, "rater", rater="rater")
+        with pytest.raises(sa.SetagreeError, match="named by text or a number"):
+            sa.by_group(study, {unit: ["x"] for unit in study.units})
+
+
+class TestOverTime:
+    """`over_time`."""
+
+    def test_windows_are_studies_of_their_own(self):
+        """Each window equals the study rebuilt of the units in it; windows may overlap."""
+        study = incomplete()
+        day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
+        frame = sa.over_time(study, day, window=15, step=5)
+        assert frame["start"].tolist() == list(range(0, 40, 5))
+        for row in frame.itertuples():
+            part = rebuilt(study, lambda r, u, v, w=(row.start, row.end): w[0] <= day[u] < w[1])
+            assert row.estimate == pytest.approx(sa.krippendorff_alpha(part).estimate)
+            assert row.n_units == part.n_units
+
+    def test_a_time_for_every_annotation(self):
+        """A unit belongs to the time of its first annotation, and is compared as a whole."""
+        study = sa.simulate(12, 2, 4, rng=3)
+        table = study.to_long()
+        day = table["unit"].str[1:].astype(int) + (table["rater"] == "r2")
+        table["when"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(day, unit="D")
+        alpha = sa.krippendorff_alpha(study)
+        frame = sa.over_time(table, "when", window="60D")
+        assert frame["estimate"].tolist() == pytest.approx([alpha.estimate])
+        table.loc[0, "labels"] = None  # a row without an answer has no say
+        assert sa.over_time(table, "when", window="1D")["n_units"].sum() == 12
+
+    @pytest.mark.parametrize(("n", "step", "window"), [(50, 0.01, 0.05), (11, 0.1, 0.1)])
+    def test_no_unit_falls_between_windows(self, n, step, window):
+        """Windows that follow one another hold every unit once, whatever rounding does."""
+        study = sa.simulate(n, 2, rng=1)
+        at = {unit: k * step for k, unit in enumerate(study.units)}
+        frame = sa.over_time(study, at, window=window)
+        assert frame["n_units"].sum() == n
+        assert frame["end"].tolist()[:-1] == frame["start"].tolist()[1:]
+
+    def test_time_zones(self):
+        """Windows come back in the zone of the times; a mixture of zones and none is refused."""
+        study = walkthrough()
+        start = pd.Timestamp("2026-01-01 00:30", tz="Europe/Berlin")
+        frame = sa.over_time(study, dict.fromkeys(study.units, start), window="1D")
+        assert frame["start"].tolist() == [start]
+        mixed = dict.fromkeys(study.units, start) | {"u1": pd.Timestamp("2026-01-01")}
+        with pytest.raises(sa.SetagreeError, match="all with a time zone or none"):
+            sa.over_time(study, mixed, window="1D")
+
+    def test_dates(self):
+        """Dates as text or Timestamps make windows of days; empty windows have no row."""
+        study = walkthrough()
+        start = pd.Timestamp("2026-01-01")
+        when = {u: start + pd.Timedelta(days=k + 20 * (k > 5)) for k, u in enumerate(study.units)}
+        frame = sa.over_time(study, when, window="7D")
+        text = {u: str(t.date()) for u, t in when.items()}
+        pd.testing.assert_frame_equal(
+            sa.over_time(study, text, window="7D"), frame, check_dtype=False
+        )
+        assert frame["n_units"].sum() == 11
+        assert pd.Timestamp(frame["start"].iloc[0]) == start
+        assert frame["start"].diff().max() > pd.Timedelta("7D")
+        table = study.to_long()
+        table["when"] = table["unit"].map(when)
+        pd.testing.assert_frame_equal(
+            sa.over_time(table, "when", window="7D"), frame, check_dtype=False
+        )
+
+    def test_what_is_refused(self):
+        """Windows that do not fit the times, and too many of them, are sentences."""
+        study = walkthrough()
+        number = {u: k for k, u in enumerate(study.units)}
+        date = dict.fromkeys(study.units, "2026-01-01")
+        for window in (0, -1, "7D", True, None):
+            with pytest.raises(sa.SetagreeError, match="must be a number above 0"):
+                sa.over_time(study, number, window=window)
+        for window in (np.inf, np.nan):
+            with pytest.raises(sa.SetagreeError, match="must be a number above 0"):
+                sa.over_time(study, number, window=window)
+        with pytest.raises(sa.SetagreeError, match="more than 2,000 windows"):
+            sa.over_time(study, number, window=1e-320)
+        with pytest.raises(sa.SetagreeError, match="1 time of 11 are no finite numbers"):
+            sa.over_time(study, number | {"u1": np.inf}, window=1)
+        for window in (7, "soon", "-1D"):
+            with pytest.raises(sa.SetagreeError, match="must be a length of time"):
+                sa.over_time(study, date, window=window)
+        with pytest.raises(sa.SetagreeError, match="neither numbers nor dates"):
+            sa.over_time(study, dict.fromkeys(study.units, "soon"), window="1D")
+        with pytest.raises(sa.SetagreeError, match="would make more than 2,000 windows"):
+            sa.over_time(study, number, window=1, step=0.001)
+
+
+class TestWhatIf:
+    """`what_if`."""
+
+    def test_large_sets_are_checked_once(self, monkeypatch):
+        """45 ratings of large sets over 200 labels: the distance is checked once, not 200 times."""
+        flags = np.random.default_rng(0).random((3, 15, 200)) < 0.5
+        study = sa.Annotations.from_indicators(flags)
+        checks = []
+        check = overlap.check_overlap_function
+        monkeypatch.setattr(
+            overlap, "check_overlap_function", lambda *of: checks.append(1) or check(*of)
+        )
+        frame = sa.what_if(study)
+        assert (frame["change"] == "drop label").sum() == 200
+        assert len(checks) == 1
+
+    def study(self):
+        """Return a study of 40 units with words for labels."""
+        return sa.simulate(40, 4, 3, labels=["joy", "anger", "fear"], missing=0.2, rng=5)
+
+    def changed(self, study, rewrite):
+        """Return the study rebuilt with rewritten answers."""
+        return sa.Annotations.from_triples([(r, u, rewrite(v)) for r, u, v in triples(study)])
+
+    def check(self, row, part, whole):
+        """Check a row against a study built anew."""
+        alpha = sa.krippendorff_alpha(part)
+        compared = sa.compare(alpha, whole, design="same_units")
+        assert row["estimate"] == pytest.approx(alpha.estimate)
+        assert row["standard_error"] == pytest.approx(alpha.standard_error)
+        assert row["difference"] == pytest.approx(compared.difference)
+        assert row["difference_standard_error"] == pytest.approx(compared.standard_error)
+        assert row["p_value"] == pytest.approx(compared.p_value)
+        assert row["n_values"] == alpha.n_values
+        assert row["n_units"] == alpha.n_units
+
+    def test_each_change(self):
+        """Every change equals the coefficient of the study rebuilt that way."""
+        study = self.study()
+        whole = sa.krippendorff_alpha(study)
+        parents = {"anger": "bad", "fear": "bad", "joy": None}
+        frame = sa.what_if(
+            study,
+            merge=[["anger", "fear"]],
+            drop_labels=["joy"],
+            drop_raters=["r2"],
+            parents=parents,
+        )
+        assert frame["change"].iloc[0] == "as it is"
+        assert frame["estimate"].iloc[0] == whole.estimate
+        assert frame["difference"].iloc[1:].is_monotonic_decreasing
+        rows = {row["change"]: row for _, row in frame.iterrows()}
+
+        def lifted(answer):
+            return {"bad" if one in {"anger", "fear"} else one for one in answer}
+
+        self.check(rows["merge"], self.changed(study, lifted), whole)
+        self.check(rows["to parents"], self.changed(study, lifted), whole)
+        self.check(rows["drop label"], self.changed(study, lambda a: a - {"joy"}), whole)
+        self.check(rows["drop rater"], rebuilt(study, lambda r, u, v: r != "r2"), whole)
+        assert rows["merge"]["what"] == "anger + fear"
+        assert rows["to parents"]["what"] == "3 of 3 labels have an entry"
+
+    def test_what_is_tried_unasked(self):
+        """Without a wish, confused pairs are merged, and labels and raters dropped in turn."""
+        frame = sa.what_if(self.study())
+        assert set(frame["change"]) == {"as it is", "merge", "drop label", "drop rater"}
+        assert (frame["change"] == "drop label").sum() == 3
+        assert (frame["change"] == "drop rater").sum() == 4
+        assert (frame["change"] == "merge").sum() == 3
+        two = sa.what_if(sa.simulate(20, 2, rng=1))
+        assert "drop rater" not in set(two["change"])
+
+    def test_distances_that_know_labels(self):
+        """A merged label keeps what the distance knows of its first; what it lacks is said."""
+        study = self.study()
+        parents = {"joy": "good", "anger": "bad", "fear": "bad"}
+        taxonomy = sa.distances.taxonomy(parents)
+        frame = sa.what_if(study, merge=[["anger", "fear"]], distance=taxonomy)
+        merged = self.changed(study, lambda a: {"anger" if x == "fear" else x for x in a})
+        expected = sa.krippendorff_alpha(merged, distance=taxonomy).estimate
+        assert frame["estimate"].iloc[1] == pytest.approx(expected)
+        single = study_of([[{"a", "b"}, {"a"}], [{"a", "b"}, {"a", "b"}], [{"a"}, {"a"}]])
+        known = sa.weights(single, "masi").to_frame(distance=True)
+        frame = sa.what_if(single, distance=known).set_index("what")
+        assert "no row" in frame.loc["a", "reason"]  # without a, {b} is not in the matrix
+        with pytest.raises(sa.SetagreeError, match="drop label a: "):
+            sa.what_if(single, drop_labels=["a"], distance=known)
+
+    def test_a_dropped_rater_takes_values_along(self):
+        """Values that only this rater used are no longer listed."""
+        rows = [("ann", u, "ab"[u % 2]) for u in range(6)] + [
+            ("ben", u, "aabbab"[u]) for u in range(6)
+        ]
+        rows += [("cat", u, "abcdef"[u]) for u in range(6)]
+        study = sa.Annotations.from_triples(rows)
+        frame = sa.what_if(
+            study, drop_raters=["cat"], coefficient="brennan_prediger", distance="nominal"
+        )
+        alone = sa.brennan_prediger(
+            sa.Annotations.from_triples([r for r in rows if r[0] != "cat"]), distance="nominal"
+        )
+        assert frame["estimate"].iloc[1] == pytest.approx(alone.estimate)
+        assert frame["n_values"].iloc[1] == 2
+
+    def test_undefined_as_it_is(self):
+        """Where the coefficient is undefined, so is its difference from itself."""
+        study = study_of([[{"a"}, {"a"}], [{"a"}, {"a"}]])
+        row = sa.what_if(study, drop_labels=["a"]).iloc[0]
+        assert np.isnan(row["difference"])
+
+    def test_labels_that_look_alike(self):
+        """1 and "1" are told apart."""
+        with pytest.warns(sa.SetagreeWarning, match="look alike"):
+            study = study_of([[{1}, {"1"}], [{"1"}, {"1"}]])
+        frame = sa.what_if(study, drop_labels=[1, "1"])
+        assert set(frame["what"]) == {"", "1", "'1'"}
+
+    def test_numbers(self):
+        """Of numbers and categories, raters can be dropped."""
+        study = sa.Annotations.from_triples(
+            [(g, u, (u * 7 + 3 * g) % 5) for u in range(8) for g in range(3)], kind="value"
+        )
+        frame = sa.what_if(study, distance="interval")
+        assert frame["change"].tolist() == ["as it is"] + ["drop rater"] * 3
+        part = rebuilt(study, lambda r, u, v: r != 2)
+        alpha = sa.krippendorff_alpha(part, distance="interval")
+        assert frame.set_index("what").loc["2", "estimate"] == pytest.approx(alpha.estimate)
+
+    def test_what_is_refused(self):
+        """Labels and raters that do not occur, scalars and misread groups are sentences."""
+        study = self.study()
+        with pytest.raises(
+            sa.SetagreeError, match=r"nobody gave the label 'ager'\. Did you mean 'anger'"
+        ):
+            sa.what_if(study, drop_labels=["ager"])
+        with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
+            sa.what_if(study, merge=[["joy", "bliss"]])
+        with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
+            sa.what_if(study, merge=["joy", "fear"])
+        with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
+            sa.what_if(study, merge=[5])
+        with pytest.raises(sa.SetagreeError, match="drop_labels='joy' must be a list"):
+            sa.what_if(study, drop_labels="joy")
+        with pytest.raises(sa.SetagreeError, match="drop_raters='r1' must be a list"):
+            sa.what_if(study, drop_raters="r1")
+        with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
+            sa.what_if(study, drop_labels=[["joy"]])
+        with pytest.raises(sa.SetagreeError, match="no rater"):
+            sa.what_if(study, drop_raters=[["r1"]])
+        with pytest.raises(sa.SetagreeError, match="its own ancestor"):
+            sa.what_if(study, parents={"anger": "fear", "fear": "anger"})
+        with pytest.raises(sa.SetagreeError, match="no rater 'r9'"):
+            sa.what_if(study, drop_raters=["r9"])
+        numbers = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
+        with pytest.raises(sa.SetagreeError, match="values are scalars"):
+            sa.what_if(numbers, drop_labels=["1"])
+        alone = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
+        with pytest.raises(sa.SetagreeError, match="nothing would be left"):
+            sa.what_if(alone, drop_raters=["x"])

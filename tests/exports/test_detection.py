@@ -1,0 +1,243 @@
+"""Which format a file has: exactly one recogniser says yes, or a sentence says why not."""
+
+from __future__ import annotations
+
+import bz2
+import gc
+import gzip
+import json
+import lzma
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from exports import test_json_tools as toy
+
+import setagree as sa
+from setagree.errors import FileError, OptionError
+from setagree.exports import FORMATS
+from setagree.exports import nodes as json_files
+from setagree.exports.detection import detect, format_of_name, peek, recognised
+from setagree.large.opening import find_format, seen_format
+
+MIXED = {(u, r): {"crow"} for u in ("p1", "p2") for r in ("mia", "noa")}
+NAMES = [each.name for each in FORMATS]
+
+
+def test_formats_are_listed():
+    """`formats` lists every reader once, with a title, a basis in words and what it asks."""
+    table = sa.formats()
+    assert table.columns.tolist() == ["name", "title", "basis", "asks"]
+    assert table["name"].tolist() == NAMES
+    assert len(set(NAMES)) == len(NAMES) >= 13
+    assert table["title"].is_unique
+    assert {each.basis for each in FORMATS} <= {"tool", "source", "documented"}
+    hand_made = table.loc[table["name"] == "prodigy", "basis"].item()
+    assert hand_made == "from the documented format, not verified against a live export"
+    assert all(not text or text.endswith(".") for text in table["asks"])
+
+
+@pytest.mark.parametrize("name", toy.WRITERS)
+def test_one_recogniser_says_yes(tmp_path, name):
+    """Of all readers exactly one takes a layout for its own."""
+    found = recognised(peek(toy.write(tmp_path, name)), FORMATS)
+    assert [each.name for each in found] == [name]
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (toy.doccano, "doccano_jsonl"),
+        (lambda folder, truth: toy.doccano(folder, truth, kind="csv"), "doccano_csv"),
+        (toy.sagemaker, "sagemaker"),
+    ],
+)
+def test_one_recogniser_says_yes_to_a_folder(tmp_path, make, name):
+    """Folders, too, are of one kind."""
+    found = recognised(peek(make(tmp_path, toy.TRUTH)), FORMATS)
+    assert [each.name for each in found] == [name]
+
+
+def test_several_are_never_guessed_between(tmp_path):
+    """Where two formats fit, both are named and format= decides."""
+    path = toy.write(tmp_path, "prodigy")
+    twins = [replace(each, name=f"{each.name}_{k}") for k in (1, 2) for each in FORMATS]
+    with pytest.raises(
+        OptionError, match=r"could be 'prodigy_1', 'prodigy_2'; .* format='prodigy_1'"
+    ):
+        detect(path, twins)
+    assert detect(path, FORMATS).name == "prodigy"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "seen"),
+    [
+        ("a.csv", "colour;size\nred;3\n", "a table with the columns 'colour', 'size'"),
+        ("a.json", '[{"colour": 1, "size": [2]}]', "JSON objects with the keys 'colour', 'size'"),
+        ("a.txt", "a text\nof two lines\n", "neither JSON objects nor a table with columns"),
+        ("a.bin", "\0\1", "neither JSON objects nor a table"),
+        ("a.csv", "[1],b\nx,y\n", r"a table with the columns '\[1\]', 'b'"),
+    ],
+)
+def test_an_unknown_file_is_described(tmp_path, name, text, seen):
+    """What no reader knows is described by what was looked at, with the list of formats."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match=f"no format that is known: {seen}") as caught:
+        sa.read(path)
+    assert "setagree.formats()" in str(caught.value)
+
+
+def test_an_unknown_folder_is_described(tmp_path):
+    """A folder is described by its files."""
+    with pytest.raises(FileError, match="a folder of no files"):
+        sa.read(tmp_path)
+    for name in "abcde":
+        (tmp_path / f"{name}.xyz").touch()
+    with pytest.raises(FileError, match=r"a folder of 'a\.xyz', 'b\.xyz', 'c\.xyz' and 2 more"):
+        sa.read(tmp_path)
+
+
+def test_absent_and_odd_files(tmp_path):
+    """What is not there, not regular, or blank is said to be."""
+    toy.write(tmp_path, "prodigy")
+    assert seen_format(tmp_path / "prodgy.json") is None  # that is for who reads tables to say
+    with pytest.raises(FileError, match=r"There is no file .* Did you mean 'prodigy\.json'"):
+        sa.read(tmp_path / "prodgy.json")
+    with pytest.raises(
+        FileError, match=r"There is no file '/nowhere/at/all\.json'\. There is no f"
+    ):
+        sa.read("/nowhere/at/all.json")
+    for odd in ("~nobody-of-this-name/x.json", "a\0b.json"):
+        with pytest.raises(FileError, match="There is no file"):
+            sa.read(odd)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="is a pipe or a device"):
+        sa.read(tmp_path / "pipe")
+    with pytest.raises(FileError, match="is a folder; name a file in it"):
+        sa.read(tmp_path, format="prodigy")
+    (tmp_path / "blank.json").write_text(" \n", encoding="utf-8")
+    for options in ({"format": "prodigy"}, {}):
+        with pytest.raises(FileError, match=r"blank\.json' (is empty|has no format)"):
+            sa.read(tmp_path / "blank.json", **options)
+
+
+def test_damaged_json_is_an_error_at_the_door(tmp_path):
+    """A file called .json that begins like JSON and breaks off is damaged, not unknown."""
+    path = tmp_path / "x.json"
+    path.write_text('[{"id": 1, "data": {', encoding="utf-8")
+    with pytest.raises(FileError, match=r"line 1, column \d+: the JSON is cut off"):
+        sa.read(path)
+    path.write_text('[\n{"id": 1, "data": nothing}]', encoding="utf-8")
+    with pytest.raises(FileError, match="line 2, column 19: this is no JSON"):
+        sa.read(path)
+
+
+def test_a_first_record_longer_than_the_head(tmp_path):
+    """A record beyond the first 64 KiB is read whole before anything is decided."""
+    records = toy.label_studio(toy.TRUTH)
+    records[0]["data"]["text"] = "x" * 100_000
+    path = toy.write(tmp_path, "label_studio_json", records)
+    assert toy.found(sa.read(path)) == toy.answered(toy.TRUTH)
+
+
+def test_compressed_and_encoded(tmp_path):
+    """Compression is looked through; for another encoding the byte that breaks UTF-8 is named."""
+    text = toy.as_lines(toy.prodigy(toy.TRUTH))
+    path = tmp_path / "birds.jsonl.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert toy.found(sa.read(path)) == toy.answered(toy.TRUTH)
+    path.write_bytes(gzip.compress(text.encode())[:-20])
+    for options in ({}, {"format": "prodigy"}):
+        with pytest.raises(FileError, match=r"birds\.jsonl\.gz' is damaged or cut off"):
+            sa.read(path, **options)
+    for kind in (bz2, lzma):
+        path.write_bytes(kind.compress(text.encode()))
+        assert toy.found(sa.read(path)) == toy.answered(toy.TRUTH)
+    latin = tmp_path / "latin.jsonl"
+    rows = toy.hf_sequence({("p1", "mia"): {"grèbe"}, ("p1", "noa"): {"grèbe"}})
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    latin.write_bytes(lines.encode("latin-1"))
+    with pytest.raises(FileError, match=r"is not UTF-8: byte 0xe8 at offset \d+ \(line 1\)"):
+        sa.read(latin)
+    assert sa.read(latin, encoding="latin-1").labels == ("grèbe",)
+    with pytest.raises(FileError, match="is not ascii: byte 0xe8"):
+        sa.read(latin, encoding="ascii")
+    with pytest.raises(OptionError, match="encoding='utf-9' is no text encoding"):
+        sa.read(latin, encoding="utf-9")
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_workbooks_and_parquet(tmp_path, ending):
+    """A table that is no text is recognised by its columns; the door for tables keeps it."""
+    pytest.importorskip("openpyxl" if ending == "xlsx" else "pyarrow")
+    pairs = [(unit, rater, ", ".join(x)) for (unit, rater), x in MIXED.items()]
+    frame = pd.DataFrame(pairs, columns=["unit", "rater", "labels"])
+    path = tmp_path / f"study.{ending}"
+    frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
+    assert detect(path, FORMATS).name == "plain_long"
+    assert toy.found(sa.read(path)) == MIXED
+    assert seen_format(path) is None
+    frame.columns = ["colour", "size", "weight"]
+    frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
+    with pytest.raises(FileError, match="a table with the columns 'colour', 'size', 'weight'"):
+        sa.read(path)
+
+
+def test_unreadable_files(tmp_path, monkeypatch):
+    """An error of the system is a sentence; so is a file that would fill the memory."""
+    path = toy.write(tmp_path, "prodigy")
+    monkeypatch.setattr(json_files, "_MOST_BYTES", 100)
+    with pytest.raises(
+        FileError, match=r"prodigy\.json' has more than 100 bytes of JSON; export p"
+    ):
+        sa.read(path)
+
+    def broken(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", broken)
+    with pytest.raises(FileError, match=r"prodigy\.json' cannot be read: Permission denied"):
+        sa.read(path)
+
+
+def test_names_of_formats(tmp_path):
+    """format= takes the listed names; another is an error with the nearest."""
+    assert format_of_name("lighttag", FORMATS).title == "LightTag, JSON"
+    with pytest.raises(OptionError, match=r"format='label_studio' is unknown; .* Did you mean"):
+        sa.read(tmp_path, format="label_studio")
+    assert find_format(tmp_path, name="sagemaker").name == "sagemaker"
+
+
+def test_a_format_that_is_named_is_not_doubted(tmp_path):
+    """Under format= no recogniser is asked; a wrong name ends in the reader's sentence."""
+    with pytest.raises(FileError, match=r"line 1: no '_input_hash'|line 1: no 'answer'"):
+        sa.read(toy.write(tmp_path, "labelbox"), format="prodigy")
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_reading_leaves_the_collector_as_it_was(tmp_path, was_on):
+    """The garbage collector pauses while a file is read, and goes on as before, errors or not."""
+    good, bad = toy.write(tmp_path, "prodigy"), toy.write(tmp_path, "lighttag", {"examples": 3})
+    usual = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        sa.read(good)
+        assert gc.isenabled() == was_on
+        with pytest.raises(FileError):
+            sa.read(bad, format="lighttag")
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if usual else gc.disable)()
+
+
+@toy.needs_samples
+def test_no_sample_has_two_formats():
+    """Each of the sample exports is recognised by one reader at most."""
+    for path in sorted(toy.SAMPLES.iterdir()):
+        if path.name not in {"README.md", "expected.csv"}:
+            several = {"plain_long", "plain_row_per_label"}
+            found = {each.name for each in recognised(peek(path), FORMATS)}
+            assert len(found) <= 1 or found == several, path.name

@@ -1,0 +1,329 @@
+"""Which column is which: usual names are found, doubt is an error that lists the columns."""
+
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from setagree.errors import DataError
+from setagree.files.columns import (
+    Columns,
+    guess_columns,
+    guess_people,
+    guess_wide_unit,
+    with_missing_ids,
+)
+
+
+def refusal(names, **named):
+    """Return the sentence with which columns are refused."""
+    with pytest.raises(DataError) as caught:
+        guess_columns(names, **named)
+    return str(caught.value)
+
+
+class TestUsualNames:
+    """Names that stand for a role."""
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "unit",
+            "item",
+            "id",
+            "doc",
+            "document",
+            "text",
+            "task",
+            "example",
+            "subject",
+            "sample",
+            "case",
+            "image",
+            "question",
+            "Unit-ID",
+            "doc_id",
+            "documentId",
+            "tweet_id",
+            "task.number",
+            "file_name",
+            "_unit_id",
+            "item_no",
+        ],
+    )
+    def test_unit(self, name):
+        """What was rated goes by many names, in any case, spaced and punctuated in any way."""
+        assert guess_columns([name, "rater", "labels"]).unit == name
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "rater",
+            "annotator",
+            "coder",
+            "worker",
+            "user",
+            "judge",
+            "labeler",
+            "labeller",
+            "reviewer",
+            "WorkerId",
+            "annotator_name",
+            "RATER",
+            "who",
+            "created_by",
+            "user_email",
+        ],
+    )
+    def test_rater(self, name):
+        """So does whoever rated."""
+        assert guess_columns(["unit", name, "labels"]).rater == name
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "labels",
+            "label",
+            "tags",
+            "tag",
+            "categories",
+            "category",
+            "codes",
+            "annotation",
+            "annotations",
+            "answer",
+            "classes",
+            "emotions",
+            "Emotions",
+            "LABELS",
+        ],
+    )
+    def test_labels(self, name):
+        """So do the answers."""
+        found = guess_columns(["unit", "rater", name])
+        assert (found.labels, found.value) == (name, None)
+
+    @pytest.mark.parametrize("name", ["value", "score", "rating", "grade", "severity", "Stars"])
+    def test_value(self, name):
+        """Where nothing is called labels, a score is the answer."""
+        found = guess_columns(["unit", "rater", name])
+        assert (found.labels, found.value) == (None, name)
+
+    def test_labels_before_values(self):
+        """A score beside labels is something else about the answer."""
+        assert guess_columns(["unit", "rater", "score", "tags"]).labels == "tags"
+
+    @pytest.mark.parametrize("name", ["Doc ID", " doc  id", "DOC_ID", "doc.id", "Döc-Id"])
+    def test_spelling_does_not_matter(self, name):
+        """Case, spaces, punctuation and accents are passed over; the name stays as it is."""
+        assert guess_columns([name, "rater", "labels"]).unit == name
+
+    def test_surer_names_first(self):
+        """The word of this library beats other usual words, an identifier beats the text."""
+        names = ["text", "id", "item", "unit", "user", "rater", "label", "labels"]
+        found = guess_columns(names)
+        assert (found.unit, found.rater, found.labels) == ("unit", "rater", "labels")
+        assert guess_columns(["text", "id", "rater_id", "tags"]).unit == "id"
+
+    def test_identifier_before_its_thing(self):
+        """Of a tweet and its id, the id identifies."""
+        names = ["tweet", "tweet_id", "annotator", "annotator_name", "annotator_id", "label"]
+        found = guess_columns(names)
+        assert (found.unit, found.rater) == ("tweet_id", "annotator_id")
+
+    @pytest.mark.parametrize("name", ["annotation_id", "label_id", "answer_id"])
+    def test_an_id_of_an_answer_is_no_answer(self, name):
+        """annotation_id counts rows; it is not taken for labels."""
+        assert guess_columns(["unit", "rater", name, "tags"]).labels == "tags"
+        assert "usual name for the labels" in refusal(["unit", "rater", name])
+
+
+class TestNamed:
+    """Columns that the user names."""
+
+    def test_they_are_taken(self):
+        """A named column is what it is said to be, whatever it is called."""
+        found = guess_columns(["rater", "unit", "x"], unit="rater", rater="unit", labels="x")
+        assert found == Columns("rater", "unit", "x", None, ())
+
+    def test_the_others_are_guessed(self):
+        """What is not named is guessed among the other columns, and the guess is on record."""
+        found = guess_columns(["doc", "who", "tags", "item"], unit="item", value="doc")
+        assert found == Columns("item", "who", None, "doc", ("rater",))
+        assert str(found) == "rater = who"
+
+    def test_guesses_read_well(self):
+        """All guesses print as one line."""
+        assert (
+            str(guess_columns(["doc", "who", "tags"])) == "unit = doc, rater = who, labels = tags"
+        )
+
+    @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
+    def test_absent(self, role):
+        """A named column that is not there: near names and the list of columns."""
+        sentence = refusal(["doc", "who", "tags"], **{role: "tagz"})
+        assert f"no column 'tagz' for the {role}" in sentence
+        assert "'doc', 'who', 'tags'" in sentence
+        assert "Did you mean 'tags'?" in sentence
+
+    def test_one_column_twice(self):
+        """One column cannot be both unit and rater."""
+        assert "unit='doc', rater='doc'" in refusal(["doc", "tags"], unit="doc", rater="doc")
+
+    def test_frozen(self):
+        """The result cannot be changed."""
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            guess_columns(["unit", "rater", "labels"]).unit = "x"
+
+
+class TestDoubt:
+    """Nothing, or more than one thing, fits."""
+
+    @pytest.mark.parametrize(
+        ("names", "role", "rivals"),
+        [
+            (["doc", "item", "rater", "labels"], "unit", "'doc', 'item'"),
+            (["unit", "worker", "reviewer", "labels"], "rater", "'worker', 'reviewer'"),
+            (["unit", "worker_id", "annotator", "tags"], "rater", "'worker_id', 'annotator'"),
+            (["unit", "rater", "tags", "emotions"], "labels", "'tags', 'emotions'"),
+            (["unit", "rater", "score", "grade"], "value", "'score', 'grade'"),
+            (["Unit", "unit", "rater", "tags"], "unit", "'Unit', 'unit'"),
+        ],
+    )
+    def test_ambiguous(self, names, role, rivals):
+        """Two columns that fit equally well: both are named, and the option that decides."""
+        sentence = refusal(names)
+        assert rivals in sentence
+        assert f"{role}='...'" in sentence
+
+    @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
+    def test_nothing(self, role):
+        """No column fits: all are listed, and the option that says which."""
+        names = {"unit": "unit", "rater": "rater", "labels": "labels", role: "xyzzy"}
+        sentence = refusal(names.values())
+        assert f"No column has a usual name for the {role}" in sentence
+        assert f"{role}='...'" in sentence
+        assert "'xyzzy'" in sentence
+
+    def test_misspelt(self):
+        """A name that is nearly a usual one is offered."""
+        assert "Did you mean 'anotator'?" in refusal(["doc", "anotator", "tags"])
+        assert "Did you mean" not in refusal(["doc", "date", "tags"])
+        assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
+
+    def test_the_column_of_another_role_is_not_offered(self):
+        """A usual name for the rater, such as annotator, is no misspelt name for the labels."""
+        for rater in ("annotator", "annotator_id", "rater"):
+            assert "Did you mean" not in refusal(["doc", rater, "x"])
+            assert "Did you mean 'lable_set'?" in refusal(["doc", rater, "lable_set"])
+
+    def test_wide_table(self):
+        """A table without a rater column gets the hint that it may be wide."""
+        assert "--wide" in refusal(["unit", "ann", "bob"])
+        assert "--wide" in refusal(["ann", "bob", "cy"])
+        assert "--wide" not in refusal(["unit", "rater", "joy", "fear"])
+
+    def test_many_columns(self):
+        """A long list of columns is cut."""
+        sentence = refusal([f"x{k}" for k in range(1000)])
+        assert "and 988 more" in sentence
+
+    def test_no_columns(self):
+        """A table without columns has no unit."""
+        assert "usual name for the unit" in refusal([])
+
+
+class TestWideUnit:
+    """The unit column of a table with one column a rater."""
+
+    def frame(self, **columns):
+        """Return a table of text."""
+        return pd.DataFrame(columns, dtype=str)
+
+    @pytest.mark.parametrize("name", ["unit", "Doc ID", "image", "id"])
+    def test_by_name(self, name):
+        """A usual name decides, wherever the column stands."""
+        frame = self.frame(ann=["a", "b"], **{name: ["1", "1"]}, bob=["a", "a"])
+        assert guess_wide_unit(frame) == name
+
+    def test_surest_name(self):
+        """An identifier is preferred to the text it stands for."""
+        frame = self.frame(text=["x", "y"], id=["1", "2"], ann=["a", "b"])
+        assert guess_wide_unit(frame) == "id"
+
+    def test_by_cells(self):
+        """Cells that are all distinct and in no other column identify."""
+        frame = self.frame(ann=["a", "b"], q=["x", "y"], bob=["b", ""])
+        assert guess_wide_unit(frame) == "q"
+
+    def test_index_of_pandas(self):
+        """The nameless first column of a frame that was written with its index identifies."""
+        frame = self.frame(**{"column 1": ["0", "1"], "ann": ["1", "0"], "bob": ["0", "0"]})
+        assert guess_wide_unit(frame) == "column 1"
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            {"ann": ["a", "b"], "bob": ["a", "a"]},
+            {"ann": ["a", "b"], "bob": ["c", "d"]},
+            {"ann": ["a", "b"], "bob": ["c", "d"], "cy": ["e", "f"]},
+            {"ann": ["a", ""], "bob": ["c", "d"], "cy": ["c", "d"]},
+            {"ann": ["a", "b"]},
+            {"ann": []},
+            {},
+        ],
+    )
+    def test_none(self, columns):
+        """Raters who share no answer are not taken for units unless the others do share some."""
+        assert guess_wide_unit(self.frame(**columns)) is None
+
+
+def test_blank_identifiers_are_missing():
+    """Blank text identifies nothing; labels may be blank, and the table that came is unchanged."""
+    frame = pd.DataFrame({"unit": ["u1", "", " "], "labels": ["a", "", " "]}, dtype=str)
+    found = with_missing_ids(frame, ["unit", None, "gone"])
+    assert found["unit"].isna().tolist() == [False, True, True]
+    assert found["labels"].tolist() == ["a", "", " "]
+    assert frame["unit"].tolist() == ["u1", "", " "]
+
+
+def test_a_comment_is_no_unit():
+    """What people remark is never taken for what was rated; a ticket or its reference is."""
+    names = ["Ticket Ref", "Annotated by", "labels", "batch", "created", "comment"]
+    assert guess_columns(names).unit == "Ticket Ref"
+    assert "No column has a usual name for the unit" in refusal(["comment", "rater", "labels"])
+
+
+class TestPeople:
+    """Tables with one row a rater and one column a unit."""
+
+    FORM = ("Timestamp", "Email Address", "Text 1: which?", "Text 2: which?", "Comments")
+
+    def test_guessed(self):
+        """The rater has a usual name; times, comments and other names of raters are no units."""
+        assert guess_people([*self.FORM, "username2"], rater="Email Address") == (
+            "Email Address",
+            ["Text 1: which?", "Text 2: which?", "username2"],
+        )
+        assert guess_people(["who", "email", "q1"], rater="who") == ("who", ["q1"])
+        assert guess_people(self.FORM)[0] == "Email Address"
+
+    def test_named(self):
+        """A pattern picks the units, or the whole name of one."""
+        assert guess_people(self.FORM, units="Text*")[1] == ["Text 1: which?", "Text 2: which?"]
+        assert guess_people(["who", "[a]", "b"], units="[a]")[1] == ["[a]"]
+
+    @pytest.mark.parametrize(
+        ("names", "given", "part"),
+        [
+            (["q1", "q2"], {}, "No column has a usual name for the rater"),
+            (["q1", "q2"], {"rater": "q"}, "There is no column 'q' for the rater"),
+            (["who", "comment"], {}, "No column is called like a unit; the columns are 'who'"),
+            (["who", "q1"], {"units": "Text*"}, "No column fits unit='Text*'"),
+        ],
+    )
+    def test_refused(self, names, given, part):
+        """Without a rater or a unit there is nothing to read."""
+        with pytest.raises(DataError) as caught:
+            guess_people(names, **given)
+        assert part in str(caught.value)

@@ -1,0 +1,548 @@
+"""CSV and TSV files: every cell is text, and what is no table is refused in a sentence."""
+
+import codecs
+import csv
+import gzip
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from setagree.errors import FileError, OptionError, SetagreeError
+from setagree.files import delimited
+from setagree.files import tables as files
+from setagree.files.tables import read_table
+
+TABLE = 'unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,joy\nu2,ann,\nu2,bob,None\n'
+ROWS = [["u1", "ann", "joy, fear"], ["u1", "bob", "joy"], ["u2", "ann", ""], ["u2", "bob", "None"]]
+LIMIT = 16 * 2**20
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write text or bytes to a file in a fresh folder and return its path."""
+
+    def write_file(content, name="study.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return write_file
+
+
+def refusal(path, **options):
+    """Return the sentence with which a file is refused."""
+    with pytest.raises(FileError) as caught:
+        read_table(path, **options)
+    return str(caught.value)
+
+
+class TestCells:
+    """What stands in a cell."""
+
+    def test_every_cell_is_the_text_that_stands_there(self, write):
+        """NA, None, nan, numbers and blanks stay text: a label called None is a label."""
+        text = "a,b,c\nNA,None,nan\nnull,N/A,\n007,1.0,TRUE\n"
+        frame = read_table(write(text))
+        assert frame.to_numpy().tolist() == [
+            ["NA", "None", "nan"],
+            ["null", "N/A", ""],
+            ["007", "1.0", "TRUE"],
+        ]
+        assert all(isinstance(cell, str) for cell in frame.to_numpy().ravel())
+
+    @pytest.mark.parametrize(
+        "cell", ["=cmd()", "<script>", "%s", "{x}", "x" * 10_000, "🙂", "\u202eabc", "a\\b", "'"]
+    )
+    def test_odd_labels_are_labels(self, write, cell):
+        """Formulas, markup, templates, long text, emoji and right-to-left text are only text."""
+        assert read_table(write(f"unit,labels\nu1,{cell}\n"))["labels"].tolist() == [cell]
+
+    def test_quoted_cells(self, write):
+        """A quoted cell may hold the delimiter, doubled quotes and line breaks."""
+        text = 'unit,labels\nu1,"a, ""b"""\nu2,"joy\nfear"\nu3,"x"\n'
+        assert read_table(write(text))["labels"].tolist() == ['a, "b"', "joy\nfear", "x"]
+
+    def test_spaces_stay_in_cells_and_go_from_names(self, write):
+        """Column names are trimmed, so that they can be named; cells are not touched."""
+        frame = read_table(write(" unit , labels\nu1, joy \n"))
+        assert list(frame.columns) == ["unit", "labels"]
+        assert frame["labels"].tolist() == [" joy "]
+
+    def test_rows_are_numbered_from_zero(self, write):
+        """The index is that of a fresh table, whatever the header took up."""
+        assert read_table(write(TABLE)).index.tolist() == [0, 1, 2, 3]
+
+    def test_the_file_is_not_changed(self, write):
+        """Reading leaves the bytes and the time of the file alone."""
+        path = write(TABLE)
+        before = path.read_bytes(), path.stat().st_mtime_ns
+        read_table(path)
+        assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+class TestForms:
+    """Line ends, encodings, compression, paths."""
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("last", [True, False])
+    def test_line_ends(self, write, end, last):
+        """Unix, Windows and old Mac lines, with and without a last line end, are one table."""
+        text = TABLE if last else TABLE.rstrip("\n")
+        assert read_table(write(text.replace("\n", end))).to_numpy().tolist() == ROWS
+
+    @pytest.mark.parametrize(
+        ("encoding", "option"),
+        [
+            ("utf-8", "utf-8"),
+            ("utf-8-sig", "utf-8"),
+            ("utf-8-sig", "utf-8-sig"),
+            ("utf-8", "UTF8"),
+            ("utf-16", "utf-16"),
+            ("utf-16-le", "utf-16-le"),
+            ("latin-1", "latin-1"),
+            ("cp1252", "cp1252"),
+        ],
+    )
+    def test_encodings(self, write, encoding, option):
+        """Text is read as it is spelt, with or without a byte order mark."""
+        path = write("unit,labels\nu1,é\n", encoding=encoding)
+        frame = read_table(path, encoding=option)
+        assert (list(frame.columns), frame["labels"].tolist()) == (["unit", "labels"], ["é"])
+
+    def test_byte_order_mark_of_a_named_byte_order(self, write):
+        """A mark that the encoding leaves in the text is no part of the first name."""
+        path = write(codecs.BOM_UTF16_LE + "unit,labels\nu1,é\n".encode("utf-16-le"))
+        assert list(read_table(path, encoding="utf-16-le").columns) == ["unit", "labels"]
+
+    def test_characters_across_blocks(self, write, monkeypatch):
+        """A character or a line end that two blocks of bytes share is read whole."""
+        monkeypatch.setattr(delimited, "_BLOCK", 3)
+        text = 'unit;labels\r\n"né";"é, 🙂"\r\nn2;\r\n'
+        assert read_table(write(text)).to_numpy().tolist() == [["né", "é, 🙂"], ["n2", ""]]
+
+    @pytest.mark.parametrize("name", ["study.csv.gz", "study.tsv.gz", "study"])
+    def test_gzip(self, write, name):
+        """A table compressed with gzip is read, known by its first bytes."""
+        assert read_table(write(gzip.compress(TABLE.encode()), name)).to_numpy().tolist() == ROWS
+
+    def test_blank_lines_are_no_rows(self, write):
+        """Blank lines, of spaces or none, before, between and after rows do not count."""
+        text = "\n" + TABLE.replace("u2,ann", "\n   \nu2,ann", 1) + "\n\n"
+        assert read_table(write(text)).to_numpy().tolist() == ROWS
+
+    def test_path_may_be_text_or_path(self, write):
+        """A path is given as text or as a path object."""
+        path = write(TABLE)
+        assert read_table(str(path)).equals(read_table(path))
+
+    def test_home_is_expanded(self, write, monkeypatch):
+        """A tilde stands for the home folder, as in pandas."""
+        monkeypatch.setenv("HOME", str(write(TABLE).parent))
+        assert len(read_table("~/study.csv")) == 4
+
+
+class TestDelimiter:
+    """What stands between two columns."""
+
+    @pytest.mark.parametrize("mark", files.DELIMITERS)
+    def test_each_is_found(self, write, mark):
+        """Comma, semicolon, tab and bar are found from the text."""
+        text = f"unit{mark}rater{mark}labels\nu1{mark}ann{mark}joy\n"
+        assert read_table(write(text)).to_numpy().tolist() == [["u1", "ann", "joy"]]
+
+    @pytest.mark.parametrize("mark", files.DELIMITERS)
+    @pytest.mark.parametrize("sep", [*files.DELIMITERS, "#", " "])
+    def test_the_separator_of_labels_is_not_taken_for_it(self, tmp_path, mark, sep):
+        """However many labels the cells hold, the header decides what splits the columns."""
+        path = tmp_path / "study.csv"
+        rows = [["u1", "ann", sep.join("abcdef")], ["u2", "bob", sep.join("ab")], ["u3", "cy", ""]]
+        with path.open("w", newline="") as file:
+            csv.writer(file, delimiter=mark).writerows([["unit", "rater", "labels"], *rows])
+        assert read_table(path).to_numpy().tolist() == rows
+
+    def test_unquoted_labels_with_commas(self, write):
+        """A semicolon file need not quote its commas, not even in a name of the header."""
+        frame = read_table(write("unit;ann;Smith, J.\nu1;a, b;c\nu2;a;b, c, d\n"))
+        assert frame.to_numpy().tolist() == [["u1", "a, b", "c"], ["u2", "a", "b, c, d"]]
+
+    def test_tsv_by_ending(self, write):
+        """The ending .tsv says that tabs split the columns, even where commas would fit better."""
+        path = write("unit, id\tlabels, all\nu1, x\ta, b\n", "study.TSV")
+        assert list(read_table(path).columns) == ["unit, id", "labels, all"]
+
+    def test_tsv_that_is_a_csv(self, write):
+        """Where there is no tab in the header, the ending is not believed."""
+        assert read_table(write(TABLE, "study.tsv")).to_numpy().tolist() == ROWS
+
+    def test_it_can_be_given(self, write):
+        """sep= overrules what the text looks like."""
+        assert list(read_table(write("a^b;c\n1^2;3\n"), sep="^").columns) == ["a", "b;c"]
+
+    def test_one_column(self, write):
+        """Without any delimiter the table has one column."""
+        assert read_table(write("labels\na b\nc\n")).shape == (2, 1)
+
+    @pytest.mark.parametrize("sep", ["", ", ", '"', "\n"])
+    def test_it_is_one_character(self, write, sep):
+        """What cannot stand between columns is refused before anything is read."""
+        with pytest.raises(OptionError, match="cannot stand between columns"):
+            read_table(write(TABLE), sep=sep)
+
+    def test_a_long_sample_is_cut_at_a_line(self, write):
+        """The lines that are looked at are whole ones."""
+        text = "unit;labels\n" + "u1;a,b\n" * 20_000
+        assert read_table(write(text)).shape == (20_000, 2)
+
+
+class TestHeader:
+    """The names of the columns."""
+
+    def test_columns_without_a_name(self, write):
+        """A blank name, as of an index that pandas wrote, becomes the place of the column."""
+        assert list(read_table(write(",ann,\n0,a,x\n1,b,\n")).columns) == [
+            "column 1",
+            "ann",
+            "column 3",
+        ]
+
+    def test_blank_columns_go(self, write):
+        """A column that is blank from its name down is what a trailing delimiter leaves."""
+        assert list(read_table(write("unit,ann,\nu1,a,\nu2,b,\n")).columns) == ["unit", "ann"]
+
+    def test_named_blank_columns_stay(self, write):
+        """A rater who left every cell blank is still a column."""
+        assert list(read_table(write("unit,ann,bob\nu1,a,\nu2,b,\n"))) == ["unit", "ann", "bob"]
+
+    @pytest.mark.parametrize("header", ["unit,labels,labels", "labels,unit,labels ", "a,a,a"])
+    def test_repeated_names(self, write, header):
+        """Two columns of one name are refused, not renamed behind one's back."""
+        assert "several columns called" in refusal(write(f"{header}\n1,2,3\n"))
+
+
+class TestNoTable:
+    """Text that is no table."""
+
+    @pytest.mark.parametrize("content", ["", "\ufeff", "\n\n", "  \n"])
+    def test_nothing_in_it(self, write, content):
+        """A file of 0 bytes, or of a byte order mark or blank lines, is refused."""
+        sentence = refusal(write(content))
+        assert "is empty" in sentence or "nothing else" in sentence or "no rows" in sentence
+
+    @pytest.mark.parametrize("content", ["unit,rater,labels\n", "unit,rater,labels", "unit\n\n"])
+    def test_header_only(self, write, content):
+        """A header without rows is refused."""
+        assert "has a header and no rows" in refusal(write(content))
+
+    @pytest.mark.parametrize(
+        ("row", "found"), [("u3,ann,a,b", "4 cells"), ("u3,ann,a,b,", "5 cells")]
+    )
+    @pytest.mark.parametrize("before", [0, 1, 3])
+    def test_more_cells_than_the_header(self, write, row, found, before):
+        """A row with too many cells, the first one too, is refused by its line number."""
+        lines = ["unit,rater,labels", *["u1,ann,a"] * before, row, "u4,bob,a"]
+        sentence = refusal(write("\n".join(lines) + "\n"))
+        assert f"line {before + 2} has {found}, the header 3" in sentence
+        assert "double quotes" in sentence
+
+    def test_every_row_longer_than_the_header(self, write):
+        """Where pandas would make an index of the surplus, the row is refused."""
+        assert "line 2 has 3 cells, the header 2" in refusal(write("unit,labels\n1,2,3\n4,5,6\n"))
+
+    @pytest.mark.parametrize("row", ["u3,ann", "u3"])
+    @pytest.mark.parametrize("after", ["", "\n", "\nu4,bob,\n"])
+    def test_fewer_cells_than_the_header(self, write, row, after):
+        """A cut-off row is refused: the blank that pandas fills in could be read as an answer."""
+        sentence = refusal(write(f'{TABLE}u2,cy,""\n{row}{after}'))
+        assert "line 7 has" in sentence
+        assert "cut off" in sentence
+
+    def test_line_numbers_count_lines(self, write):
+        """Line breaks in cells and blank lines count, so that the number is that of an editor."""
+        text = 'unit,labels\nu1,"a\nb\nc"\n\nu2,a\nu3,a,b\n'
+        assert "line 7 has 3 cells" in refusal(write(text))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'unit,rater,labels\nu1,ann,a\nu2,ann,"joy\nu3,bob,fear\n',
+            'unit,rater,labels\nu1,ann,a\nu2,ann,"joy\nu2,bob,"fear"\nu3,bob,a\n',
+            'unit,rater,labels\nu1,ann,a\nu2,ann,"joy',
+            'unit,rater,labels\nu1,ann,a\nu2,ann,"joy\n',
+        ],
+    )
+    def test_forgotten_quotes(self, write, text):
+        """A quote that is not closed would swallow rows; it is refused where it opens."""
+        assert "line 3: a quote opens a cell" in refusal(write(text))
+
+    def test_a_quote_inside_an_unquoted_cell_is_text(self, write):
+        """An inch mark is no quote."""
+        frame = read_table(write('unit,labels\nu1,5" wide\nu2,a\n\n'))
+        assert frame["labels"].tolist() == ['5" wide', "a"]
+
+    def test_nul(self, write):
+        """A NUL character is refused by its line."""
+        assert "line 3 has a NUL" in refusal(write(b"unit,labels\nu1,a\nu2,\0b\n"))
+
+    @pytest.mark.parametrize("pad", [0, 5_000_000])
+    def test_not_utf8(self, write, pad):
+        """The byte, its offset and its line are named, and a way out."""
+        start = b"unit,labels\n" + b"u,a\n" * (pad // 4)
+        sentence = refusal(write(start + b"u1,caf\xe9\n"))
+        assert f"byte 0xe9 at offset {len(start) + 6:,}" in sentence
+        assert f"(line {pad // 4 + 2:,})" in sentence
+        assert "encoding='cp1252'" in sentence
+
+    def test_offset_of_a_character_cut_by_a_block(self, write, monkeypatch):
+        """The offset is right where the bad bytes began in the block before."""
+        monkeypatch.setattr(delimited, "_BLOCK", 16)
+        content = b"unit,labels\nu1,\xe2\x82a\n"
+        assert content.index(b"\xe2") == 15
+        assert "byte 0xe2 at offset 15 (line 2)" in refusal(write(content))
+
+    def test_a_character_cut_by_the_end(self, write):
+        """A file that ends inside a character is refused."""
+        assert "byte 0xe2 at offset 15" in refusal(write(b"unit,labels\nu1,\xe2\x82"))
+
+    def test_utf16_is_recognised(self, write):
+        """A file that is UTF-16 by its mark gets that hint."""
+        assert "encoding='utf-16'" in refusal(write("unit,labels\nu1,a\n", encoding="utf-16"))
+
+    def test_another_encoding_that_does_not_fit(self, write):
+        """The encoding that was asked for is the one the sentence names."""
+        assert "is not ascii" in refusal(write("unit,labels\nu1,é\n"), encoding="ascii")
+
+    @pytest.mark.parametrize("name", ["utf8x", "no-such", "hex", "", "rot13", "a\0b"])
+    def test_unknown_encoding(self, write, name):
+        """What is no text encoding is refused."""
+        with pytest.raises(OptionError, match="is no text encoding"):
+            read_table(write(TABLE), encoding=name)
+
+    def test_near_encoding(self, write):
+        """A misspelt encoding gets near matches."""
+        with pytest.raises(OptionError, match="Did you mean 'latin-1'"):
+            read_table(write(TABLE), encoding="latin_11")
+
+
+class TestNoFile:
+    """Paths that are no file of text."""
+
+    def test_missing(self, write):
+        """A file that is not there is refused with near names from its folder."""
+        path = write(TABLE, "ratings_2024.csv")
+        sentence = refusal(path.with_name("rating_2024.csv"))
+        assert "There is no file" in sentence
+        assert "Did you mean 'ratings_2024.csv'?" in sentence
+
+    @pytest.mark.parametrize("name", ["gone/study.csv", "study.csv\0", "x" * 400, "study.csv/x"])
+    def test_paths_that_cannot_be(self, write, name):
+        """No folder, a NUL, a name that is too long, a file for a folder: a sentence each."""
+        assert refusal(write(TABLE).parent / name)
+
+    def test_folder(self, tmp_path):
+        """A folder is refused with the pattern that reads its files."""
+        assert "*.csv" in refusal(tmp_path)
+
+    def test_fifo(self, tmp_path):
+        """A named pipe is refused at once, though nobody writes to it."""
+        os.mkfifo(tmp_path / "pipe")
+        start = time.monotonic()
+        assert "is a pipe or a device" in refusal(tmp_path / "pipe")
+        assert time.monotonic() - start < 10
+
+    @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+    def test_device(self, device):
+        """A device, the endless one too, is refused."""
+        assert "is a pipe or a device" in refusal(device)
+
+    def test_socket(self, tmp_path, monkeypatch):
+        """A socket is refused."""
+        monkeypatch.chdir(tmp_path)
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("socket")
+            assert "is a pipe or a device" in refusal("socket")
+
+    def test_dangling_link(self, tmp_path):
+        """A link to nowhere is a file that is not there."""
+        (tmp_path / "link.csv").symlink_to(tmp_path / "gone.csv")
+        assert "There is no file" in refusal(tmp_path / "link.csv")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+    def test_forbidden(self, write):
+        """A file that may not be read is refused with the reason."""
+        path = write(TABLE)
+        path.chmod(0)
+        assert "Permission denied" in refusal(path)
+
+    def test_zip(self, tmp_path):
+        """A zip archive of several files is refused, whatever it is called."""
+        with zipfile.ZipFile(tmp_path / "study.csv", "w") as archive:
+            archive.writestr("one.csv", TABLE)
+            archive.writestr("two.csv", TABLE)
+        assert "a zip archive of 2 files ('one.csv', 'two.csv')" in refusal(tmp_path / "study.csv")
+
+    def test_a_column_that_begins_like_a_zip(self, write):
+        """A first column called PK is a primary key, not an archive."""
+        assert list(read_table(write("PK,labels\n1,a\n")).columns) == ["PK", "labels"]
+
+    @pytest.mark.parametrize("keep", [12, 40])
+    def test_damaged_gzip(self, write, keep):
+        """A compressed file that was cut off is refused."""
+        content = gzip.compress(TABLE.encode() + os.urandom(500).hex().encode())[:keep]
+        assert "damaged or cut off" in refusal(write(content, "study.csv.gz"))
+
+    def test_corrupt_gzip(self, write):
+        """A compressed file with wrong bytes in the middle is refused."""
+        content = bytearray(gzip.compress(TABLE.encode() * 100))
+        content[20:30] = b"\xff" * 10
+        assert "damaged or cut off" in refusal(write(bytes(content), "study.csv.gz"))
+
+
+class TestSeveral:
+    """Patterns that match several files."""
+
+    def test_pattern(self, write):
+        """The rows of matching files stand in the order of the names."""
+        for number in (2, 1, 3):
+            path = write(f"unit,labels\nu{number},a\n", f"round-{number}.csv")
+        frame = read_table(path.with_name("round-*.csv"))
+        assert frame["unit"].tolist() == ["u1", "u2", "u3"]
+        assert frame.index.tolist() == [0, 1, 2]
+
+    def test_columns_are_aligned_by_name(self, write):
+        """Another order of the columns is the same table."""
+        write("unit,labels\nu1,a\n", "1.csv")
+        path = write("labels;unit\nb;u2\n", "2.csv")
+        frame = read_table(path.with_name("[12].csv"))
+        assert frame.to_numpy().tolist() == [["u1", "a"], ["u2", "b"]]
+
+    def test_different_columns(self, write):
+        """The file whose columns differ is named, and how."""
+        write("unit,labels\nu1,a\n", "1.csv")
+        path = write("unit,tags\nu2,b\n", "2.csv")
+        sentence = refusal(path.with_name("*.csv"))
+        assert "2.csv" in sentence
+        assert "'labels', 'tags'" in sentence
+
+    def test_a_bad_one_is_named(self, write):
+        """A file of several that is no table is the one the sentence is about."""
+        write(TABLE, "1.csv")
+        assert "2.csv" in refusal(write("", "2.csv").with_name("*.csv"))
+
+    def test_no_match(self, write):
+        """A pattern that nothing matches is refused."""
+        assert "No file matches" in refusal(write(TABLE).with_name("round-*.csv"))
+
+    def test_folders_do_not_match(self, write):
+        """A pattern means files: folders that it also matches are passed over."""
+        path = write(TABLE)
+        path.with_name("folder.csv").mkdir()
+        assert len(read_table(path.with_name("*.csv"))) == 4
+
+    def test_brackets_in_a_name(self, write):
+        """A file whose own name looks like a pattern is that file."""
+        assert len(read_table(write(TABLE, "study[1].csv"))) == 4
+
+
+class TestSize:
+    """Lines of any length, memory of a bounded size."""
+
+    def test_longest_line(self, write):
+        """A line beyond the limit is refused by its number."""
+        path = write(b"unit,labels\nu1," + b"a" * (LIMIT + 2**20) + b"\n")
+        assert f"line 2 is longer than {LIMIT:,} characters" in refusal(path)
+
+    def test_a_long_line_is_no_problem(self, write):
+        """A cell of a million characters is only text."""
+        text = f'unit,labels\nu1,"{"a" * 10**6}\n{"b" * 10**6}"\n'
+        assert len(read_table(write(text))["labels"][0]) == 2 * 10**6 + 1
+
+    @pytest.mark.parametrize("compressed", [False, True])
+    def test_endless_line_in_bounded_memory(self, tmp_path, compressed):
+        """A line of 2 GB is refused in an address space in which it could not be held."""
+        path = tmp_path / "long.csv"
+        if compressed:
+            with gzip.open(path, "wb", compresslevel=1) as file:
+                file.write(b"unit,labels\nu1,")
+                for _ in range(64):
+                    file.write(b"a" * 2**20)
+        else:
+            with path.open("wb") as file:
+                file.write(b"unit,labels\nu1,")
+                file.seek(2**31)  # the file has a hole, so that it takes no space
+                file.write(b"a\n")
+        peak = _peak_of_refusal(path, "longer than")
+        small = tmp_path / "small.csv"
+        small.write_bytes(b"unit,labels\nu1,\0\n")
+        assert peak - _peak_of_refusal(small, "NUL") < 150 * 2**20
+
+    def test_endless_line_of_text(self, tmp_path):
+        """The same holds for a line that is all letters."""
+        path = tmp_path / "long.csv"
+        with path.open("wb") as file:
+            file.write(b"unit,labels\nu1,")
+            for _ in range(200):
+                file.write(b"a" * 2**20)
+        small = tmp_path / "small.csv"
+        small.write_bytes(b"unit,labels\nu1,\0\n")
+        assert _peak_of_refusal(path, "longer than") - _peak_of_refusal(small, "NUL") < 150 * 2**20
+
+    def test_the_limit_of_the_csv_module_is_restored(self, write):
+        """The check of doubtful records leaves the csv module as it was."""
+        before = csv.field_size_limit()
+        refusal(write("unit,labels\nu1\n"))
+        assert csv.field_size_limit() == before
+
+
+def _peak_of_refusal(path, word):
+    """Return the peak memory in bytes of a process that refuses a file with a word."""
+    code = (
+        "import resource, sys; from setagree.files.tables import read_table\n"
+        "try: read_table(sys.argv[1])\n"
+        "except ValueError as error: assert sys.argv[2] in str(error), error\n"
+        "else: raise SystemExit('read')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    start = [sys.executable, "-c", code, path, word]
+    env = {**os.environ, "PYTHONPATH": str(Path(files.__file__).parents[2])}
+    run = subprocess.run(start, capture_output=True, text=True, env=env)
+    assert run.returncode == 0, run.stderr
+    return int(run.stdout) * (1 if sys.platform == "darwin" else 1024)
+
+
+def test_random_tables_come_back(tmp_path):
+    """Whatever csv writes, with any delimiter and any cells, is read back cell by cell."""
+    rng = random.Random(7)
+    alphabet = "ab,;|\t\"\n é🙂'#"
+    for trial in range(150):
+        width, mark = rng.randint(2, 5), rng.choice(files.DELIMITERS)
+        cells = [
+            ["".join(rng.choices(alphabet, k=rng.randint(0, 6))) for _ in range(width)]
+            for _ in range(rng.randint(1, 8))
+        ]
+        path = tmp_path / f"{trial}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            header = [f"c{k}" for k in range(width)]
+            csv.writer(file, delimiter=mark).writerows([header, *cells])
+        assert read_table(path, sep=mark).to_numpy().tolist() == cells
+
+
+def test_every_refusal_is_a_setagree_error(tmp_path):
+    """One except clause catches whatever is wrong with a file."""
+    assert issubclass(FileError, SetagreeError)
+    with pytest.raises(SetagreeError):
+        read_table(tmp_path / "gone.csv")
+
+
+def test_same_cells_as_pandas(write):
+    """On a plain table the result is that of pandas told to read text."""
+    path = write(TABLE)
+    expected = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False)
+    pd.testing.assert_frame_equal(read_table(path), expected)

@@ -1,0 +1,766 @@
+"""The bootstrap: resamples against studies written out, intervals against scipy's."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import (
+    DISTANCES,
+    HARD,
+    OUTLIERS,
+    PAIRS,
+    T1,
+    VALUES,
+    as_drawn,
+    estimates,
+    fitting,
+    noisy_rows,
+    one_line,
+    rated_rows,
+    score,
+)
+from scipy import stats
+from small_studies import annotations, numbers, row_lists, text
+
+import setagree as sa
+from setagree.coefficients.replicates import replicates
+from setagree.distances import get_distance
+from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
+from setagree.inference import draws, pairs, two_way
+from setagree.inference.bootstrap import Bootstrap
+from setagree.inference.differences import rows_of_units
+from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.pairs import _pair_losses
+from setagree.inference.two_way import TwoWay
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.scorer import Scorer
+
+every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
+every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
+two_warn = pytest.mark.filterwarnings("ignore:resample='both' of 2 raters")
+
+
+def drawn_alike(name, resample):
+    """Tell whether the coefficient has two raters and only they are drawn, which is refused."""
+    return resample == "raters" and COEFFICIENTS[name].raters == "two"
+
+
+class TestReplicates:
+    """The coefficients as functions of how often each unit counts."""
+
+    @every_pair
+    def test_multiplicities_give_the_estimate(self, name, distance):
+        """Every unit once is the study itself, for every coefficient of the catalogue."""
+        agreement = score(fitting(name, HARD), name, distance)
+        coefficient = COEFFICIENTS[name]
+        case = agreement.case
+        once = np.ones(case.tally.n_units) if coefficient.asks_who else case.tally.multiplicity
+        actual = replicates(case, coefficient.model)(once[None, :])
+        assert actual == pytest.approx([agreement.estimate], rel=1e-13)
+
+    @pytest.mark.parametrize(
+        ("name", "distance"),
+        [(name, distance) for name in COEFFICIENTS for distance in ("hamming", "passonneau_2004")]
+        + [
+            (n, d)
+            for n in COEFFICIENTS
+            if n != "mv_alpha"
+            for d in ("ordinal", "bipolar", "linear")
+        ],
+    )
+    def test_distances_that_depend_on_the_study(self, name, distance):
+        """The same for distances that are scaled by the values in use."""
+        sets = distance in {"hamming", "passonneau_2004"}
+        rows = (
+            HARD if sets else numbers("1 2 2 . / 5 5 4 . / 1 1 1 . / 3 4 . 2 / . 2 . . / 5 5 4 .")
+        )
+        agreement = Scorer(annotations(fitting(name, rows))).score(
+            get_coefficient(name), get_distance(distance)
+        )
+        coefficient, tally = COEFFICIENTS[name], agreement.tally
+        once = np.ones(tally.n_units) if coefficient.asks_who else tally.multiplicity
+        actual = replicates(agreement.case, coefficient.model)(once[None, :])
+        assert actual == pytest.approx([agreement.estimate], rel=1e-13)
+
+    @every_pair
+    def test_a_resample_is_the_study_written_out(self, name, distance):
+        """Each bootstrap estimate is that of the drawn units, written down, coded and scored."""
+        rows = fitting(name, HARD)
+        agreement = score(rows, name, distance)
+        rows = as_drawn(rows, agreement)
+        drawn = next(draw_units(len(rows), 12, np.random.default_rng(5)))
+        by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, distance)
+        result = sa.bootstrap(agreement, n_resamples=12, rng=5)
+        assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: resamples without it are defined, and precise."""
+        agreement = score(rows, name, "interval")
+        rows = as_drawn(rows, agreement)
+        drawn = next(draw_units(len(rows), 30, np.random.default_rng(5)))
+        by_hand = estimates([[rows[i] for i in draw] for draw in drawn], name, "interval")
+        result = sa.bootstrap(agreement, n_resamples=30, rng=5)
+        assert np.isfinite(by_hand).sum() >= 28
+        assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
+
+    @settings(max_examples=30, deadline=None)
+    @given(rows=row_lists(VALUES, units=6, raters=3), seed=st.integers(0, 99))
+    def test_any_resample_of_any_study(self, rows, seed):
+        """The same for any small study; what is undefined when written out is nan, and no more."""
+        rows = rated_rows(rows)
+        drawn = next(draw_units(len(rows), 3, np.random.default_rng(seed)))
+        for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
+            agreement = score(rows, name)
+            if agreement.reason is not None:
+                continue
+            ordered = as_drawn(rows, agreement)
+            by_hand = estimates([[ordered[i] for i in draw] for draw in drawn], name)
+            result = sa.bootstrap(agreement, n_resamples=3, rng=seed)
+            assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
+
+    def test_counts_without_raters(self):
+        """A tally is resampled as the annotations it counts; unit by unit in its own order."""
+        frame = pd.DataFrame({"a": [2, 0, 1, 2, 2], "a, b": [1, 3, 1, 1, 0], "": [0, 0, 1, 0, 0]})
+        tally = sa.Tally.from_counts(frame)
+        rows = text("a a ab / ab ab ab / a ab {} / a a ab / a a .")
+        one = sa.bootstrap(sa.krippendorff_alpha(tally), n_resamples=50, rng=1)
+        two = sa.bootstrap(sa.krippendorff_alpha(annotations(rows)), n_resamples=50, rng=1)
+        assert one.distribution.tolist() == pytest.approx(two.distribution.tolist(), nan_ok=True)
+
+    def test_patterns_without_units(self):
+        """Units known only by their patterns are as many as the patterns say."""
+        known = sa.krippendorff_alpha(annotations(text("a a / b b / a b / b b"))).tally
+        unknown = sa.Tally(
+            known.kind, known.values, known.indptr, known.indices, known.counts, known.multiplicity
+        )
+        rows, n_rows = rows_of_units(sa.krippendorff_alpha(unknown))
+        assert (rows.tolist(), n_rows) == ([0, 1, 1, 2], 3)
+
+    def test_units_by_fractions_are_refused(self):
+        """Half a unit cannot be drawn."""
+        known = sa.krippendorff_alpha(annotations(text("a a / b b / a b"))).tally
+        halves = sa.Tally(
+            known.kind,
+            known.values,
+            known.indptr,
+            known.indices,
+            known.counts,
+            np.array([1, 1.5, 1]),
+        )
+        with pytest.raises(DataError, match="units that count by fractions cannot be resampled"):
+            sa.bootstrap(sa.krippendorff_alpha(halves), rng=1)
+
+
+class TestDraws:
+    """How units are drawn."""
+
+    @settings(max_examples=40, deadline=None)
+    @given(
+        drawn=st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4),
+        rows=st.lists(st.integers(0, 2), min_size=5, max_size=5),
+    )
+    def test_row_weights_count(self, drawn, rows):
+        """How often each row was drawn, one draw after the other."""
+        actual = row_weights(np.array(drawn), np.array(rows), 3)
+        counted = [[sum(rows[i] == row for i in draw) for row in range(3)] for draw in drawn]
+        assert actual.tolist() == counted
+
+    def test_blocks_stay_below_the_limit(self, monkeypatch):
+        """No block has more entries than the limit, unless one draw alone has."""
+        monkeypatch.setattr(draws, "ENTRIES_AT_ONCE", 60)
+        blocks = list(draw_units(10, 20, np.random.default_rng(1)))
+        assert [block.shape for block in blocks] == [(6, 10)] * 3 + [(2, 10)]
+        wide = list(draw_units(10, 3, np.random.default_rng(1), width=100))
+        assert [block.shape for block in wide] == [(1, 10)] * 3
+
+    @two_warn
+    @pytest.mark.parametrize(
+        ("name", "resample"),
+        [
+            (name, resample)
+            for name in COEFFICIENTS
+            for resample in ("units", "raters", "both")
+            if not drawn_alike(name, resample)
+        ],
+    )
+    def test_the_seed_alone_decides(self, monkeypatch, name, resample):
+        """The same seed gives the same numbers, whatever the size of the blocks."""
+        agreement = score(fitting(name, HARD), name, "overlap")
+        whole = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=7).distribution
+        monkeypatch.setattr(draws, "ENTRIES_AT_ONCE", 30)
+        parts = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=7).distribution
+        np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
+        generator = np.random.default_rng(7)
+        again = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=generator)
+        np.testing.assert_array_equal(again.distribution, parts)
+
+    def test_the_seed_decides_for_krippendorffs_method(self, monkeypatch):
+        """The same for the pairs of Krippendorff's method, which has blocks of its own."""
+        alpha = score(HARD, "krippendorff_alpha")
+        with pytest.warns(ResamplingWarning):
+            whole = sa.bootstrap(alpha, n_resamples=30, method="krippendorff", rng=7)
+        monkeypatch.setattr(pairs, "ENTRIES_AT_ONCE", 30)
+        with pytest.warns(ResamplingWarning):
+            parts = sa.bootstrap(alpha, n_resamples=30, method="krippendorff", rng=7)
+        np.testing.assert_allclose(parts.distribution, whole.distribution, rtol=0, atol=1e-14)
+
+    def test_another_seed_gives_other_numbers(self):
+        """Without a seed, or with another, the resamples differ."""
+        alpha = score(noisy_rows(1, units=30, raters=3), "krippendorff_alpha")
+        found = {sa.bootstrap(alpha, n_resamples=5, rng=seed).standard_error for seed in (1, 2)}
+        found |= {sa.bootstrap(alpha, n_resamples=5).standard_error for _ in range(2)}
+        assert len(found) == 4
+
+
+class TestIntervals:
+    """Intervals and standard errors of a distribution."""
+
+    @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+    @every_coefficient
+    def test_equal_scipys(self, name, method):
+        """Percentile, basic and BCa intervals are scipy.stats.bootstrap's on the same estimates.
+
+        scipy is given the estimates as they are, and a statistic that writes the drawn units down
+        and scores them. Both are rounded to 12 decimals, so that ties are ties in scipy, too.
+        """
+        rows = fitting(name, noisy_rows(3, units=14, raters=3, missing=0.1))
+        agreement = score(rows, name)
+        ours = sa.bootstrap(agreement, n_resamples=999, rng=2)
+        assert ours.n_undefined == 0
+        given = SimpleNamespace(bootstrap_distribution=np.round(ours.distribution, 12))
+        theirs = stats.bootstrap(
+            (np.arange(len(rows)),),
+            lambda units: round(estimates([[rows[int(i)] for i in units]], name)[0], 12),
+            n_resamples=0,
+            bootstrap_result=given,
+            confidence_level=0.9,
+            method=method,
+            vectorized=False,
+        )
+        expected = theirs.confidence_interval
+        assert ours.interval(0.9, method=method) == pytest.approx(expected, abs=1e-10)
+        assert ours.standard_error == pytest.approx(theirs.standard_error, rel=1e-10)
+
+    def test_by_hand(self):
+        """Percentile and basic intervals of 0, 1, ..., 100 around an estimate of 60."""
+        result = made_of(np.arange(101.0), estimate=60.0)
+        assert result.interval(0.9, method="percentile") == pytest.approx((5, 95))
+        assert result.interval(0.9, method="basic") == pytest.approx((120 - 95, 120 - 5))
+
+    def test_nothing_is_cut(self):
+        """A basic interval may end above 1, as 2 x .9 - .7 does."""
+        result = made_of(np.linspace(0.7, 1, 101), estimate=0.9)
+        assert result.interval(0.9999999, method="basic")[1] == pytest.approx(1.1, abs=1e-6)
+
+    def test_probability_above(self):
+        """The share of the defined estimates that are above, not at, the threshold."""
+        result = made_of(np.array([0.1, 0.5, 0.5, 0.9, np.nan]), estimate=0.5)
+        assert result.probability_above(0.5) == 0.25
+        assert result.probability_above(0.0) == 1.0
+        assert np.isnan(made_of(np.array([np.nan]), estimate=0.5).probability_above(0.5))
+
+    @pytest.mark.parametrize("values", [[], [0.5], [np.nan, np.nan], [0.5, np.nan]])
+    def test_too_little_for_an_interval(self, values):
+        """Fewer than two defined estimates have no standard error and no interval."""
+        result = made_of(np.array(values), estimate=0.5)
+        assert np.isnan([result.standard_error, *result.interval()]).all()
+
+    def test_bca_of_a_perfect_study(self):
+        """Resamples that are all 1 are no certainty: no interval, no probability, and a reason."""
+        rows = text("a a / b b / c c / a a / b b / c c")
+        result = sa.bootstrap(score(rows, "krippendorff_alpha"), n_resamples=99, rng=1)
+        assert result.standard_error == 0
+        for method in ("BCa", "basic", "percentile"):
+            assert np.isnan(result.interval(method=method)).all()
+        assert np.isnan(result.probability_above(0.8))
+        assert result.interval_reason == "No disagreement was seen in 6 units"
+        assert "(se 0.0000), " in repr(result)
+        assert repr(result).endswith(" undefined. No disagreement was seen in 6 units>")
+
+    def test_resamples_that_are_all_alike(self):
+        """The same where the study itself has a standard error: it says so of the resamples."""
+        result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units", "standard")
+        assert np.isnan(result.interval(method="percentile")).all()
+        assert result.interval_reason == "All resamples came out alike"
+
+    def test_bca_that_cannot_be_computed(self):
+        """All resamples on one side of the estimate: BCa is nan, as scipy has it."""
+        alpha = score(T1, "krippendorff_alpha")
+        for values in (
+            alpha.estimate - np.array([0.1, 0.2]),
+            alpha.estimate + np.array([0.1, 0.2]),
+        ):
+            result = Bootstrap(alpha, values, "units", "standard")
+            assert np.isnan(result.interval(method="BCa")).all()
+
+    def test_bca_without_a_jackknife(self):
+        """Two perfect units leave one value each, so that there is nothing to accelerate by."""
+        result = sa.bootstrap(score(text("a a / b b"), "krippendorff_alpha"), rng=1)
+        assert np.isnan([*result.interval(), *result.interval(method="BCa")]).all()
+
+    def test_bca_is_for_units(self):
+        """BCa has its acceleration from units, so it is refused for anything else."""
+        alpha = score(T1, "krippendorff_alpha")
+        raters = sa.bootstrap(alpha, n_resamples=9, resample="raters", rng=1)
+        with pytest.raises(OptionError, match="needs a standard bootstrap over units"):
+            raters.interval(method="BCa")
+        with pytest.warns(ResamplingWarning):
+            old = sa.bootstrap(alpha, n_resamples=9, method="krippendorff", rng=1)
+        with pytest.raises(OptionError, match="needs a standard bootstrap over units"):
+            old.interval(method="BCa")
+
+    def test_near_the_analytic_standard_error(self):
+        """On 300 units the bootstrap, the jackknife and the linearisation agree within 10 %.
+
+        The bootstrap has an error of 1 / sqrt(2 x 999) = 2.2 %; the rest is of order 1 / n.
+        """
+        rows = noisy_rows(8, units=300, raters=3, missing=0.1)
+        for name in ("krippendorff_alpha", "fleiss_kappa", "gwet_ac", "conger_kappa"):
+            agreement = score(rows, name)
+            se = agreement.standard_error
+            assert sa.bootstrap(agreement, n_resamples=999, rng=1).standard_error == pytest.approx(
+                se, rel=0.1
+            )
+            assert sa.jackknife(agreement).standard_error == pytest.approx(se, rel=0.05)
+
+    def test_mv_alpha_has_intervals_by_resampling(self):
+        """mv-alpha has no analytic standard error; its jackknife and bootstrap agree."""
+        mv = score(noisy_rows(8, units=100, raters=3), "mv_alpha", "overlap")
+        result = sa.bootstrap(mv, n_resamples=400, rng=1)
+        assert np.isnan(mv.standard_error)
+        assert result.standard_error == pytest.approx(sa.jackknife(mv).standard_error, rel=0.15)
+        low, high = result.interval(method="BCa")
+        assert low < mv.estimate < high
+
+
+def made_of(values, *, estimate, resample="units"):
+    """Return a bootstrap with these numbers."""
+    agreement = SimpleNamespace(estimate=estimate, coefficient="x", distance="d")
+    return Bootstrap(agreement, np.asarray(values, dtype=float), resample, "standard")
+
+
+class TestUndefined:
+    """Resamples in which the coefficient does not exist."""
+
+    @pytest.mark.parametrize("n_resamples", [1, 200])
+    def test_counted_exactly(self, n_resamples):
+        """A resample of units {a a}, {b b} that draws one of them alone has one value: nan."""
+        drawn = next(draw_units(2, n_resamples, np.random.default_rng(3)))
+        alone = int((drawn[:, 0] == drawn[:, 1]).sum())
+        result = sa.bootstrap(
+            score(text("a a / b b"), "krippendorff_alpha"), n_resamples=n_resamples, rng=3
+        )
+        assert result.n_undefined == alone == np.isnan(result.distribution).sum()
+        assert len(result.distribution) == n_resamples
+        assert result.to_frame()["n_undefined"].item() == alone
+        assert f"{n_resamples:,} resamples, {alone} undefined" in repr(result)
+
+    @pytest.mark.parametrize(
+        ("rows", "reason"),
+        [
+            ("a b", "there is only one unit"),
+            ("a a / a a", "only one value was used"),
+            ("a . / . b", "no unit has two ratings"),
+            ("a / b", "there is only one rater"),
+        ],
+    )
+    @pytest.mark.parametrize("resample", ["units", "raters", "both"])
+    def test_an_undefined_study_has_no_interval(self, rows, reason, resample):
+        """Where the estimate is nan, no resample makes it a number with an interval."""
+        with pytest.warns(UndefinedAgreementWarning, match=reason):
+            alpha = sa.krippendorff_alpha(annotations(text(rows)))
+        result = sa.bootstrap(alpha, n_resamples=20, resample=resample, rng=1)
+        assert result.n_undefined == 20
+        assert np.isnan([*result.interval(), *result.interval(method="basic")]).all()
+        assert np.isnan([result.standard_error, result.probability_above(0)]).all()
+
+
+class TestTables:
+    """A table is resampled as one."""
+
+    def table(self):
+        """Return a table of rows by pattern and by unit."""
+        names = ["krippendorff_alpha", "conger_kappa", "fleiss_kappa"]
+        return sa.agreement(annotations(HARD), coefficient=names, distance=["masi", "nominal"])
+
+    @pytest.mark.parametrize("resample", ["units", "raters", "both"])
+    def test_differences_are_paired(self, resample):
+        """Each row has the estimates it has alone with that seed: all rows share their draws."""
+        table = self.table()
+        result = sa.bootstrap(table, n_resamples=60, resample=resample, rng=4)
+        for agreement in table:
+            alone = sa.bootstrap(agreement, n_resamples=60, resample=resample, rng=4)
+            row = result[agreement.coefficient, agreement.distance]
+            np.testing.assert_array_equal(row.distribution, alone.distribution)
+
+    def test_the_distribution_of_a_difference(self):
+        """Masi minus nominal, resample by resample, is what the drawn units written out give."""
+        table = self.table()
+        result = sa.bootstrap(table, n_resamples=15, rng=4)
+        rows = as_drawn(HARD, table["conger_kappa", "masi"])
+        drawn = next(draw_units(len(rows), 15, np.random.default_rng(4)))
+        studies = [[rows[i] for i in draw] for draw in drawn]
+        by_hand = np.subtract(
+            estimates(studies, "conger_kappa", "masi"),
+            estimates(studies, "conger_kappa", "nominal"),
+        )
+        actual = (
+            result["conger_kappa", "masi"].distribution
+            - result["conger_kappa", "nominal"].distribution
+        )
+        assert actual.tolist() == pytest.approx(by_hand.tolist(), abs=1e-12, nan_ok=True)
+
+    def test_rows(self):
+        """As many rows as the table, in its order, found by name."""
+        result = sa.bootstrap(self.table(), n_resamples=20, rng=4)
+        frame = result.to_frame(level=0.5)
+        assert len(result) == len(frame) == 6
+        assert frame["distance"].tolist() == ["masi", "nominal"] * 3
+        assert frame["low"].iloc[0] == result["krippendorff_alpha", "masi"].interval(0.5)[0]
+        assert repr(result) == "<BootstrapTable of 6 coefficients over units, 20 resamples>"
+        with pytest.raises(KeyError, match=r"no row \('alpha', 'masi'\); the rows are \[\('kripp"):
+            result["alpha", "masi"]
+
+    def test_as_text(self):
+        """Printed, it is a table that shows the numbers: a line for each row below its name."""
+        result = sa.bootstrap(self.table(), n_resamples=20, rng=4)
+        head, blank, names, *lines = str(result).splitlines()
+        assert (head, blank, len(lines)) == (repr(result), "", 6)
+        assert {"estimate", "standard_error", "low", "high", "n_undefined"} <= set(names.split())
+        assert f"{result.rows[0].agreement.estimate:.4f}" in lines[0]
+
+    def test_rows_of_several_studies_are_refused(self):
+        """A table put together from studies with other units cannot be resampled as one."""
+        one, two = (score(rows, "fleiss_kappa") for rows in (HARD, T1))
+        with pytest.raises(DataError, match="rows of a table must stand on the same units"):
+            sa.bootstrap(sa.AgreementTable((one, two), 0.95, 0), n_resamples=5)
+
+
+def slow_two_way(rows, name, distance, m, w):
+    """Score m[i] copies of unit i rated by w[g] copies of rater g, from the definition.
+
+    A pair of ratings of one unit is compared where its raters are different people. Written out
+    over the copies, with plain loops.
+    """
+    d = DISTANCES[distance]
+    units = [
+        [(g, x) for g, x in enumerate(row) if x is not None for _ in range(w[g])]
+        for row, times in zip(rows, m, strict=True)
+        for _ in range(times)
+    ]
+    compared = [
+        [(x, y) for (g, x), (h, y) in itertools.permutations(unit, 2) if g != h] for unit in units
+    ]
+    pairable = [(unit, pairs) for unit, pairs in zip(units, compared, strict=True) if pairs]
+    if not pairable:
+        return np.nan
+    means = [np.mean([d(x, y) for x, y in pairs]) for _, pairs in pairable]
+    alpha_like = name in {"krippendorff_alpha", "mv_alpha"}
+    shown = pairable if alpha_like else [unit for unit in units if unit]
+    if len(shown) == 1 and name not in {"brennan_prediger", "percent_agreement"}:
+        return np.nan
+    sizes = [len(unit) if alpha_like else 1 for unit, _ in pairable]
+    observed = np.average(means, weights=sizes)
+    expected = slow_chance(name, d, [u for u in units if u], [unit for unit, _ in pairable])
+    return 1 - observed / expected if expected > 1e-14 else np.nan
+
+
+def slow_chance(name, d, rated, pairable):
+    """Return the chance disagreement over rated units, or over pairable ones for the alphas."""
+    K = VALUES
+    if name == "percent_agreement":
+        return 1.0
+    if name == "brennan_prediger":
+        return np.mean([d(x, y) for x in K for y in K])
+    if name == "krippendorff_alpha":
+        pool = [(i, g, x) for i, unit in enumerate(pairable) for g, x in unit]
+        # A rating and the copies that its rater's other draws made of it are no pair.
+        others = [(x, y) for (i, g, x) in pool for (j, h, y) in pool if (i, g) != (j, h)]
+        return np.mean([d(x, y) for x, y in others])
+    if name == "mv_alpha":
+        pool = [x for unit in pairable for _, x in unit]
+        shares = {s: np.mean([len(x) == s for x in pool]) for s in map(len, pool)}
+        redrawn = {(s, t): float(reference.redrawn(pool, s, t, d)) for s in shares for t in shares}
+        return sum(shares[s] * shares[t] * redrawn[s, t] for s, t in redrawn)
+    if name in {"conger_kappa", "cohen_kappa"}:
+        given = [[x for unit in rated for h, x in unit if h == g] for g in range(4)]
+        w = [max((sum(h == g for h, _ in unit) for unit in rated), default=0) for g in range(4)]
+        people = [g for g in range(4) if given[g]]
+        means = {
+            (g, h): np.mean([d(x, y) for x in given[g] for y in given[h]])
+            for g, h in itertools.permutations(people, 2)
+        }
+        weight = [w[g] * w[h] for g, h in means]
+        return np.average(list(means.values()), weights=weight) if means else 0.0
+    pi = {k: np.mean([np.mean([x == k for _, x in unit]) for unit in rated]) for k in K}
+    if name == "gwet_ac":
+        credit = sum(1 - d(x, y) for x in K for y in K)
+        return 1 - credit / (len(K) * (len(K) - 1)) * sum(p * (1 - p) for p in pi.values())
+    assert name in {"fleiss_kappa", "scott_pi"}, f"{name} needs a slow loop of its own"
+    return sum(pi[k] * pi[l] * d(k, l) for k in K for l in K)
+
+
+class TestRaters:
+    """Raters, or raters and units, drawn with replacement."""
+
+    @two_warn
+    @pytest.mark.parametrize(
+        ("name", "distance", "resample"),
+        [
+            (name, distance, resample)
+            for name, distance in PAIRS
+            for resample in ("raters", "both")
+            if not drawn_alike(name, resample)
+        ],
+    )
+    def test_equal_the_slow_loop(self, monkeypatch, name, distance, resample):
+        """Every estimate is that of the drawn raters and units, written out from the definition."""
+        drawn = []
+        counts = two_way._counts
+
+        def spied(n, generator):
+            drawn.append(counts(n, generator))
+            return drawn[-1]
+
+        monkeypatch.setattr(two_way, "_counts", spied)
+        rows = fitting(name, HARD)
+        agreement = score(rows, name, distance)
+        result = sa.bootstrap(agreement, n_resamples=12, resample=resample, rng=6)
+        n_units = len(rows)
+        w = [row for row in drawn if len(row) < n_units]
+        m = [row for row in drawn if len(row) == n_units] or [np.ones(n_units)] * 12
+        by_hand = [
+            slow_two_way(rows, name, distance, mb.astype(int), wb.astype(int))
+            for mb, wb in zip(m, w, strict=True)
+        ]
+        assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+        assert np.isfinite(by_hand).any()
+
+    @settings(max_examples=12, deadline=None)
+    @given(
+        m=st.lists(st.integers(0, 3), min_size=9, max_size=9),
+        w=st.lists(st.integers(0, 3), min_size=4, max_size=4),
+    )
+    def test_any_weights(self, m, w):
+        """The same for any copies of units and raters."""
+        for name in ("krippendorff_alpha", "conger_kappa", "fleiss_kappa"):
+            loaded = TwoWay(score(HARD, name), annotations(HARD))
+            actual = loaded.estimate(np.array(m, dtype=float), np.array(w, dtype=float))
+            by_hand = slow_two_way(HARD, name, "masi", m, w)
+            assert actual == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @every_coefficient
+    def test_everybody_once_is_the_study(self, name):
+        """Without copies, drawing raters changes nothing."""
+        rows = fitting(name, HARD)
+        agreement = score(rows, name)
+        loaded = TwoWay(agreement, annotations(rows))
+        once = loaded.estimate(np.ones(len(rows)), np.ones(len(rows[0])))
+        assert once == pytest.approx(agreement.estimate, rel=1e-13)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """Without the unit of an outlier, both raters once, it is the study without the unit."""
+        loaded = TwoWay(score(rows, name, "interval"), annotations(rows))
+        m = np.array([i != 5 for i in range(len(rows))], dtype=float)
+        by_hand = score(rows[:5] + rows[6:], name, "interval").estimate
+        assert loaded.estimate(m, np.ones(2)) == pytest.approx(by_hand, abs=1e-10)
+
+    def test_copies_of_one_rater_are_never_compared(self):
+        """Two raters who always differ do so in every resample that has both of them, or none."""
+        percent = sa.percent_agreement(annotations(text("a b / b c / c a")), distance="nominal")
+        with pytest.warns(ResamplingWarning, match="the spread is that of the units alone"):
+            result = sa.bootstrap(percent, n_resamples=100, resample="both", rng=1)
+        assert set(result.defined) == {0.0}
+        # Each of the two draws takes one of two raters: half of the resamples are one rater.
+        assert result.n_undefined == pytest.approx(50, abs=4 * 5)
+
+    def test_raters_must_be_known(self):
+        """A tally does not know its raters."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
+        alpha = sa.krippendorff_alpha(tally)
+        for resample in ("raters", "both"):
+            with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
+                sa.bootstrap(alpha, resample=resample)
+
+
+class TestKrippendorffsMethod:
+    """The algorithm of 2006: pairs of ratings drawn as if they were independent."""
+
+    def test_the_list_of_pairs(self):
+        """Units {a a}, {a b b}, nominal: pairs aa; ab, ab, bb.
+
+        N = 5, De = 2 x 3 x 2 / (5 x 4) = 3/5; an unequal pair of the second unit costs
+        2 / ((3 - 1) x 5 x 3/5) = 1/3, so that all pairs leave 1 - 2/3 = 1/3 = alpha.
+        """
+        alpha = sa.krippendorff_alpha(annotations(text("a a . / a b b")), distance="nominal")
+        assert sorted(_pair_losses(alpha).tolist()) == pytest.approx([0, 0, 1 / 3, 1 / 3])
+        assert alpha.estimate == pytest.approx(1 / 3)
+
+    @pytest.mark.parametrize("distance", [d for d in DISTANCES if d != "interval"])
+    def test_all_pairs_give_alpha(self, distance):
+        """One of each pair leaves alpha, repeated patterns and singly rated units included."""
+        alpha = score(HARD, "krippendorff_alpha", distance)
+        losses = _pair_losses(alpha)
+        # 9 units with 3, 2, 3, 3, 3, 1, 3, 1, 4 ratings.
+        assert len(losses) == 3 + 1 + 3 + 3 + 3 + 0 + 3 + 0 + 6
+        assert 1 - losses.sum() == pytest.approx(alpha.estimate, rel=1e-13)
+
+    def test_its_mean_is_alpha(self):
+        """The mean of the resamples is alpha within four standard errors; and it warns."""
+        alpha = score(HARD, "krippendorff_alpha")
+        with pytest.warns(ResamplingWarning, match="in only 66-86% of studies with 3 to 5 raters"):
+            result = sa.bootstrap(alpha, n_resamples=4000, method="krippendorff", rng=1)
+        error = result.standard_error / np.sqrt(4000)
+        assert result.distribution.mean() == pytest.approx(alpha.estimate, abs=4 * error)
+
+    def test_what_can_come_out(self):
+        """Four pairs of losses 0, 0, 1/3, 1/3: alpha is 1 - k/3, k binomial (4, 1/2)."""
+        alpha = sa.krippendorff_alpha(annotations(text("a a . / a b b")), distance="nominal")
+        with pytest.warns(ResamplingWarning):
+            result = sa.bootstrap(alpha, n_resamples=4096, method="krippendorff", rng=2)
+        found = np.bincount(np.rint((1 - result.distribution) * 3).astype(int), minlength=5)
+        expected = 256 * np.array([1, 4, 6, 4, 1])
+        assert (np.abs(found - expected) < 4 * np.sqrt(expected)).all()
+
+    def test_too_narrow(self):
+        """Its interval is narrower than that over units, which is why it warns."""
+        alpha = score(noisy_rows(2, units=50, raters=4), "krippendorff_alpha")
+        with pytest.warns(ResamplingWarning):
+            old = sa.bootstrap(alpha, n_resamples=500, method="krippendorff", rng=1)
+        assert old.standard_error < 0.9 * sa.bootstrap(alpha, rng=1).standard_error
+
+    def test_undefined(self):
+        """One value only: every resample is nan."""
+        alpha = score(text("a a / a a"), "krippendorff_alpha")
+        with pytest.warns(ResamplingWarning):
+            result = sa.bootstrap(alpha, n_resamples=10, method="krippendorff", rng=1)
+        assert result.n_undefined == 10
+
+    def test_refusals(self):
+        """It is for alpha, for whole counts, and draws neither raters nor units."""
+        alpha, kappa = (score(HARD, name) for name in ("krippendorff_alpha", "fleiss_kappa"))
+        with pytest.raises(OptionError, match="redraws pairs of ratings; drop resample="):
+            sa.bootstrap(alpha, resample="raters", method="krippendorff")
+        with (
+            pytest.warns(ResamplingWarning),
+            pytest.raises(OptionError, match="for krippendorff_alpha alone"),
+        ):
+            sa.bootstrap(kappa, method="krippendorff")
+        halves = pd.DataFrame({"a": [0.5, 2, 1.5], "b": [1.5, 0, 2]})
+        with (
+            pytest.warns(ResamplingWarning),
+            pytest.raises(DataError, match="counts that are fractions make no list of pairs"),
+        ):
+            sa.bootstrap(sa.krippendorff_alpha(sa.Tally.from_counts(halves)), method="krippendorff")
+
+
+class TestResult:
+    """What comes back."""
+
+    def test_frame(self):
+        """One row with the estimate, the standard error and the interval, and which one it is."""
+        alpha = score(T1, "krippendorff_alpha")
+        result = sa.bootstrap(alpha, n_resamples=100, rng=1)
+        low, high = result.interval(0.8)
+        assert result.to_frame(level=0.8).to_dict("records") == [
+            {
+                "coefficient": "krippendorff_alpha",
+                "distance": "masi",
+                "estimate": alpha.estimate,
+                "standard_error": result.standard_error,
+                "low": low,
+                "high": high,
+                "interval_method": "BCa",
+                "resample": "units",
+                "method": "standard",
+                "n_resamples": 100,
+                "n_undefined": 0,
+            }
+        ]
+        one = result.to_frame(method="basic").iloc[0]
+        assert (one["low"], one["high"]) == result.interval(method="basic")
+        assert one["interval_method"] == "basic"
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, "BCa"),
+            ({"resample": "raters"}, "percentile"),
+            ({"resample": "both"}, "percentile"),
+            ({"method": "krippendorff"}, "percentile"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
+    def test_the_default_interval(self, options, expected):
+        """BCa where there is one, which is over units with plain draws; elsewhere percentile."""
+        result = sa.bootstrap(score(T1, "krippendorff_alpha"), n_resamples=50, rng=1, **options)
+        assert result.default_method == expected
+        assert result.interval() == result.interval(method=expected)
+        assert result.to_frame()["interval_method"].item() == expected
+
+    def test_repr(self):
+        """One line that says what, over what, how sure, from how many."""
+        result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5, resample="both")
+        assert one_line(result)
+        assert repr(result) == (
+            "<Bootstrap of x [d] over both: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756), "
+            "40 resamples, 0 undefined>"
+        )
+
+    def test_the_study_is_left_alone(self):
+        """Neither the estimate nor the multiplicities change."""
+        alpha = score(HARD, "krippendorff_alpha")
+        before = alpha.tally.multiplicity.copy()
+        sa.bootstrap(alpha, n_resamples=10, rng=1)
+        assert (alpha.tally.multiplicity == before).all()
+
+
+class TestRefusals:
+    """What is asked for wrongly."""
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"n_resamples": 0}, "n_resamples=0 must be a whole number of 1 or more"),
+            ({"n_resamples": 10.0}, "n_resamples=10.0 must be a whole number"),
+            ({"n_resamples": True}, "n_resamples=True must be a whole number"),
+            ({"resample": "unit"}, "resample='unit' is unknown; use .* Did you mean 'units'"),
+            ({"method": "efron"}, "method='efron' is unknown; use 'standard', 'krippendorff'"),
+            ({"rng": "seed"}, "rng='seed' is neither a seed of 0 or more nor a Generator"),
+            ({"rng": -1}, "rng=-1 is neither a seed of 0 or more nor a Generator"),
+        ],
+    )
+    def test_options(self, options, said):
+        """An option out of range is named with its value."""
+        with pytest.raises(OptionError, match=said):
+            sa.bootstrap(score(T1, "fleiss_kappa"), **options)
+
+    def test_no_agreement(self):
+        """A study is no agreement; the sentence says what is."""
+        said = "an Annotations is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
+        with pytest.raises(DataError, match=re.escape(said)):
+            sa.bootstrap(annotations(T1))
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"level": 95}, "level=95 must lie between 0 and 1"),
+            ({"level": 0.0}, "level=0.0 must lie"),
+            ({"method": "bca"}, "method='bca' is unknown; use 'percentile', 'basic', 'BCa'"),
+        ],
+    )
+    def test_intervals(self, options, said):
+        """So is an unknown kind of interval, or a level in percent."""
+        result = made_of(np.arange(10.0), estimate=5)
+        with pytest.raises(OptionError, match=said):
+            result.interval(**options)

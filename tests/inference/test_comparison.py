@@ -1,0 +1,674 @@
+"""Comparisons: the differences of coefficients, against scipy's and statsmodels' tests."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import HARD, T1, T2, estimates, noisy_rows, one_line, score
+from scipy import stats
+from small_studies import annotations, text, triples
+
+import setagree as sa
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SimilarLabelsWarning,
+    UndefinedAgreementWarning,
+)
+from setagree.inference import comparison
+from setagree.inference.comparison import Comparison, holm
+from setagree.inference.designs import _plain
+from setagree.inference.differences import unit_places
+
+COLUMNS = [
+    "first",
+    "second",
+    "difference",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "n_undefined",
+    "n_shared",
+    "p_holm",
+]
+ROWS = noisy_rows(4, units=40, raters=3)
+HOLES = noisy_rows(5, units=40, raters=3, missing=0.3)
+
+
+def renamed(rows, prefix):
+    """Code rows under other names of the units."""
+    return sa.Annotations.from_triples([(g, prefix + i, x) for g, i, x in triples(rows)])
+
+
+KINDS = (int, str)
+
+
+def score_part(name, study, distance):
+    """Return a coefficient by name."""
+    return sa.agreement(study, coefficient=name, distance=distance).rows[0]
+
+
+def part(rows, units):
+    """Code some of the rows under the names that all of them would have."""
+    kept = {f"u{i}" for i in units}
+    return sa.Annotations.from_triples([t for t in triples(rows) if t[1] in kept])
+
+
+class TestSameUnits:
+    """Coefficients of the same units."""
+
+    @pytest.mark.parametrize(
+        ("one", "two"),
+        [
+            (("fleiss_kappa", "masi"), ("fleiss_kappa", "nominal")),
+            (("fleiss_kappa", "masi"), ("gwet_ac", "masi")),
+            (("conger_kappa", "matrix"), ("percent_agreement", "callback")),
+            (("krippendorff_alpha", "masi"), ("krippendorff_alpha", "nominal")),
+        ],
+    )
+    @pytest.mark.parametrize("rows", [ROWS, HOLES], ids=["complete", "missing"])
+    def test_equals_the_t_test_of_the_differences(self, one, two, rows):
+        """t, p and interval are those of scipy's t test of x_i1 - x_i2, with n - 1 degrees.
+
+        The linearised values of alpha have another mean than alpha itself (a term of 1 / N): there
+        the interval has the width of the t test's, around the difference of the estimates.
+        """
+        a, b = (score(rows, *names) for names in (one, two))
+        gaps = a.influence.to_numpy() - b.influence.to_numpy()
+        test = stats.ttest_1samp(gaps, 0.0)
+        low, high = test.confidence_interval(0.9)
+        result = sa.compare(a, b, level=0.9)
+        assert result.design == "same_units"
+        assert result.difference == a.estimate - b.estimate
+        assert result.standard_error == pytest.approx(gaps.std(ddof=1) / math.sqrt(len(gaps)))
+        off = result.difference - gaps.mean()
+        assert result.interval() == pytest.approx((low + off, high + off), abs=1e-12)
+        t = abs(result.difference) / result.standard_error
+        assert result.p_value == pytest.approx(2 * stats.t.sf(t, len(gaps) - 1), rel=1e-9)
+        if one[0] != "krippendorff_alpha":
+            assert off == pytest.approx(0, abs=1e-12)
+            assert result.p_value == pytest.approx(test.pvalue, rel=1e-9)
+
+    def test_other_answers_to_the_same_units(self):
+        """Two groups of raters, or two versions of guidelines: units are matched by their names.
+
+        The second study lists its units in another order.
+        """
+        other = noisy_rows(9, units=40, raters=2)
+        backwards = sa.Annotations.from_triples(triples(other)[::-1])
+        a, b = score(ROWS, "fleiss_kappa"), sa.fleiss_kappa(backwards)
+        gaps = a.influence - b.influence.loc[a.influence.index]
+        result = sa.compare(a, b)
+        assert result.design == "same_units"
+        assert result.p_value == pytest.approx(stats.ttest_1samp(gaps, 0.0).pvalue, rel=1e-9)
+
+    def test_a_unit_that_one_of_them_does_not_count(self):
+        """Alpha drops units with one rating; there its deviation is 0, Fleiss' is not.
+
+        psi_i = (x_i - mean) / sqrt(n (n - 1)) with the mean and n of each; SE² = sum of squares.
+        """
+        alpha, kappa = score(HOLES, "krippendorff_alpha"), score(HOLES, "fleiss_kappa")
+        assert len(alpha.influence) < len(kappa.influence)
+        total = 0.0
+        for unit in kappa.influence.index:
+            psi = [
+                (x[unit] - x.mean()) / math.sqrt(len(x) * (len(x) - 1)) if unit in x.index else 0.0
+                for x in (alpha.influence, kappa.influence)
+            ]
+            total += (psi[0] - psi[1]) ** 2
+        result = sa.compare(alpha, kappa)
+        assert result.standard_error == pytest.approx(math.sqrt(total))
+        t = abs(result.difference) / math.sqrt(total)
+        assert result.p_value == pytest.approx(2 * stats.t.sf(t, len(kappa.influence) - 1))
+
+    def test_alone(self):
+        """Beside a coefficient without spread the standard error is one's own."""
+        a = score(ROWS, "fleiss_kappa")
+        still = replace(a, parts=replace(a.parts, influence=np.zeros(len(a.parts.influence))))
+        assert sa.compare(a, still).standard_error == pytest.approx(a.standard_error)
+
+    @settings(max_examples=30, deadline=None)
+    @given(seed=st.integers(0, 10_000), units=st.integers(3, 60))
+    def test_rounding_is_no_difference(self, seed, units):
+        """On single labels jaccard and nominal are the same distance: p is 1 for any rounding.
+
+        Their estimates differ by 1e-16 and so do all linearised values, the same way. Only where
+        one of the two has no spread there is no p.
+        """
+        rng = np.random.default_rng(seed)
+        rows = [[frozenset(rng.choice(list("abcd"))) for _ in range(3)] for _ in range(units)]
+        study = annotations(rows)
+        for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa"):
+            a, b = (getattr(sa, name)(study, distance=d) for d in ("nominal", "jaccard"))
+            for method in ("linearised", "bootstrap"):
+                result = sa.compare(a, b, method=method, n_resamples=20, rng=seed)
+                assert result.p_value == 1 or (result.reasons[0] and math.isnan(result.p_value))
+                assert result.difference == pytest.approx(0, abs=1e-12)
+                assert bool(result.reasons[0]) == math.isnan(result.p_value)
+
+    def test_a_difference_without_spread(self):
+        """Where every unit differs by the same there is no interval and no p, which it says."""
+        a = score(T1, "fleiss_kappa")
+        result = sa.compare(a, replace(a, estimate=a.estimate - 0.25))
+        assert (result.difference, result.standard_error) == (pytest.approx(0.25), 0)
+        assert np.isnan([*result.interval(), result.p_value]).all()
+        assert result.reasons == ("The difference shows no spread to judge it by",)
+        assert "(The difference shows no spread to judge it by)>" in repr(result)
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("a a / b b / a a / b b", "No disagreement was seen in 4 units"),
+            ("a b / b a / a b / b a", "All units disagree alike"),
+        ],
+    )
+    def test_with_one_of_no_spread(self, name, why, design, method):
+        """A coefficient with a standard error of 0 is not certain, nor its difference to others."""
+        sure = score(text(name), "krippendorff_alpha")
+        other = score(text("a b / b b / a a / b b"), "krippendorff_alpha")
+        for pair in ((sure, other), (other, sure), (sure, sure)):
+            result = sa.compare(*pair, design=design, method=method, n_resamples=50, rng=1)
+            assert result.difference == pair[0].estimate - pair[1].estimate
+            assert np.isnan([*result.interval(), result.p_value, result.standard_error]).all()
+            assert result.reasons == (why,)
+            assert why in repr(result)
+        several = sa.compare(sure, other, other, design=design)
+        assert several.reasons == (why, why, None)
+        assert str(several).endswith(f"\n\n{why}.")
+
+    def test_the_same_thing_twice(self):
+        """Nothing differs from itself."""
+        a = score(ROWS, "krippendorff_alpha")
+        result = sa.compare(a, a)
+        assert (result.difference, result.standard_error, result.p_value) == (0, 0, 1)
+
+
+class TestWhichUnits:
+    """Whether the units are the same."""
+
+    def test_partly_the_same_must_be_said(self):
+        """Units 0-29 and 10-39: neither the same nor others, unless you say so."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
+        with pytest.raises(DataError, match="of 30 and 30 units, 20 are in all; say design="):
+            sa.compare(a, b)
+        same = sa.compare(a, b, design="same_units")
+        psi = [
+            ((x.influence - x.influence.mean()) / math.sqrt(30 * 29)).reindex(
+                [f"u{i}" for i in range(40)], fill_value=0.0
+            )
+            for x in (a, b)
+        ]
+        se = math.sqrt(((psi[0] - psi[1]) ** 2).sum())
+        assert same.standard_error == pytest.approx(se)
+        t = abs(same.difference) / se
+        assert same.p_value == pytest.approx(2 * stats.t.sf(t, 40 - 1))
+        other = sa.compare(a, b, design="independent")
+        assert other.standard_error == pytest.approx(math.hypot(a.standard_error, b.standard_error))
+        # What the two share moves together.
+        assert same.standard_error < other.standard_error
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    def test_the_shared_units_alone(self, name, method):
+        """Cut down to units 10-29 by hand and compared, or by design="shared_units": the same."""
+        options = {"method": method, "n_resamples": 50, "rng": 1}
+        halves = [(ROWS, range(30), "masi"), (HOLES, range(10, 40), "masi")]
+        a, b = (score_part(name, part(rows, units), d) for rows, units, d in halves)
+        found = sa.compare(a, b, design="shared_units", **options)
+        cut = [score_part(name, part(rows, range(10, 30)), d) for rows, _, d in halves]
+        expected = sa.compare(*cut, **options)
+        assert (found.design, expected.design) == ("shared_units", "same_units")
+        pd.testing.assert_frame_equal(found.frame, expected.frame)
+        assert found.frame["n_shared"].item() == 20
+
+    def test_nothing_to_cut(self):
+        """Where all units are shared, the shared units are the same units."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        b = sa.fleiss_kappa(part(HOLES, range(30)))
+        c = sa.fleiss_kappa(part(ROWS, range(30)), distance="nominal")
+        for pair in [(a, b), (b, c)]:
+            found = sa.compare(*pair, design="shared_units")
+            pd.testing.assert_frame_equal(found.frame, sa.compare(*pair).frame)
+            assert found.frame["n_shared"].item() == 30
+        table = sa.agreement(annotations(ROWS), distance=["masi", "nominal"])
+        frame = sa.compare(*table, design="shared_units").frame
+        assert (frame["n_shared"] == 40).all()
+
+    def test_no_unit_is_shared(self):
+        """Nothing to stand on is said, and with it that names differ only in case or space."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
+        with pytest.raises(DataError, match=r"^no unit is in all of the studies\.$"):
+            sa.compare(a, b, design="shared_units")
+        c = sa.fleiss_kappa(renamed(ROWS, "X "))
+        with pytest.raises(DataError, match=r"studies\. But 40 units differ only in case"):
+            sa.compare(b, c, design="shared_units")
+
+    def test_a_tally_cannot_be_cut(self):
+        """Counts do not say who gave what, so that they are not scored anew."""
+        table = pd.DataFrame({"a": [2, 0, 1], "b": [1, 3, 2]}, index=["u0", "u1", "u2"])
+        tally = sa.Tally.from_counts(table)
+        a, b = sa.fleiss_kappa(tally), sa.fleiss_kappa(part(ROWS, range(1, 9)))
+        with pytest.raises(DataError, match="must know who gave what"):
+            sa.compare(a, b, design="shared_units")
+
+    def test_undefined_on_the_shared_units(self):
+        """A coefficient that one shared unit cannot show is undefined, with the usual warning."""
+        a, b = (sa.fleiss_kappa(part(ROWS, units)) for units in (range(11), range(10, 20)))
+        with pytest.warns(UndefinedAgreementWarning, match="only one unit"):
+            result = sa.compare(a, b, design="shared_units")
+        assert math.isnan(result.difference)
+
+    @pytest.mark.parametrize(
+        ("one", "two", "example"),
+        [
+            ("doc-", "DOC-", "('doc-u0', 'DOC-u0')"),
+            ("doc 1", "doc1", "('doc 1u0', 'doc1u0')"),
+            ("doc-007/", "doc-7/", "('doc-007/u0', 'doc-7/u0')"),
+        ],
+    )
+    def test_names_that_differ_in_case_or_space(self, one, two, example):
+        """Names that are nearly the same are not silently taken for others."""
+        a, b = (sa.fleiss_kappa(renamed(ROWS, prefix)) for prefix in (one, two))
+        said = f"40 units differ only in case, space, zeros or type ({example}, "
+        with pytest.warns(SimilarLabelsWarning, match=re.escape(said)):
+            assert sa.compare(a, b).design == "independent"
+        assert sa.compare(a, b, design="independent").design == "independent"
+
+    def test_text_and_numbers(self):
+        """1 and "1" are two names; that one study has the one and one the other is said."""
+        triples_of = [[(g, kind(i), "ab"[i % 2]) for i in range(5) for g in "xy"] for kind in KINDS]
+        a, b = (sa.fleiss_kappa(sa.Annotations.from_triples(one)) for one in triples_of)
+        with pytest.warns(SimilarLabelsWarning, match=r"5 units differ only.*\(0, '0'\)"):
+            sa.compare(a, b)
+
+    @pytest.mark.parametrize(
+        ("one", "two", "alike"),
+        [
+            ("01", "1", True),
+            ("007", 7, True),
+            ("0", "00", True),
+            ("1.0", 1, True),
+            (("A", 1), ("a", "01"), True),
+            ("1.05", "1.5", False),
+            ("10", "1", False),
+            ("1.10", "1.1", False),
+            ("a0", "a", False),
+            ("v1.0.2", "v1.2", False),
+        ],
+    )
+    def test_spelled_alike(self, one, two, alike):
+        """Zeros in front of a number, and .0 behind one, are spelling; other zeros are not."""
+        assert (_plain(one) == _plain(two)) is alike
+
+    def test_names_that_differ_besides_shared_ones(self):
+        """Where some are shared, what is nearly shared is part of the error."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        rows = [(g, i.upper() if i == "u7" else i, x) for g, i, x in triples(ROWS[:30])]
+        b = sa.fleiss_kappa(sa.Annotations.from_triples(rows))
+        with pytest.raises(DataError, match=r"29 are in all; .*Besides, 1 unit differs only in"):
+            sa.compare(a, b)
+
+    def test_others_are_independent(self):
+        """No unit in common: z of the difference over sqrt(SE1² + SE2²)."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(HOLES, "other "))
+        result = sa.compare(a, b, level=0.8)
+        se = math.sqrt(a.standard_error**2 + b.standard_error**2)
+        z = (a.estimate - b.estimate) / se
+        assert result.design == "independent"
+        assert result.standard_error == pytest.approx(se)
+        assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(z)))
+        reach = stats.norm.ppf(0.9) * se
+        assert result.interval() == pytest.approx(
+            (result.difference - reach, result.difference + reach)
+        )
+
+    def test_several_of_which_some_overlap(self):
+        """All pairs must be of one kind."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
+        with pytest.raises(DataError, match="share some units and not others"):
+            sa.compare(a, a, b)
+
+    def test_identifiers_of_every_kind(self):
+        """Tuples, numbers and text are identifiers; a tuple is no pair of levels."""
+        frame = pd.DataFrame(
+            {"ann": list("aabb"), "bob": list("abbb")}, index=[("x", 1), 2, "2", ("x", 2)]
+        )
+        with pytest.warns(sa.SetagreeWarning, match="Units kept apart that look alike"):
+            one, two = (sa.Annotations.from_wide(part) for part in (frame, frame[::-1]))
+        a, b = sa.fleiss_kappa(one), sa.fleiss_kappa(two, distance="nominal")
+        assert sa.compare(a, b).design == "same_units"
+        assert sa.compare(a, b).p_value == 1
+
+    def test_one_tally_needs_no_identifiers(self):
+        """Two coefficients of one tally stand on the same units, with or without names."""
+        named = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 2, 2], "b": [0, 2, 1, 1, 0]}))
+        nameless = replace(named, units=None, unit_patterns=None)
+        twice = named.merge(named)
+        for tally, units in ((nameless, 5), (twice, 10)):
+            a, b = sa.fleiss_kappa(tally), sa.gwet_ac(tally)
+            result = sa.compare(a, b)
+            assert result.design == "same_units"
+            assert sa.compare(a, b, method="bootstrap", n_resamples=20, rng=1).difference == (
+                result.difference
+            )
+            named_units = [f"{k}" for k in range(units)]
+            x = [one.parts.influence[rows_of(tally)] for one in (a, b)]
+            gaps = pd.Series(x[0] - x[1], index=named_units)
+            assert result.p_value == pytest.approx(stats.ttest_1samp(gaps, 0.0).pvalue)
+
+    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    def test_what_cannot_be_matched(self, method):
+        """Without names, or with a name twice, units of two studies cannot be matched."""
+        one = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1], "b": [0, 2, 1]}))
+        alpha = sa.krippendorff_alpha(one)
+        nameless = sa.krippendorff_alpha(replace(one, units=None, indptr=one.indptr.copy()))
+        with pytest.raises(DataError, match="have no identifiers and cannot be matched; say"):
+            sa.compare(alpha, nameless, method=method)
+        with pytest.raises(DataError, match="matched by their identifiers, and some have none"):
+            sa.compare(alpha, nameless, design="same_units", method=method)
+        assert (
+            sa.compare(alpha, nameless, design="independent", method=method, rng=1).difference == 0
+        )
+        twice = sa.krippendorff_alpha(one.merge(one))
+        said = r"3 units of krippendorff_alpha \[masi\] have that of another \(0, 1, 2\)"
+        with pytest.raises(DataError, match=said):
+            sa.compare(alpha, twice, method=method)
+
+
+def rows_of(tally):
+    """Return the pattern of each unit."""
+    if tally.unit_patterns is not None:
+        return tally.unit_patterns
+    return np.repeat(np.arange(tally.n_patterns), tally.multiplicity.astype(int))
+
+
+class TestBootstrap:
+    """Differences over resamples."""
+
+    def test_the_draws_are_common(self, monkeypatch):
+        """On the same units each resample is drawn once and scored twice, written out here."""
+        drawn = []
+        draw = comparison.draw_units
+
+        def spied(*args, **options):
+            for block in draw(*args, **options):
+                drawn.append(block)
+                yield block
+
+        monkeypatch.setattr(comparison, "draw_units", spied)
+        a, b = score(HARD, "conger_kappa", "masi"), score(HARD, "krippendorff_alpha", "nominal")
+        result = sa.compare(a, b, method="bootstrap", n_resamples=40, level=0.8, rng=3)
+        (places, _) = comparison._in_order([a, b], unit_places([a, b]))
+        rows = [HARD[i] for i in np.argsort(places)]
+        studies = [[rows[i] for i in units] for units in np.concatenate(drawn)]
+        gaps = np.subtract(
+            estimates(studies, "conger_kappa", "masi"),
+            estimates(studies, "krippendorff_alpha", "nominal"),
+        )
+        kept = gaps[np.isfinite(gaps)]
+        assert len(studies) == 40
+        assert result.standard_error == pytest.approx(kept.std(ddof=1))
+        assert result.interval() == pytest.approx(tuple(np.quantile(kept, [0.1, 0.9])))
+        tail = min((kept <= 1e-12).sum(), (kept >= -1e-12).sum())
+        assert result.p_value == pytest.approx(min(1, 2 * (1 + tail) / (1 + len(kept))))
+
+    @pytest.mark.parametrize("names", [("masi", "nominal"), ("masi", "callback")])
+    def test_agrees_with_the_linearised(self, names):
+        """On 150 units the standard errors agree within 12 % (Monte-Carlo 2 %, the rest 1 / n)."""
+        rows = noisy_rows(1, units=150, raters=3, missing=0.1)
+        a, b = (score(rows, "fleiss_kappa", name) for name in names)
+        one, two = sa.compare(a, b), sa.compare(a, b, method="bootstrap", rng=1)
+        assert (one.design, two.design) == ("same_units", "same_units")
+        assert two.difference == one.difference
+        assert two.standard_error == pytest.approx(one.standard_error, rel=0.12)
+        assert two.interval() == pytest.approx(one.interval(), abs=0.5 * one.standard_error)
+
+    def test_independent_studies_are_drawn_apart(self):
+        """The variance of the difference is the sum of both: neither has the other's draws."""
+        rows = noisy_rows(1, units=60, raters=3)
+        a, b = score(rows, "fleiss_kappa"), sa.fleiss_kappa(renamed(rows, "x"))
+        result = sa.compare(a, b, method="bootstrap", rng=1)
+        assert (result.design, result.difference) == ("independent", 0)
+        expected = math.hypot(a.standard_error, b.standard_error)
+        assert result.standard_error == pytest.approx(expected, rel=0.12)
+        assert result.p_value > 0.9
+
+    def test_units_of_one_study_alone(self):
+        """Where studies overlap in part, a resample draws from the units of both."""
+        a = sa.fleiss_kappa(part(ROWS, range(30)))
+        b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
+        one = sa.compare(a, b, design="same_units")
+        two = sa.compare(a, b, design="same_units", method="bootstrap", rng=1)
+        assert two.standard_error == pytest.approx(one.standard_error, rel=0.2)
+
+    def test_mv_alpha(self):
+        """mv-alpha has no linearised values; its difference is had by resampling."""
+        mv, alpha = score(ROWS, "mv_alpha"), score(ROWS, "krippendorff_alpha")
+        with pytest.raises(
+            OptionError, match="mv_alpha has no linearised values; say method='boot"
+        ):
+            sa.compare(mv, alpha)
+        result = sa.compare(mv, alpha, method="bootstrap", n_resamples=99, rng=1)
+        low, high = result.interval()
+        assert low < result.difference < high
+
+    def test_undefined_resamples_are_counted(self):
+        """Units {a a}, {b b}: half of the draws have one value. They are counted, not hidden."""
+        a, b = (score(text("a a / b b"), name) for name in ("krippendorff_alpha", "fleiss_kappa"))
+        frame = sa.compare(a, b, method="bootstrap", n_resamples=400, rng=1).to_frame()
+        assert frame["n_undefined"].item() == pytest.approx(200, abs=4 * 10)
+        assert sa.compare(a, b).to_frame()["n_undefined"].item() == 0
+
+    @pytest.mark.parametrize("n_resamples", [1, 20])
+    def test_too_few_defined(self, n_resamples):
+        """One value only in one of them: no interval, but every resample counted."""
+        a = score(text("a a / b b / a b"), "percent_agreement")
+        b = score(text("a a / a a / a a"), "krippendorff_alpha")
+        row = sa.compare(a, b, method="bootstrap", n_resamples=n_resamples, rng=1).frame.iloc[0]
+        assert row["n_undefined"] == n_resamples
+        assert row[["difference", "standard_error", "low", "high", "p_value"]].isna().all()
+
+    def test_a_single_resample(self):
+        """One resample has no spread; the difference is known all the same."""
+        a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
+        result = sa.compare(a, b, method="bootstrap", n_resamples=1, rng=1)
+        assert result.difference == a.estimate - b.estimate
+        assert np.isnan([result.standard_error, result.p_value, *result.interval()]).all()
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    @pytest.mark.parametrize("level", [0.95, 0.5])
+    def test_two_resamples_make_an_interval(self, design, level):
+        """Of two differences x < y: SE (y - x) / sqrt(2), an interval level (y - x) wide.
+
+        Both ends lie (1 - level)/2 of the way inside x and y. The p is twice the smaller of 1 + 0,
+        1, 2 over 3, at most 1.
+        """
+        a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
+        result = sa.compare(
+            a, b, design=design, method="bootstrap", n_resamples=2, rng=1, level=level
+        )
+        low, high = result.interval()
+        assert low < high
+        assert high - low == pytest.approx(level * math.sqrt(2) * result.standard_error)
+        outside = (high - low) / level * (1 - level) / 2
+        sides = {low - outside > 0, high + outside > 0}
+        assert result.p_value == pytest.approx(1 if len(sides) == 2 else 2 / 3)
+
+    def test_two_defined_of_many(self):
+        """Draws without the unit {a b} hold one value; two of four draws with it are enough."""
+        a, b = (score(text("a a / a a / a b"), name) for name in ("fleiss_kappa", "gwet_ac"))
+        results = [
+            sa.compare(a, b, method="bootstrap", n_resamples=4, rng=seed) for seed in range(40)
+        ]
+        found = [result.frame.iloc[0] for result in results]
+        defined = np.array([4 - row["n_undefined"] for row in found])
+        assert {1, 2, 3, 4} <= set(defined)
+        columns = ["standard_error", "low", "high", "p_value"]
+        known = np.array([np.isfinite(row[columns].astype(float)).all() for row in found])
+        still = np.array([bool(result.reasons[0]) for result in results])  # equal draws
+        assert known[(defined >= 2) & ~still].all()
+        assert not known[defined < 2].any()
+        assert (known & (defined == 2)).any()
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    def test_the_seed_decides(self, design):
+        """The same seed gives the same numbers, another gives others."""
+        a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
+        found = [
+            sa.compare(a, b, design=design, method="bootstrap", n_resamples=50, rng=rng)
+            for rng in (1, 1, 2)
+        ]
+        assert found[0].standard_error == found[1].standard_error != found[2].standard_error
+
+
+class TestSeveral:
+    """All pairs of several."""
+
+    def test_holm_equals_statsmodels(self):
+        """The corrected p-values are those of statsmodels.stats.multitest."""
+        multitest = pytest.importorskip(
+            "statsmodels.stats.multitest", reason="statsmodels, the reference, is not installed"
+        )
+        names = ("masi", "nominal", "callback", "matrix")
+        result = sa.compare(*(score(ROWS, "fleiss_kappa", name) for name in names))
+        frame = result.to_frame()
+        expected = multitest.multipletests(frame["p_value"], method="holm")[1]
+        assert frame["p_holm"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+        rng = np.random.default_rng(1)
+        for n in (1, 2, 7, 20):
+            p = rng.random(n) ** 3
+            expected = multitest.multipletests(p, method="holm")[1]
+            assert holm(p).tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+
+    def test_holm_by_hand(self):
+        """.01 x 4, .04 x 1 raised to .03 x 2; .02 x 3; never above 1."""
+        assert holm(np.array([0.01, 0.04, 0.03, 0.02])) == pytest.approx([0.04, 0.06, 0.06, 0.06])
+        assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
+
+    def test_undefined_pairs(self):
+        """A p of nan stays nan and takes nothing away from the others' correction."""
+        found = holm(np.array([np.nan, 0.01, 0.02]))
+        assert found.tolist() == pytest.approx([np.nan, 0.03, 0.04], nan_ok=True)
+
+    def test_an_undefined_estimate(self):
+        """One value only: the difference is nan and so is all that follows."""
+        a = score(text("a a / b b / a b"), "krippendorff_alpha")
+        b = score(text("a a / a a / a a"), "krippendorff_alpha")
+        for design in ("same_units", "independent"):
+            result = sa.compare(a, b, design=design)
+            assert np.isnan([result.difference, result.p_value, *result.interval()]).all()
+
+    def test_pairs(self):
+        """Three agreements are three pairs, each as if compared alone; alike ones are numbered."""
+        a, b = score(T2, "fleiss_kappa"), score(T2, "cohen_kappa")
+        result = sa.compare(a, b, a)
+        frame = result.to_frame()
+        first = ["fleiss_kappa [masi] #1", "fleiss_kappa [masi] #1", "cohen_kappa [masi]"]
+        second = ["cohen_kappa [masi]", "fleiss_kappa [masi] #2", "fleiss_kappa [masi] #2"]
+        assert frame.columns.tolist() == COLUMNS
+        assert (frame["first"].tolist(), frame["second"].tolist()) == (first, second)
+        for k, (one, two) in enumerate(itertools.combinations([a, b, a], 2)):
+            alone = sa.compare(one, two).to_frame()
+            assert frame.loc[k, "difference":"p_value"].tolist() == (
+                alone.loc[0, "difference":"p_value"].tolist()
+            )
+        assert one_line(result)
+        assert repr(result).endswith(", and 2 more pairs>")
+
+
+class TestResult:
+    """What comes back."""
+
+    def test_repr(self):
+        """One line: which difference, its interval, its p."""
+        frame = pd.DataFrame(
+            [["one [d]", "two [d]", 0.25, 0.125, 0.0, 0.5, 0.046875, 0, 40, 0.046875]],
+            columns=COLUMNS,
+        )
+        assert repr(Comparison(frame, "same_units", "linearised", 0.9)) == (
+            "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
+            "(90% 0.0000 to 0.5000, p = 0.04688)>"
+        )
+
+    @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
+    def test_levels_are_not_rounded(self, level, said):
+        """An interval at 99.9 % is not called one at 100 %."""
+        several = [score(T1, name) for name in ("fleiss_kappa", "gwet_ac", "percent_agreement")]
+        assert f"({said} " in repr(sa.compare(*several[:2], level=level))
+        assert f", {said} intervals)" in str(sa.compare(*several, level=level))
+
+    def test_undefined_resamples_are_shown(self):
+        """What is left out of the interval is counted in the line, and in the table."""
+        names = ("krippendorff_alpha", "fleiss_kappa", "percent_agreement")
+        several = [score(text("a a / b b"), name) for name in names]
+        options = {"method": "bootstrap", "n_resamples": 400, "rng": 1}
+        one = sa.compare(*several[:2], **options)
+        n = one.frame["n_undefined"].item()
+        assert n > 100
+        assert f", {n} resamples undefined)>" in repr(one)
+        assert "n_undefined" in str(sa.compare(*several, **options))
+        assert "undefined" not in str(sa.compare(*several))
+
+    def test_as_text(self):
+        """One pair prints as its line, several as a table with a line for each pair."""
+        names = ("fleiss_kappa", "gwet_ac", "percent_agreement")
+        several = [score(T1, name) for name in names]
+        one = sa.compare(*several[:2])
+        assert str(one) == repr(one)
+        result = sa.compare(*several)
+        head, blank, columns, *lines = str(result).splitlines()
+        assert head == "3 pairs (same_units, linearised, 95% intervals)"
+        assert (blank, len(lines)) == ("", 3)
+        assert columns.split()[:3] == ["first", "second", "difference"]
+        assert f"{result.difference:.4f}" in lines[0]
+        assert f"{result.p_value:.3g}" in lines[0]
+
+    def test_the_first_pair(self):
+        """The properties speak of the first pair."""
+        result = sa.compare(score(T1, "fleiss_kappa"), score(T1, "gwet_ac"))
+        row = result.frame.iloc[0]
+        assert result.difference == row["difference"]
+        assert result.standard_error == row["standard_error"]
+        assert result.p_value == row["p_value"]
+        assert result.interval() == (row["low"], row["high"])
+
+
+class TestRefusals:
+    """What is asked for wrongly."""
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"design": "paired"}, "design='paired' is unknown; use 'same_units', 'shared_units'"),
+            ({"method": "linear"}, "method='linear' is unknown; .* Did you mean 'linearised'"),
+            ({"level": 1}, "level=1 must lie between 0 and 1"),
+            ({"n_resamples": 0}, "n_resamples=0 must be a whole number"),
+            ({"rng": "x"}, "rng='x' is neither a seed"),
+        ],
+    )
+    def test_options(self, options, said):
+        """An option out of range is named with its value."""
+        with pytest.raises(OptionError, match=said):
+            sa.compare(score(T1, "fleiss_kappa"), score(T1, "gwet_ac"), **options)
+
+    def test_too_few(self):
+        """One agreement has nothing to be compared with."""
+        with pytest.raises(OptionError, match="needs two agreements or more"):
+            sa.compare(score(T1, "fleiss_kappa"))
+
+    def test_no_agreement(self):
+        """A table is several agreements; the sentence says how to take one."""
+        with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
+            sa.compare(score(T1, "fleiss_kappa"), sa.agreement(annotations(T1)))

@@ -1,0 +1,289 @@
+"""The jackknife against studies written out without the unit, or without the rater."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from inference_support import (
+    HARD,
+    OUTLIERS,
+    PAIRS,
+    T1,
+    VALUES,
+    estimates,
+    fitting,
+    one_line,
+    rated_rows,
+    score,
+)
+from small_studies import annotations, row_lists, sets_of, text
+
+import setagree as sa
+from setagree import checks as limits
+from setagree.errors import CostError, DataError, OptionError
+from setagree.inference.jackknife import Jackknife
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.scorer import Scorer, score_part
+from setagree.study import parts as substudies
+
+jackknife_module = importlib.import_module("setagree.inference.jackknife")
+
+every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
+
+
+def without_each(rows):
+    """Return the rows without the first, without the second, ..."""
+    return [rows[:i] + rows[i + 1 :] for i in range(len(rows))]
+
+
+def without_rater(rows, g):
+    """Return the rows without a rater, and without the units that nobody else rated."""
+    return rated_rows([row[:g] + row[g + 1 :] for row in rows])
+
+
+def without_rater_of(whole, rater):
+    """Return the coefficient without a rater over the values and the distance of the whole."""
+    study = whole.study
+    part = substudies.without_rater(study, study.raters.tolist().index(rater))
+    return score_part(whole, part).estimate if part.n_ratings else np.nan
+
+
+class TestUnits:
+    """One unit left out."""
+
+    @every_pair
+    def test_equals_the_loop(self, name, distance):
+        """The closed form equals scoring the rest, to 1e-10, for every coefficient.
+
+        The study has empty sets, missing ratings, units with one rating, a rater whose only rating
+        goes with its unit, and equal units that share one pattern.
+        """
+        rows = fitting(name, HARD)
+        by_hand = estimates(without_each(rows), name, distance)
+        actual = sa.jackknife(score(rows, name, distance)).values
+        assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
+        assert np.isfinite(by_hand).all()
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: what is left without it keeps its digits.
+
+        Subtracted from the sums of the whole study, the squares of 1e18 would take them along.
+        """
+        by_hand = estimates(without_each(rows), name, "interval")
+        actual = sa.jackknife(score(rows, name, "interval")).values
+        assert np.isfinite(by_hand).all()
+        assert actual.tolist() == pytest.approx(by_hand, abs=1e-10)
+
+    @settings(max_examples=40, deadline=None)
+    @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))
+    def test_any_study(self, rows):
+        """The same for any study of two units or more; of two, one is left and undefined."""
+        if len(rows) < 2:
+            return
+        for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
+            by_hand = estimates(without_each(rows), name)
+            actual = sa.jackknife(score(rows, name)).values
+            assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
+
+    def test_mv_alpha_in_blocks(self, monkeypatch):
+        """Without a closed form the units are left out block by block."""
+        mv = score(HARD, "mv_alpha", "overlap")
+        whole = sa.jackknife(mv).values
+        module = importlib.import_module("setagree.inference.jackknife")
+        monkeypatch.setattr(module, "_ROWS_AT_ONCE", 10)
+        assert sa.jackknife(mv).values.tolist() == pytest.approx(whole.tolist(), rel=1e-13)
+
+    def test_by_hand(self):
+        """Units {a a}, {b b}, {a b}, nominal alpha: 4/9; without each of them 0, 0, 1.
+
+        Without {a b} nothing differs. Without {a a}: n = (1, 3), N = 4, Do = 2/4,
+        De = 2 x 3 / 12 = 1/2. With all: Do = 2/6, De = 2 x 9 / 30 = 3/5.
+        The mean of 0, 0, 1 is 1/3: bias 2 (1/3 - 4/9), SE sqrt(2/3 x 2/3) = 2/3; with
+        d = 1/3, 1/3, -2/3, sum d³ = -6/27, sum d² = 6/9: a = -(6/27) / (6 (2/3)^1.5).
+        """
+        alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a b")), distance="nominal")
+        found = sa.jackknife(alpha)
+        assert alpha.estimate == pytest.approx(4 / 9)
+        assert found.values.tolist() == pytest.approx([0, 0, 1])
+        assert found.bias == pytest.approx(2 * (1 / 3 - 4 / 9))
+        assert found.standard_error == pytest.approx(2 / 3)
+        assert found.acceleration == pytest.approx(-(6 / 27) / (6 * (2 / 3) ** 1.5))
+
+    def test_names_of_the_units(self):
+        """The values stand beside the units, in the order of the study."""
+        frame = pd.DataFrame(
+            {"ann": ["a", "b", "a"], "bob": ["a", "b", "b"]}, index=["x", ("y", 1), 3]
+        )
+        found = sa.jackknife(sa.krippendorff_alpha(sa.Annotations.from_wide(frame)))
+        assert found.values.index.tolist() == ["x", ("y", 1), 3]
+        assert found.values.index.name == "unit"
+
+    def test_units_without_names(self):
+        """A tally that has lost its units numbers them, pattern by pattern."""
+        known = sa.krippendorff_alpha(annotations(text("a a / b b / a b / b b"))).tally
+        unknown = sa.Tally(
+            known.kind, known.values, known.indptr, known.indices, known.counts, known.multiplicity
+        )
+        names = sa.jackknife(sa.krippendorff_alpha(known)).values
+        numbered = sa.jackknife(sa.krippendorff_alpha(unknown)).values
+        assert numbered.index.tolist() == [0, 1, 2, 3]
+        assert numbered.tolist() == pytest.approx(names.iloc[[0, 1, 3, 2]].tolist())
+
+
+class TestRaters:
+    """One rater left out."""
+
+    @every_pair
+    def test_equals_scoring_without_the_rater(self, name, distance):
+        """Each value is that of the study written down without the rater."""
+        rows = fitting(name, HARD)
+        by_hand = estimates([without_rater(rows, g) for g in range(len(rows[0]))], name, distance)
+        actual = sa.jackknife(score(rows, name, distance), over="raters").values
+        assert actual.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+        assert actual.index.tolist() == [f"r{g}" for g in range(len(rows[0]))]
+        assert actual.index.name == "rater"
+
+    @pytest.mark.parametrize("distance", ["masi", "hamming", "nominal"])
+    @settings(max_examples=10, deadline=None)
+    @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
+    def test_any_study(self, rows, distance):
+        """The sums over a rater's own units give what scoring the rest gives."""
+        for name in COEFFICIENTS:
+            if name in {"cohen_kappa", "scott_pi"}:
+                continue
+            whole = Scorer(annotations(rows)).score(
+                get_coefficient(name), sa.distances.get_distance(distance)
+            )
+            actual = sa.jackknife(whole, over="raters").values
+            parts = [without_rater_of(whole, rater) for rater in actual.index]
+            assert actual.tolist() == pytest.approx(parts, abs=1e-11, nan_ok=True), name
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_the_rater_of_an_outlier(self, name):
+        """One number of 1e9 among 1 to 4: without its rater the others keep their digits."""
+        rows = [[1, 2, 2, 1], [3, 3, 4, 3], [2, 2, 1e9, 2], [4, 3, 4, 4], [1, 1, 2, 2]]
+        whole = score(rows, name, "interval")
+        actual = sa.jackknife(whole, over="raters").values
+        parts = [without_rater_of(whole, rater) for rater in actual.index]
+        assert actual.tolist() == pytest.approx(parts, abs=1e-11)
+        assert abs(parts[2]) > 0.1
+
+    @pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - {"cohen_kappa", "scott_pi"}))
+    def test_thousands_of_raters(self, name):
+        """1,000 raters: the ratings of all are read a few times, not once for each rater."""
+        rng = np.random.default_rng(0)
+        answers = [frozenset("a"), frozenset("ab"), frozenset("c"), frozenset()]
+        study = sa.Annotations.from_triples(
+            [(g, (g * 7 + k) % 300, answers[rng.integers(4)]) for g in range(1_000) for k in (0, 1)]
+        )
+        whole = Scorer(study).score(get_coefficient(name), sa.distances.get_distance("dice"))
+        read = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jackknife_module, "score_part", lambda *_: read.append(1))
+            found = sa.jackknife(whole, over="raters").values
+        assert not read
+        for rater in (0, 234, 999):
+            assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
+
+    def test_raters_beyond_all_measure(self):
+        """Where each rater costs too much, the steps and what passes are named."""
+        study = annotations(text("a ab b / ab b a"))
+        alpha = sa.mv_alpha(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(limits, "MOST_STEPS", 100)
+            with pytest.raises(CostError, match=r"mv_alpha without each rater would take about"):
+                sa.jackknife(alpha, over="raters")
+            with pytest.raises(CostError, match=r"Leaving out each rater would take about"):
+                sa.jackknife(sa.fleiss_kappa(study), over="raters")
+
+    def test_published_figures(self):
+        """T1 without rater 1, 2 and 3: .30082147, .39107211, .43624161.
+
+        From the R package irrCAC, its rounding removed, on two raters each.
+        """
+        found = sa.jackknife(sa.krippendorff_alpha(annotations(T1)), over="raters")
+        assert found.values.tolist() == pytest.approx(
+            [0.30082147, 0.39107211, 0.43624161], abs=6e-9
+        )
+
+    def test_the_only_rater(self):
+        """Without the only rater nothing is left: nan, counted."""
+        found = sa.jackknife(score(text("a / b / a"), "percent_agreement"), over="raters")
+        assert (found.values.size, found.n_undefined) == (1, 1)
+
+    def test_raters_must_be_known(self):
+        """A tally does not know who gave what."""
+        alpha = sa.krippendorff_alpha(
+            sa.Tally.from_counts(pd.DataFrame({"a": [2, 0], "b": [0, 2]}))
+        )
+        with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
+            sa.jackknife(alpha, over="raters")
+
+
+class TestResult:
+    """What comes back."""
+
+    def test_frame(self):
+        """One row a unit: the estimate without it, and the change from the estimate with it."""
+        alpha = score(T1, "krippendorff_alpha")
+        found = sa.jackknife(alpha)
+        frame = found.to_frame()
+        assert frame.columns.tolist() == ["estimate_without", "change"]
+        assert frame["estimate_without"].tolist() == found.values.tolist()
+        assert (frame["change"] + alpha.estimate).tolist() == pytest.approx(found.values.tolist())
+
+    def test_frame_of_raters(self):
+        """A rater's row says how many answers it rests on; the change is without less with.
+
+        In T1 the third rater left one unit out: 11, 11 and 10 answers.
+        """
+        alpha = score(T1, "krippendorff_alpha")
+        frame = sa.jackknife(alpha, over="raters").to_frame()
+        assert frame["n_ratings"].tolist() == [11, 11, 10]
+        # Without raters 1, 2, 3: .30082147, .39107211, .43624161 (independent programs).
+        change = np.array([0.30082147, 0.39107211, 0.43624161]) - 0.40257152
+        assert frame["change"].tolist() == pytest.approx(change.tolist(), abs=2e-8)
+
+    def test_repr(self):
+        """One line; what could not be computed is counted in it."""
+        alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a b")), distance="nominal")
+        assert repr(sa.jackknife(alpha)) == (
+            "<Jackknife over 3 units: krippendorff_alpha [nominal] 0.4444, se 0.6667>"
+        )
+        perfect = sa.jackknife(score(text("a a / b b"), "krippendorff_alpha"))
+        assert one_line(perfect)
+        assert repr(perfect).endswith("1.0000, se nan, 2 undefined>")
+
+    @pytest.mark.parametrize("values", [[], [0.5], [0.5, np.nan]])
+    def test_fewer_than_two_values(self, values):
+        """There is no spread to speak of: nan, not a division by zero."""
+        alpha = score(T1, "krippendorff_alpha")
+        found = Jackknife(alpha, "units", pd.Series(values, dtype=float))
+        assert np.isnan([found.bias, found.standard_error, found.acceleration]).all()
+        assert found.n_undefined == sum(map(np.isnan, values))
+
+    def test_equal_values(self):
+        """Where every unit counts the same, there is nothing to accelerate by."""
+        found = sa.jackknife(score(text("a a / b b / c c"), "krippendorff_alpha"))
+        assert (found.bias, found.standard_error, found.acceleration) == (0, 0, 0)
+
+    def test_undefined_study(self):
+        """One unit: nothing is left without it, for any coefficient."""
+        for name in COEFFICIENTS:
+            found = sa.jackknife(score(text("a b"), name))
+            assert found.n_undefined == 1, name
+
+
+def test_refusals():
+    """What is left out is units or raters; what it is left out of is an agreement."""
+    alpha = score(T1, "krippendorff_alpha")
+    with pytest.raises(OptionError, match=r"over='rater' is unknown; use .* Did you mean 'raters'"):
+        sa.jackknife(alpha, over="rater")
+    table = sa.agreement(annotations(T1))
+    with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
+        sa.jackknife(table)

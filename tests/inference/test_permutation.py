@@ -1,0 +1,619 @@
+"""The permutation test: every reshuffle scored as if written down, exact means, p-values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import (
+    HARD,
+    OUTLIERS,
+    PAIRS,
+    T1,
+    T2,
+    VALUES,
+    estimates,
+    fitting,
+    noisy_rows,
+    one_line,
+    rated_rows,
+    score,
+    score_study,
+)
+from small_studies import annotations, random_rows, row_lists, text
+
+import setagree as sa
+from setagree.coefficients.models import Model
+from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.inference import inside_units, shuffles
+from setagree.inference.permutation import PermutationTest, exact_mean
+from setagree.inference.shuffles import Shuffler, _study_of
+from setagree.scoring.coefficients import COEFFICIENTS
+
+every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
+every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
+every_scheme = pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
+
+TINY = text("a ab / b ab / c a")
+
+
+def shuffled(rows, *, pairable, rng):
+    """Return the rows with all answers (of the pairable units) exchanged at random."""
+    places = [
+        (i, g)
+        for i, row in enumerate(rows)
+        for g, x in enumerate(row)
+        if x is not None and (not pairable or sum(y is not None for y in row) > 1)
+    ]
+    answers = [rows[i][g] for i, g in places]
+    out = [list(row) for row in rows]
+    for (i, g), k in zip(places, rng.permutation(len(places)), strict=True):
+        out[i][g] = answers[k]
+    return out
+
+
+def codes_of(shuffler, agreement, rows):
+    """Return the value codes of rewritten rows, in the order of the shuffler's ratings."""
+    code = {value: k for k, value in enumerate(agreement.weights.values)}
+    column = [int(name.removeprefix("r")) for name in agreement.study.raters]
+    if shuffler.alpha_like and not shuffler.within_rater:
+        rows = [row for row in rows if sum(x is not None for x in row) > 1]
+    places = zip(shuffler.unit, shuffler.rater, strict=True)
+    return [code[rows[i][column[g]]] for i, g in places]
+
+
+class Unheard(Model):
+    """A model of chance that nobody knows."""
+
+    def linearised(self, case):
+        """Return nothing of use."""
+        return 0.5, None
+
+
+def chance_of_shuffles(agreement):
+    """Ask the reshuffles for a coefficient."""
+    return Shuffler(agreement, within_rater=False).estimates(2, np.random.default_rng(1))
+
+
+def chance_of_two_way(agreement):
+    """Ask the resamples of raters for a coefficient."""
+    return sa.bootstrap(agreement, n_resamples=2, resample="raters", rng=1)
+
+
+class TestEveryReshuffle:
+    """A reshuffle is a study like any other."""
+
+    @every_pair
+    def test_pooled(self, name, distance):
+        """Pooled: the estimate of exchanged answers is that of the study with them written down."""
+        rows = fitting(name, HARD)
+        rng = np.random.default_rng(3)
+        agreement = score(rows, name, distance)
+        shuffler = Shuffler(agreement, within_rater=False)
+        moved = [shuffled(rows, pairable=shuffler.alpha_like, rng=rng) for _ in range(10)]
+        V = np.array([codes_of(shuffler, agreement, one) for one in moved])
+        by_hand = estimates(moved, name, distance)
+        assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @every_pair
+    def test_within_raters(self, name, distance):
+        """Within raters: the same, columns of the table exchanged each by itself."""
+        rows = fitting(name, HARD)
+        rng = np.random.default_rng(4)
+        agreement = score(rows, name, distance)
+        shuffler = Shuffler(agreement, within_rater=True)
+        moved = []
+        for _ in range(10):
+            columns = [
+                [row[0] for row in shuffled([[x] for x in column], pairable=False, rng=rng)]
+                for column in zip(*rows, strict=True)
+            ]
+            moved.append([list(row) for row in zip(*columns, strict=True)])
+        V = np.array([codes_of(shuffler, agreement, one) for one in moved])
+        by_hand = estimates(moved, name, distance)
+        assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @every_coefficient
+    def test_table(self, monkeypatch, name):
+        """Table: the same for all cells of the table, the missing ones among them."""
+        tables = []
+
+        def spied(cells, study):
+            tables.append(cells.reshape(study.n_units, study.n_raters).copy())
+            return _study_of(cells, study)
+
+        monkeypatch.setattr(shuffles, "_study_of", spied)
+        rows = fitting(name, HARD)
+        agreement = score(rows, name)
+        test = sa.permutation_test(agreement, n_resamples=10, scheme="table", rng=5)
+        values = agreement.study.values
+        moved = [
+            [[None if code < 0 else values[code] for code in row] for row in table]
+            for table in tables
+        ]
+        by_hand = estimates(moved, name)
+        assert test.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
+    def test_outliers(self, rows, name):
+        """One number of 1e9 among 1 to 4: no reshuffle is undefined for that."""
+        rng = np.random.default_rng(3)
+        agreement = score(rows, name, "interval")
+        shuffler = Shuffler(agreement, within_rater=False)
+        moved = [shuffled(rows, pairable=shuffler.alpha_like, rng=rng) for _ in range(10)]
+        V = np.array([codes_of(shuffler, agreement, one) for one in moved])
+        by_hand = estimates(moved, name, "interval")
+        assert np.isfinite(by_hand).all()
+        assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-10)
+
+    @settings(max_examples=30, deadline=None)
+    @given(rows=row_lists(VALUES, units=5, raters=3).map(rated_rows), seed=st.integers(0, 99))
+    def test_any_study(self, rows, seed):
+        """The same for any small study."""
+        rng = np.random.default_rng(seed)
+        for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
+            agreement = score(rows, name)
+            if agreement.reason is not None:
+                continue
+            shuffler = Shuffler(agreement, within_rater=False)
+            moved = shuffled(rows, pairable=shuffler.alpha_like, rng=rng)
+            actual = shuffler.evaluate(np.array([codes_of(shuffler, agreement, moved)]))
+            by_hand = estimates([moved], name)
+            assert actual.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
+
+    def test_many_values(self, monkeypatch):
+        """Beyond some number of values distances are looked up pair by pair; nothing changes."""
+        alpha = score(HARD, "krippendorff_alpha")
+        table = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
+        monkeypatch.setattr(inside_units, "_DENSE_VALUES", 2)
+        pairs = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
+        np.testing.assert_allclose(pairs, table, rtol=0, atol=1e-14)
+
+
+class TestWhatStays:
+    """What each scheme leaves alone."""
+
+    def test_pooled_keeps_the_answers(self):
+        """Each reshuffle holds the same answers; for alpha those of pairable units only."""
+        shuffler = Shuffler(score(HARD, "krippendorff_alpha"), within_rater=False)
+        assert len(shuffler.value) == 23 - 2
+        V = np.tile(shuffler.value, (50, 1))
+        moved = shuffler._shuffled(V.copy(), np.random.default_rng(1))
+        assert (np.sort(moved, axis=1) == np.sort(V, axis=1)).all()
+        assert len({tuple(row) for row in moved}) == 50
+
+    def test_within_rater_keeps_each_raters_answers(self):
+        """Each rater has the same answers as before, in another order."""
+        shuffler = Shuffler(score(HARD, "conger_kappa"), within_rater=True)
+        V = np.tile(shuffler.value, (50, 1))
+        moved = shuffler._shuffled(V.copy(), np.random.default_rng(1))
+        for g in range(4):
+            mine = shuffler.rater == g
+            assert (np.sort(moved[:, mine], axis=1) == np.sort(V[:, mine], axis=1)).all()
+        assert len({tuple(row) for row in moved}) == 50
+
+    def test_table_moves_missing_cells(self, monkeypatch):
+        """500 reshuffles of T1: the missing cell goes everywhere, the 32 answers stay the same.
+
+        T1 has 33 cells. The chance that one of them never gets the missing one is
+        33 x (32/33)^500 < 1e-5.
+        """
+        tables = []
+
+        def spied(cells, study):
+            tables.append(cells)
+            return _study_of(cells, study)
+
+        monkeypatch.setattr(shuffles, "_study_of", spied)
+        alpha = sa.krippendorff_alpha(annotations(T1))
+        test = sa.permutation_test(alpha, n_resamples=500, scheme="table", rng=1)
+        assert {int(np.flatnonzero(cells < 0).item()) for cells in tables} == set(range(33))
+        assert len({tuple(np.sort(cells)) for cells in tables}) == 1
+        assert (test.n_undefined, len(test.distribution), test.exact) == (0, 500, False)
+        assert test.p_value < 0.01
+        error = test.distribution.std() / math.sqrt(500)
+        assert test.distribution.mean() == pytest.approx(0, abs=4 * error + 1e-3)
+
+    def test_a_table_too_large(self, monkeypatch):
+        """A table that would not fit is refused with its size."""
+        monkeypatch.setattr(shuffles, "_TABLE_LIMIT", 32)
+        with pytest.raises(DataError, match="would move 33 cells; the limit is 32"):
+            sa.permutation_test(sa.krippendorff_alpha(annotations(T1)), scheme="table")
+
+
+class TestExactEnumeration:
+    """All arrangements, where there are few."""
+
+    def test_pooled_equals_all_permutations(self):
+        """The 6! = 720 orders of the answers a, a, ab, ab, b, c are 180 arrangements, 4 times each.
+
+        The reference scores every order in fractions. The mean of alpha is 0 and that of Fleiss'
+        kappa -1 / (N - 1) = -1/5, not nearly but exactly.
+        """
+        answers = [x for row in TINY for x in row]
+        orders = list(itertools.permutations(answers))
+        for name, mean in (("krippendorff_alpha", 0), ("fleiss_kappa", Fraction(-1, 5))):
+            estimate = {
+                order: reference.COEFFICIENTS[name](
+                    [order[:2], order[2:4], order[4:]], reference.masi, 1
+                ).estimate
+                for order in set(orders)
+            }
+            by_hand = [estimate[order] for order in orders]
+            assert sum(by_hand) / 720 == mean
+            test = sa.permutation_test(score(TINY, name))
+            assert (test.exact, len(test.distribution)) == (True, 180)
+            assert test.distribution.mean() == pytest.approx(float(mean), abs=1e-12)
+            fourfold = np.sort(np.repeat(test.distribution, 4)).tolist()
+            assert fourfold == pytest.approx(sorted(map(float, by_hand)), abs=1e-12)
+            extreme = sum(x >= estimate[tuple(answers)] for x in by_hand)
+            assert test.p_value == pytest.approx(extreme / 720, abs=1e-15)
+
+    @pytest.mark.parametrize(
+        ("rows", "name"),
+        [("a ab / b ab / c a", "cohen_kappa"), ("a ab a / b b c / c c a", "conger_kappa")],
+    )
+    def test_within_raters_equals_all_permutations(self, rows, name):
+        """Each rater's answers in all orders, independently: the mean of kappa is exactly 0.
+
+        Two raters: 3! x 3! = 36 tables, twice each, for the second rater gave ab twice. Three
+        raters: 6^3 = 216 tables, twice each, for the third gave a twice.
+        """
+        rows = text(rows)
+        columns = list(zip(*rows, strict=True))
+        tables = [
+            [list(row) for row in zip(*orders, strict=True)]
+            for orders in itertools.product(*map(itertools.permutations, columns))
+        ]
+        by_hand = [reference.conger_kappa(table, reference.masi, 1).estimate for table in tables]
+        assert sum(by_hand) == 0
+        test = sa.permutation_test(score(rows, name), scheme="within_rater")
+        repeats = math.prod(math.prod(map(math.factorial, Counter(c).values())) for c in columns)
+        assert repeats == 2
+        assert (test.exact, len(test.distribution)) == (True, len(tables) / 2)
+        assert test.distribution.mean() == pytest.approx(0, abs=1e-12)
+        repeated = np.sort(np.repeat(test.distribution, repeats)).tolist()
+        assert repeated == pytest.approx(sorted(map(float, by_hand)), abs=1e-12)
+
+    @settings(max_examples=30, deadline=None)
+    @given(rows=row_lists(VALUES[:4], units=3, raters=3).map(rated_rows))
+    def test_the_mean_of_alpha_is_zero(self, rows):
+        """For any tiny study, ratings missing or not, all arrangements of alpha have mean 0."""
+        alpha = score(rows, "krippendorff_alpha")
+        if alpha.reason is None:
+            test = sa.permutation_test(alpha, n_resamples=400_000)
+            assert test.exact
+            assert test.distribution.mean() == pytest.approx(test.exact_mean, abs=1e-12)
+            assert test.exact_mean == 0
+
+    def test_in_blocks(self, monkeypatch):
+        """The arrangements are scored block by block, with the same numbers in the same order."""
+        alpha = score(TINY, "krippendorff_alpha")
+        whole = sa.permutation_test(alpha).distribution
+        monkeypatch.setattr(shuffles, "ENTRIES_AT_ONCE", 100)
+        parts = sa.permutation_test(alpha).distribution
+        np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-15)
+
+    def test_taken_when_there_are_no_more(self):
+        """180 arrangements: enumerated for 180 resamples, drawn for 179."""
+        alpha = score(TINY, "krippendorff_alpha")
+        assert Shuffler(alpha, within_rater=False).n_arrangements() == 180
+        assert sa.permutation_test(alpha, n_resamples=180).exact
+        drawn = sa.permutation_test(alpha, n_resamples=179, rng=1)
+        assert (drawn.exact, len(drawn.distribution)) == (False, 179)
+
+    def test_the_table_is_always_drawn(self):
+        """Arrangements of the missing cells, too, are not enumerated."""
+        assert not sa.permutation_test(
+            score(TINY, "fleiss_kappa"), n_resamples=200, scheme="table", rng=1
+        ).exact
+
+    def test_too_many_to_count(self):
+        """A large study has more arrangements than a float can count."""
+        alpha = score(noisy_rows(1, units=200, raters=3), "krippendorff_alpha")
+        assert Shuffler(alpha, within_rater=False).n_arrangements() == math.inf
+
+
+class TestMeans:
+    """The mean of the null distribution where a formula is known."""
+
+    @pytest.mark.parametrize(
+        ("name", "scheme", "complete"),
+        [
+            ("krippendorff_alpha", "pooled", True),
+            ("krippendorff_alpha", "pooled", False),
+            ("fleiss_kappa", "pooled", True),
+            ("scott_pi", "pooled", True),
+            ("conger_kappa", "within_rater", True),
+            ("cohen_kappa", "within_rater", True),
+        ],
+    )
+    @pytest.mark.parametrize("distance", ["masi", "matrix"])
+    def test_monte_carlo(self, name, scheme, complete, distance):
+        """The mean of 4,000 reshuffles is the exact one within four standard errors."""
+        raters = 2 if COEFFICIENTS[name].raters == "two" else 3
+        rows = noisy_rows(6, units=12, raters=raters, missing=0.0 if complete else 0.3)
+        test = sa.permutation_test(
+            score(rows, name, distance), n_resamples=4000, scheme=scheme, rng=3
+        )
+        expected = -1 / (12 * raters - 1) if name in {"fleiss_kappa", "scott_pi"} else 0
+        assert test.exact_mean == expected
+        error = test.distribution.std(ddof=1) / math.sqrt(4000)
+        assert test.distribution.mean() == pytest.approx(expected, abs=4 * error)
+        assert error < 0.004
+
+    @pytest.mark.parametrize(
+        ("rows", "name", "scheme"),
+        [
+            (HARD, "fleiss_kappa", "pooled"),
+            (HARD, "conger_kappa", "within_rater"),
+            (T2, "cohen_kappa", "pooled"),
+            (T2, "krippendorff_alpha", "within_rater"),
+            (T2, "krippendorff_alpha", "table"),
+            (T2, "gwet_ac", "pooled"),
+            # Complete units, but not everybody rated every one of them.
+            (text("a b . / . c b / a . c"), "conger_kappa", "within_rater"),
+        ],
+    )
+    def test_unknown(self, rows, name, scheme):
+        """Elsewhere no formula is known, and none is invented."""
+        assert math.isnan(exact_mean(score_study(annotations(rows), name), scheme))
+
+    def test_undefined(self):
+        """What is undefined in every reshuffle has no mean, 0 least of all."""
+        with pytest.warns(UndefinedAgreementWarning):
+            alone = sa.krippendorff_alpha(annotations(text("a a / a a")))
+        test = sa.permutation_test(alone, n_resamples=5, rng=1)
+        assert math.isnan(test.exact_mean)
+        assert test.n_undefined == 5
+
+    @pytest.mark.parametrize("door", [chance_of_shuffles, chance_of_two_way])
+    def test_every_coefficient_is_named(self, door):
+        """A coefficient whose chance term is not written down is refused, not taken for Fleiss'."""
+        kappa = score(T1, "fleiss_kappa")
+        with pytest.raises(TypeError, match=r"is no model of chance (that|whose)"):
+            door(replace(kappa, definition=replace(kappa.definition, model=Unheard())))
+
+    def test_fleiss_needs_equally_many_ratings_not_the_same_raters(self):
+        """Two ratings a unit, whoever gave them: -1 / (6 - 1), here over all arrangements."""
+        test = sa.permutation_test(score(text("a b . / . c b / a . c"), "fleiss_kappa"))
+        assert test.exact
+        assert test.exact_mean == -1 / 5
+        assert test.distribution.mean() == pytest.approx(-1 / 5, abs=1e-12)
+
+    def test_published_quantile(self):
+        """The pooled 95 % quantile of T2's MASI alpha is about .239.
+
+        20,000 reshuffles place it to about sqrt(.05 x .95 / 20000) / density = .002.
+        """
+        alpha = sa.krippendorff_alpha(annotations(T2))
+        test = sa.permutation_test(alpha, n_resamples=20_000, rng=1)
+        assert test.quantile(0.95) == pytest.approx(0.239, abs=0.006)
+        assert test.to_frame()["null_95"].item() == test.quantile(0.95)
+
+
+def made_of(values, *, estimate=0.5, alternative="greater", exact=False):
+    """Return a test with this null distribution."""
+    alpha = replace(score(T1, "krippendorff_alpha"), estimate=estimate)
+    return PermutationTest(alpha, np.array(values, dtype=float), "pooled", alternative, exact, 0.0)
+
+
+class TestPValues:
+    """p = (1 + #{as extreme as observed}) / (B + 1)."""
+
+    @pytest.mark.parametrize(
+        ("values", "alternative", "p"),
+        [
+            ([0.1] * 99, "greater", 1 / 100),
+            ([0.1] * 99, "less", 1),
+            ([0.1] * 99, "two-sided", 2 / 100),
+            ([0.9] * 99, "greater", 1),
+            ([0.9] * 99, "less", 1 / 100),
+            ([0.9] * 99, "two-sided", 2 / 100),
+            ([0.9] * 3 + [0.1] * 6, "greater", 4 / 10),
+            ([0.9] * 3 + [0.1] * 6, "less", 7 / 10),
+            ([0.9] * 3 + [0.1] * 6, "two-sided", 8 / 10),
+            # Ties count on both sides; twice the smaller tail is at most 1.
+            ([0.9] * 3 + [0.5] * 2 + [0.1] * 4, "greater", 6 / 10),
+            ([0.9] * 3 + [0.5] * 2 + [0.1] * 4, "less", 7 / 10),
+            ([0.9] * 3 + [0.5] * 2 + [0.1] * 4, "two-sided", 1),
+            # What rounding makes of a tie is a tie.
+            ([0.5 - 1e-15, 0.5 + 1e-15, 0.1], "greater", 3 / 4),
+            ([0.5 - 1e-15, 0.5 + 1e-15, 0.9], "less", 3 / 4),
+        ],
+    )
+    def test_by_hand(self, values, alternative, p):
+        """The observed arrangement is one of those that could have been drawn."""
+        assert made_of(values, alternative=alternative).p_value == pytest.approx(p, abs=1e-15)
+
+    def test_exact(self):
+        """Where all arrangements are known the observed one is among them: no +1."""
+        assert made_of([0.5, 0.9, 0.1, 0.2], exact=True).p_value == 2 / 4
+        assert made_of([0.5, 0.9, 0.1, 0.2], exact=True, alternative="two-sided").p_value == 1
+
+    def test_undefined_reshuffles_are_counted(self):
+        """What is nan is in neither part of the fraction, and is counted beside it."""
+        test = made_of([0.9, 0.1, 0.1, np.nan])
+        assert (test.n_undefined, test.p_value) == (1, 2 / 4)
+        assert test.to_frame()["n_undefined"].item() == 1
+        assert repr(test).endswith("(greater, 4 reshuffles, 1 undefined)>")
+
+    def test_undefined_reshuffles_occur(self):
+        """Table a a / a b / . a: where b is the missing cell's partner, only a is left to compare.
+
+        That is so in 6 of the 30 tables; of 500 the standard deviation is sqrt(500 x .2 x .8) = 9.
+        """
+        alpha = score(text("a a / a b / . a"), "krippendorff_alpha")
+        test = sa.permutation_test(alpha, n_resamples=500, scheme="table", rng=1)
+        assert test.n_undefined == pytest.approx(100, abs=36)
+        assert 0 < test.p_value <= 1
+
+    def test_nothing_defined(self):
+        """No number, no p."""
+        test = made_of([np.nan, np.nan])
+        mean = test.to_frame()["null_mean"].item()
+        assert np.isnan([test.p_value, test.quantile(0.5), mean]).all()
+
+    def test_uniform_under_the_null(self):
+        """Of 200 random studies the share with p <= .2 is .2, within four standard errors."""
+        rng = np.random.default_rng(12)
+        small = 0
+        for seed in range(200):
+            rows = random_rows(rng, VALUES, units=8, raters=2)
+            test = sa.permutation_test(score(rows, "krippendorff_alpha"), n_resamples=99, rng=seed)
+            small += test.p_value <= 0.2
+        assert small / 200 == pytest.approx(0.2, abs=4 * math.sqrt(0.2 * 0.8 / 200))
+
+    @every_scheme
+    @every_coefficient
+    def test_finds_agreement(self, name, scheme):
+        """Every coefficient in every scheme: raters who agree are told from chance."""
+        raters = 2 if COEFFICIENTS[name].raters == "two" else 3
+        rows = noisy_rows(5, units=40, raters=raters, missing=0.1)
+        test = sa.permutation_test(score(rows, name), n_resamples=99, scheme=scheme, rng=1)
+        assert test.p_value <= 2 / 100
+        assert np.isfinite(test.distribution).all()
+        assert abs(test.distribution.mean()) < 0.2 or name in {"percent_agreement", "mv_alpha"}
+
+
+class TestSeeds:
+    """The same seed gives the same numbers."""
+
+    @every_scheme
+    def test_whatever_the_blocks(self, monkeypatch, scheme):
+        """So does another block size, and a Generator of that seed."""
+        alpha = score(HARD, "krippendorff_alpha")
+        whole = sa.permutation_test(alpha, n_resamples=40, scheme=scheme, rng=7).distribution
+        monkeypatch.setattr(shuffles, "ENTRIES_AT_ONCE", 90)
+        parts = sa.permutation_test(alpha, n_resamples=40, scheme=scheme, rng=7).distribution
+        np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
+        again = sa.permutation_test(
+            alpha, n_resamples=40, scheme=scheme, rng=np.random.default_rng(7)
+        )
+        np.testing.assert_array_equal(again.distribution, parts)
+
+    @every_scheme
+    def test_another_seed(self, scheme):
+        """Another seed gives others, and so does none."""
+        alpha = score(HARD, "krippendorff_alpha")
+        tests = [
+            sa.permutation_test(alpha, n_resamples=20, scheme=scheme, rng=rng)
+            for rng in (1, 2, None, None)
+        ]
+        assert len({test.distribution.mean() for test in tests}) == 4
+
+
+class TestTallies:
+    """Counts without raters."""
+
+    COUNTS = pd.DataFrame({"a": [2, 1, 0, 2], "b": [0, 1, 2, 0], "": [1, 0, 0, 1]})
+    ROWS = text("a a {} / a b . / b b . / a a {}")
+
+    @pytest.mark.parametrize(
+        "name", [name for name, entry in COEFFICIENTS.items() if entry.raters == "any"]
+    )
+    def test_as_the_annotations_they_count(self, name):
+        """All arrangements of the counts have the estimates of those of the annotations."""
+        one = sa.permutation_test(score_study(annotations(self.ROWS), name))
+        tally = sa.Tally.from_counts(self.COUNTS)
+        options = {"distance": "masi"}
+        if COEFFICIENTS[name].model.lists_values:
+            options["categories"] = VALUES
+        two = sa.permutation_test(getattr(sa, name)(tally, **options))
+        assert one.exact
+        assert two.exact
+        assert np.sort(two.distribution).tolist() == pytest.approx(
+            np.sort(one.distribution).tolist(), abs=1e-12, nan_ok=True
+        )
+
+    @pytest.mark.parametrize("scheme", ["within_rater", "table"])
+    def test_raters_must_be_known(self, scheme):
+        """A scheme that moves answers between units of one rater needs raters."""
+        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(self.COUNTS))
+        with pytest.raises(DataError, match=f"scheme='{scheme}' needs to know who gave what"):
+            sa.permutation_test(alpha, scheme=scheme)
+        with pytest.raises(DataError, match="scheme='table' needs to know who gave what"):
+            shuffles.table_shuffles(alpha, 5, np.random.default_rng(1))
+
+    @pytest.mark.parametrize("what", ["counts", "multiplicity"])
+    def test_fractions_are_refused(self, what):
+        """Half a rating cannot go elsewhere, nor can that of half a unit."""
+        tally = sa.Tally.from_counts(self.COUNTS)
+        halves = replace(tally, **{what: getattr(tally, what) * 1.5})
+        with pytest.raises(DataError, match="counts that are fractions cannot be reshuffled"):
+            sa.permutation_test(sa.krippendorff_alpha(halves))
+
+
+class TestResult:
+    """What comes back, and what is asked for wrongly."""
+
+    def test_frame(self):
+        """One row: the estimate, p, the null distribution in numbers."""
+        alpha = score(TINY, "krippendorff_alpha")
+        test = sa.permutation_test(alpha)
+        assert test.to_frame().to_dict("records") == [
+            {
+                "coefficient": "krippendorff_alpha",
+                "distance": "masi",
+                "estimate": alpha.estimate,
+                "p_value": test.p_value,
+                "alternative": "greater",
+                "scheme": "pooled",
+                "null_mean": test.distribution.mean(),
+                "exact_mean": 0.0,
+                "null_95": np.quantile(test.distribution, 0.95),
+                "n_resamples": 180,
+                "n_undefined": 0,
+                "exact": True,
+            }
+        ]
+
+    def test_repr(self):
+        """One line that says what, how, and from how many."""
+        test = made_of([0.9, 0.1, 0.1])
+        assert one_line(test)
+        assert repr(test) == (
+            "<PermutationTest of krippendorff_alpha [masi], pooled: 0.5000, p = 0.5 "
+            "(greater, 3 reshuffles)>"
+        )
+        assert repr(made_of([0.9, 0.5], exact=True)).endswith("(greater, 2 all arrangements)>")
+
+    @every_scheme
+    def test_undefined_study(self, scheme):
+        """An estimate of nan has no p, and no reshuffle is counted as defined."""
+        with pytest.warns(UndefinedAgreementWarning):
+            alpha = sa.krippendorff_alpha(annotations(text("a a / a a")))
+        test = sa.permutation_test(alpha, n_resamples=10, scheme=scheme)
+        assert (test.n_undefined, len(test.distribution)) == (10, 10)
+        assert np.isnan(test.p_value)
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"n_resamples": 0}, "n_resamples=0 must be a whole number of 1 or more"),
+            ({"scheme": "rater"}, r"scheme='rater' is unknown; use .* Did you mean 'within_rater'"),
+            (
+                {"alternative": "two_sided"},
+                r"'two_sided' is unknown; use .* Did you mean 'two-sided",
+            ),
+            ({"rng": "seed"}, "rng='seed' is neither a seed of 0 or more nor a Generator"),
+        ],
+    )
+    def test_options(self, options, said):
+        """An option out of range is named with its value."""
+        with pytest.raises(OptionError, match=said):
+            sa.permutation_test(score(TINY, "fleiss_kappa"), **options)
+
+    def test_no_agreement(self):
+        """A table is several agreements; the sentence says how to take one."""
+        with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
+            sa.permutation_test(sa.agreement(annotations(T1)))

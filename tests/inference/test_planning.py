@@ -1,0 +1,554 @@
+"""Plans: the printed number of units is the least that does it, fewer raters are brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import T1, noisy_rows, one_line, score
+from scipy import stats
+from small_studies import annotations, text
+
+import setagree as sa
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SparseRatersWarning,
+    UndefinedAgreementWarning,
+)
+from setagree.inference.pilots import (
+    Seen,
+    _never_rising,
+    _seen,
+    _some_numbers,
+    _table,
+    _thinned,
+    extended,
+)
+from setagree.inference.planning import _units_for
+from setagree.study.parts import of_ratings
+
+ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
+PILOT = score(ROWS, "krippendorff_alpha")
+COLUMNS = ["raters", "units", "standard_error", "half_width", "more_units", "basis"]
+
+
+def half_width(pilot, n, level=0.95):
+    """Return t(n - 1) SE_n with SE_n = SE sqrt(n_pilot / n)."""
+    se = pilot.standard_error * math.sqrt((pilot.degrees_of_freedom + 1) / n)
+    return stats.t.ppf((1 + level) / 2, n - 1) * se
+
+
+class TestUnits:
+    """How many units."""
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    @pytest.mark.parametrize("wanted", [0.3, 0.1, 0.05, 0.01])
+    @pytest.mark.parametrize("level", [0.95, 0.8])
+    def test_the_least_that_reaches_it(self, name, wanted, level):
+        """N units reach the half width and n - 1 do not."""
+        pilot = score(ROWS, name)
+        row = sa.plan(pilot, half_width=wanted, level=level).frame.iloc[0]
+        n = int(row["units"])
+        assert half_width(pilot, n, level) <= wanted < half_width(pilot, n - 1, level)
+        assert row["half_width"] == pytest.approx(half_width(pilot, n, level))
+        assert row["more_units"] == max(0, n - len(pilot.influence))
+        assert (row["raters"], row["basis"]) == (4, "pilot")
+
+    @settings(max_examples=50, deadline=None)
+    @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
+    def test_for_any_variance(self, variance, wanted):
+        """The same for any variance of a unit; two units are the fewest there are."""
+
+        def reach(n):
+            return stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
+
+        n = _units_for(variance, wanted, 0.95)
+        assert reach(n) <= wanted
+        assert n == 2 or reach(n - 1) > wanted
+
+    def test_units_given(self):
+        """For given numbers of units: the interval to expect, scaled from the pilot's."""
+        frame = sa.plan(PILOT, units=[20, len(PILOT.influence), 400]).frame
+        assert frame["units"].tolist() == [20, len(PILOT.influence), 400]
+        expected = [half_width(PILOT, n) for n in frame["units"]]
+        assert frame["half_width"].tolist() == pytest.approx(expected)
+        assert frame["standard_error"].iloc[1] == pytest.approx(PILOT.standard_error)
+        assert frame["more_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
+
+    def test_the_pilots_own_interval(self):
+        """As many units as the pilot has give the interval that the pilot has."""
+        row = sa.plan(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
+        low, _ = PILOT.interval()
+        assert row["half_width"] == pytest.approx(PILOT.estimate - low)
+
+    def test_default_half_width(self):
+        """Nothing said: 0.05."""
+        assert sa.plan(PILOT).frame.equals(sa.plan(PILOT, half_width=0.05).frame)
+
+    def test_a_study_for_a_pilot(self):
+        """Annotations stand for their Krippendorff's alpha with the default distance."""
+        study = annotations(ROWS)
+        result = sa.plan(study, half_width=0.1)
+        assert result.pilot.coefficient == "krippendorff_alpha"
+        assert result.frame.equals(sa.plan(sa.krippendorff_alpha(study), half_width=0.1).frame)
+
+    def test_a_tally_for_a_pilot(self):
+        """A tally does: its raters need not be known as long as their number is not asked."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
+        alpha = sa.krippendorff_alpha(tally)
+        row = sa.plan(alpha, half_width=0.2).frame.iloc[0]
+        assert half_width(alpha, int(row["units"])) <= 0.2
+        assert row["raters"] is None
+        with pytest.raises(DataError, match="other numbers of raters need to know who gave what"):
+            sa.plan(alpha, raters=[2])
+
+    def test_a_study_twice_as_large(self):
+        """A plan keeps its word: four times the units halve the half width of a real study."""
+        small, large = (sa.simulate(n, 3, rng=1) for n in (400, 1600))
+        planned = sa.plan(small, units=[1600]).frame["half_width"].item()
+        low, high = sa.krippendorff_alpha(large).interval()
+        assert planned == pytest.approx((high - low) / 2, rel=0.1)
+
+
+def brute_force(name, r, distance="masi"):
+    """Return the mean of n SE² over all choices of r raters, each scored by itself."""
+    found = []
+    for kept in itertools.combinations(range(4), r):
+        rows = [[row[g] for g in kept] for row in ROWS]
+        part = score([row for row in rows if any(x is not None for x in row)], name, distance)
+        found.append(part.standard_error**2 * (part.degrees_of_freedom + 1))
+    return float(np.mean(found)), found
+
+
+class TestRaters:
+    """How many raters."""
+
+    @pytest.mark.parametrize(
+        "name",
+        ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"],
+    )
+    def test_fewer_are_left_out(self, name):
+        """For fewer raters: the mean variance over all choices among the pilot's, scored anew."""
+        frame = sa.plan(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
+        assert frame["basis"].tolist() == ["raters left out", "raters left out", "pilot"]
+        for r, se in zip((2, 3), frame["standard_error"], strict=False):
+            assert se == pytest.approx(math.sqrt(brute_force(name, r)[0] / 100))
+
+    def test_many_choices_are_drawn(self):
+        """Where there are more choices than n_resamples, some are drawn; the seed decides which."""
+        options = {"units": [100], "raters": [2], "n_resamples": 3}
+        found = [
+            sa.plan(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
+        ]
+        _, each = brute_force("krippendorff_alpha", 2)
+        means = {
+            round(math.sqrt(np.mean(some) / 100), 12)
+            for some in itertools.combinations_with_replacement(each, 3)
+        }
+        assert found[0] == found[1]
+        assert {round(se, 12) for se in found} <= means
+
+    def test_more_are_extended(self):
+        """For more: through the pilot, the slope from fewer; by mean ratings a unit, some missing.
+
+        With t = 1 / (ratings - 1) - that of the pilot and y = n SE² less that of the pilot, the
+        slope is sum(t y) / sum(t²); 6 raters give 6 / 4 of the ratings of 4.
+        """
+        frame = sa.plan(PILOT, units=[100], raters=[4, 6]).frame
+        assert frame["basis"].tolist() == ["pilot", "extended"]
+        ratings = {}
+        for r in (2, 3, 4):
+            each = []
+            for kept in itertools.combinations(range(4), r):
+                sizes = np.array([sum(row[g] is not None for g in kept) for row in ROWS])
+                each.append(sizes[sizes >= 2].mean())
+            ratings[r] = np.mean(each)
+        here = PILOT.standard_error**2 * len(PILOT.influence)
+        t = np.array([1 / (ratings[r] - 1) - 1 / (ratings[4] - 1) for r in (2, 3)])
+        y = np.array([brute_force("krippendorff_alpha", r)[0] - here for r in (2, 3)])
+        slope = (t @ y) / (t @ t)
+        assert 0 < slope < here * (ratings[4] - 1)
+        variance = here + slope * (1 / (1.5 * ratings[4] - 1) - 1 / (ratings[4] - 1))
+        assert frame["standard_error"].iloc[1] == pytest.approx(math.sqrt(variance / 100))
+
+    def test_extended_by_hand(self):
+        """On the line 1 + 4 / (r - 1) it stays on the line."""
+        assert extended([Seen(5, 2), Seen(3, 3), Seen(2, 5)], 9) == pytest.approx(1.5)
+
+    def test_never_below_what_raters_can_do(self):
+        """A line that would fall below 0 is one through 0: no number of raters is worth all units.
+
+        2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0 and
+        through the pilot's 2 at 3 raters, B = 4.
+        """
+        assert extended([Seen(6, 2), Seen(2, 3)], 9) == pytest.approx(4 / 8)
+
+    def test_never_growing_with_raters(self):
+        """Nor do more raters make it worse than the pilot, where fewer were better by chance."""
+        assert extended([Seen(1, 2), Seen(2, 3), Seen(3, 4)], 50) == 3
+
+    @pytest.mark.parametrize("seed", [174, 0, 1])
+    def test_one_rater_more_never_hurts(self, seed):
+        """More raters than the pilot has: never a wider interval than its own, and ever smaller."""
+        pilot = sa.krippendorff_alpha(sa.simulate(40, 4, rng=seed))
+        found = sa.plan(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
+        assert found.iloc[0] == pytest.approx(pilot.standard_error)
+        assert (found.diff().iloc[1:] < 0).all()
+
+    @pytest.mark.parametrize(
+        ("raters", "missing", "skill", "more"),
+        [(4, 0.0, 0.8, 6), (4, 0.0, 0.5, 8), (5, 0.2, 0.8, 7), (6, 0.0, 0.5, 12)],
+    )
+    def test_near_studies_with_more_raters(self, raters, missing, skill, more):
+        """On average a plan has the standard error of studies simulated with so many raters.
+
+        A standard error of n units is sqrt(variance / n) with n the units of two ratings.
+        """
+
+        def pilot(seed, r):
+            study = sa.simulate(200, r, missing=missing, skill=skill, rng=seed)
+            return sa.krippendorff_alpha(study)
+
+        planned, found = [], []
+        for seed in range(25):
+            frame = sa.plan(pilot(seed, raters), units=[200], raters=[2, more], rng=1).frame
+            planned.append(frame["standard_error"])
+            found.append(
+                [
+                    one.standard_error * math.sqrt(one.n_pairable_units / 200)
+                    for one in (pilot(1000 + seed, 2), pilot(2000 + seed, more))
+                ]
+            )
+        ratio = np.mean(planned, axis=0) / np.mean(found, axis=0)
+        assert ratio[0] == pytest.approx(1, abs=0.04)
+        assert ratio[1] == pytest.approx(1, abs=0.09)
+
+    def test_many_raters(self, monkeypatch):
+        """A curve needs few numbers of raters: 2 to 4 all of them, of 60 six from 2 to 60."""
+        assert _some_numbers(2) == {2}
+        assert _some_numbers(4) == {2, 3, 4}
+        assert sorted(_some_numbers(60)) == [2, 4, 8, 15, 30, 60]
+        tried = []
+
+        def counting(*given, **options):
+            tried.append(given[3])
+            return _seen(*given, **options)
+
+        monkeypatch.setattr("setagree.inference.pilots._seen", counting)
+        study = sa.simulate(20, 40, rng=1)
+        sa.plan(study, raters=[50, 7], n_resamples=3, rng=1)
+        assert tried == [2, 4, 7, 12, 22]
+
+    def test_no_free_lunch(self):
+        """However many raters: some units are needed, and the fewer the raters the more."""
+        for seed in range(4, 8):
+            pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
+            frame = sa.plan(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
+            assert frame["units"].is_monotonic_decreasing
+            assert (frame["standard_error"] > 0.01).all()
+
+    def test_two_raters_tell_nothing_of_three(self):
+        """One number of raters is no line."""
+        pilot = score([row[:2] for row in ROWS if any(row[:2])], "cohen_kappa")
+        assert sa.plan(pilot, raters=[2]).frame["basis"].item() == "pilot"
+        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
+            sa.plan(pilot, raters=[3])
+
+    def test_choices_without_a_standard_error(self):
+        """Where none has one, nothing follows; where some do, the mean is over those."""
+        pilot = score(text("a a a / b b b / a a . / b b ."), "krippendorff_alpha")
+        study = pilot.study
+        none = np.zeros((2, study.n_ratings), dtype=bool)
+        none[:, study.unit_codes == 0] = True
+        with pytest.raises(DataError, match="2 raters of the pilot have no standard error"):
+            _seen(pilot, study, none, 2, total=2)
+
+    def test_degenerate_choices_are_counted(self):
+        """Raters 1 and 2 agree in all; 3 met each of them on one unit alone: 2 of 3 undefined."""
+        pilot = score(text("a a . / b b . / a b a / b a ."), "krippendorff_alpha", "nominal")
+        study = pilot.study
+        two = [np.isin(study.rater_codes, some) for some in ((0, 1), (0, 2), (1, 2))]
+        with pytest.warns(
+            UndefinedAgreementWarning,
+            match="2 raters of the pilot: of 3 choices 2 without a standard error .left out.; the",
+        ):
+            seen = _seen(pilot, study, two, 2, total=3)
+        one = sa.krippendorff_alpha(of_ratings(study, two[0]), distance="nominal")
+        assert seen.variance == pytest.approx(one.standard_error**2 * 4)
+
+    def test_perfect_choices_are_counted(self):
+        """Two of three raters agree in all: their standard error of 0 is in the mean, and said."""
+        pilot = score(text("a a b / b b b / a a a / b b a / c c c"), "krippendorff_alpha")
+        study = pilot.study
+        with pytest.warns(
+            UndefinedAgreementWarning,
+            match=r"of 3 choices 1 with one of 0 \(they pull the mean down\); the pilot is too",
+        ):
+            frame = sa.plan(pilot, units=[50], raters=[2]).frame
+        each = [
+            sa.krippendorff_alpha(of_ratings(study, study.rater_codes != g)).standard_error
+            for g in range(3)
+        ]
+        assert min(each) == 0
+        # As it is less than that of all three, it is raised to it: one could leave one out.
+        mean = max(5 * np.mean(np.square(each)), 5 * pilot.standard_error**2)
+        assert frame["standard_error"].item() == pytest.approx(math.sqrt(mean / 50))
+
+    def test_perfect_but_for_a_sparse_rater(self):
+        """The raters who count agree in all: nothing follows."""
+        pilot = score(text("a a b / b b . / a a . / b b ."), "krippendorff_alpha")
+        with (
+            pytest.warns(SparseRatersWarning),
+            pytest.warns(UndefinedAgreementWarning),
+            pytest.raises(DataError, match="2 raters of the pilot have no standard error above 0"),
+        ):
+            sa.plan(pilot, raters=[2])
+
+    def test_fewer_never_need_fewer(self):
+        """What fewer raters gave by chance is raised to what more gave; the pilot stays."""
+        assert _never_rising({2: 5.0, 3: 1.0, 4: 2.0}) == {2: 5.0, 3: 2.0, 4: 2.0}
+        seen = {2: Seen(2.0, 2), 3: Seen(5.0, 3), 4: Seen(3.0, 4)}
+        assert _table(seen, dict.fromkeys((2, 3, 4), "x"), [2, 3, 4, 5]) == {
+            2: (5.0, "x"),
+            3: (5.0, "x"),
+            4: (3.0, "x"),
+            5: (3.0, "extended"),  # the slope from 2, 5, 3 is below 0
+        }
+
+
+def without(study, gone):
+    """Return the study without some ratings: an array of bool, units x raters."""
+    return of_ratings(study, ~gone[study.unit_codes, study.rater_codes])
+
+
+def crowd(seed, units=300, raters=40, each=3):
+    """Return a study whose units each have some of many raters, drawn at random."""
+    drawn = np.random.default_rng(seed).random((units, raters)).argsort(axis=1)
+    return without(sa.simulate(units, raters, skill=0.8, rng=seed), drawn >= each)
+
+
+class TestIncomplete:
+    """Raters who did little, and raters who take turns."""
+
+    def sparse(self, seed=1):
+        """Return 120 units by 5 raters, of whom the last rated 10, and the study of the others."""
+        study = sa.simulate(120, 5, rng=seed)
+        gone = np.zeros((120, 5), dtype=bool)
+        gone[10:, 4] = True
+        most = np.zeros((120, 5), dtype=bool)
+        most[:, 4] = True
+        return without(study, gone), without(study, most)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_sparse_rater_is_left_out(self, seed):
+        """The plan is that of the others, it says whom it leaves out, and more need fewer."""
+        study, others = self.sparse(seed)
+        said = "1 rater with fewer than half the .* ('r5' with 10 of 120 units).*one of 4 raters"
+        with pytest.warns(SparseRatersWarning, match=said.replace("(", r"\(").replace(")", r"\)")):
+            frame = sa.plan(study, raters=[2, 3, 4, 5]).frame
+        expected = sa.plan(others, raters=[2, 3, 4, 5]).frame
+        assert frame["standard_error"].tolist() == pytest.approx(
+            expected["standard_error"].tolist(), rel=1e-9
+        )
+        assert frame["units"].tolist() == expected["units"].tolist()
+        assert frame["basis"].tolist() == ["raters left out"] * 3 + ["extended"]
+        assert frame["units"].is_monotonic_decreasing
+        # Without a question about raters: as it is, 4 x 120 + 10 ratings on 120 units.
+        row = sa.plan(study).frame.iloc[0]
+        assert (row["raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
+
+    def test_many_sparse_raters(self):
+        """Three are named, the others counted."""
+        study = sa.simulate(60, 9, rng=1)
+        gone = np.zeros((60, 9), dtype=bool)
+        gone[3:, 4:] = True
+        with pytest.warns(SparseRatersWarning, match="^5 raters .* units and 2 more"):
+            sa.plan(without(study, gone), raters=[2])
+
+    def test_turns(self):
+        """Where raters take turns, the number is of ratings a unit: here each unit has 3."""
+        study = crowd(1)
+        frame = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        assert frame["basis"].tolist() == ["ratings left out", "pilot", "extended"]
+        assert sa.plan(study).frame["raters"].item() == 3
+        assert frame["units"].iloc[1] == sa.plan(study).frame["units"].item()
+        assert frame["units"].is_monotonic_decreasing
+        again = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        pd.testing.assert_frame_equal(frame, again)
+
+    def test_turns_tell_what_fewer_ratings_give(self):
+        """Two of three ratings drawn inside units predict a crowd that gave two to begin with."""
+        of_three, of_two = (sa.krippendorff_alpha(crowd(2, 2000, each=n)) for n in (3, 2))
+        planned = sa.plan(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
+        assert planned == pytest.approx(of_two.standard_error, rel=0.05)
+
+    def test_uneven_turns(self):
+        """Units of 2 and of 3 ratings: 2 ratings are had by leaving out, 3 from those that have."""
+        gone = np.random.default_rng(3).random((400, 5)).argsort(axis=1) >= 3
+        gone[:100] |= np.random.default_rng(4).random((100, 5)).argsort(axis=1) >= 4
+        study = without(sa.simulate(400, 5, rng=3), gone)
+        ratings = np.bincount(study.unit_codes)
+        pilot = sa.plan(study).frame
+        assert pilot["raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
+        frame = sa.plan(study, raters=[2, 3, 4], rng=1).frame
+        assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
+        three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
+        part = of_ratings(study, np.isin(study.unit_codes, three))
+        row = sa.plan(part, units=[100], raters=[3]).frame.iloc[0]
+        assert sa.plan(study, units=[100], raters=[3]).frame["standard_error"].item() == (
+            pytest.approx(row["standard_error"])
+        )
+
+    def test_thinned(self):
+        """Each unit that has r ratings keeps r of its own; the others keep none."""
+        study = annotations(ROWS)
+        sizes = np.bincount(study.unit_codes)
+        kept = _thinned(study, sizes, 3, np.random.default_rng(1))
+        expected = np.where(sizes >= 3, 3, 0)
+        assert np.bincount(study.unit_codes, kept).tolist() == expected.tolist()
+
+    def test_two_ratings_a_unit(self):
+        """Three raters, any two of whom met once: two ratings a unit are all the pilot has."""
+        pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
+        frame = sa.plan(pilot, units=[50], raters=[2]).frame
+        assert frame["basis"].item() == "pilot"
+        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
+            sa.plan(pilot, raters=[3])
+
+
+class TestMultivalued:
+    """A coefficient without a linearised standard error."""
+
+    def test_planned_by_the_jackknife(self):
+        """mv-alpha: n SE² from leaving out one unit after the other, computed here anew."""
+        study = sa.simulate(40, 3, rng=1)
+        pilot = sa.mv_alpha(study)
+        kept = [of_ratings(study, study.unit_codes != i) for i in range(40)]
+        values = np.array([sa.mv_alpha(part).estimate for part in kept])
+        se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
+        row = sa.plan(pilot, units=[40]).frame.iloc[0]
+        assert row["standard_error"] == pytest.approx(se)
+        assert (row["raters"], row["basis"], row["more_units"]) == (3, "pilot", 0)
+        frame = sa.plan(pilot, raters=[2, 3, 4]).frame
+        assert frame["units"].is_monotonic_decreasing
+
+    def test_near_the_bootstrap(self):
+        """The jackknife's standard error is the bootstrap's but for what chance leaves."""
+        pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
+        boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)
+        planned = sa.plan(pilot, units=[100]).frame["standard_error"].item()
+        assert planned == pytest.approx(boot.standard_error, rel=0.1)
+
+
+class TestResult:
+    """What comes back."""
+
+    def test_frame(self):
+        """A row for each number of raters and units, raters first."""
+        result = sa.plan(PILOT, units=[50, 100], raters=[3, 4])
+        frame = result.to_frame()
+        assert frame.columns.tolist() == COLUMNS
+        assert frame[["raters", "units"]].to_numpy().tolist() == [
+            [3, 50],
+            [3, 100],
+            [4, 50],
+            [4, 100],
+        ]
+        assert (frame["half_width"] / frame["standard_error"]).tolist() == pytest.approx(
+            [stats.t.ppf(0.975, n - 1) for n in (50, 100, 50, 100)]
+        )
+
+    def test_repr(self):
+        """One line; as text a table that a person can act on."""
+        result = sa.plan(PILOT, half_width=0.1, raters=[2, 4])
+        assert one_line(result)
+        assert repr(result) == (
+            f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows>"
+        )
+        lines = str(result).splitlines()
+        assert lines[0].split() == COLUMNS
+        assert len(lines) == 3
+        assert lines[1].endswith("raters left out")
+
+    def test_already_reached(self):
+        """A pilot that has what is wanted says so in a sentence; no other does."""
+        half = PILOT.estimate - PILOT.interval()[0]
+        met = sa.plan(PILOT, half_width=half + 1e-9)
+        assert met.pilot_half_width == pytest.approx(half)
+        assert met.frame["more_units"].item() == 0
+        assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
+        assert str(met).endswith(met.reached)
+        for other in (sa.plan(PILOT, half_width=half - 1e-3), sa.plan(PILOT, units=[5])):
+            assert other.reached == ""
+            assert "already" not in str(other)
+
+
+class TestRefusals:
+    """What is asked for wrongly."""
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"half_width": 0.0}, "half_width=0.0 must lie between 0 and 1"),
+            ({"half_width": "a"}, "half_width='a' must lie between 0 and 1"),
+            ({"half_width": [0.1]}, r"half_width=\[0.1\] must lie between 0 and 1"),
+            ({"half_width": True}, "half_width=True must lie between 0 and 1"),
+            ({"half_width": math.nan}, "half_width=nan must lie between 0 and 1"),
+            ({"half_width": 5}, "half_width=5 must lie between 0 and 1"),
+            ({"half_width": 0.1, "units": [50]}, "or units= .what interval.., not both"),
+            ({"half_width": 1e-9}, "half_width=1e-09 takes more than 100,000,000 units"),
+            ({"units": 100}, "units=100 must be a list of whole numbers of 2 or more"),
+            ({"units": []}, r"units=\[\] must be a list of whole numbers"),
+            ({"units": [50, 1]}, r"units=\[50, 1\] must be a list of whole numbers of 2 or more"),
+            ({"units": [50.5]}, r"units=\[50.5\] must be a list of whole numbers"),
+            ({"units": "50"}, "units='50' must be a list of whole numbers"),
+            ({"raters": 5}, "raters=5 must be a list of whole numbers of 2 or more"),
+            ({"raters": [1]}, r"raters=\[1\] must be a list of whole numbers of 2 or more"),
+            ({"level": 95}, "level=95 must lie between 0 and 1"),
+            ({"n_resamples": 0}, "n_resamples=0 must be a whole number"),
+            ({"rng": "x"}, "rng='x' is neither a seed"),
+        ],
+    )
+    def test_options(self, options, said):
+        """An option out of range is named with its value."""
+        with pytest.raises(OptionError, match=said):
+            sa.plan(PILOT, **options)
+
+    def test_numpy_numbers(self):
+        """An array of numbers is a list of numbers."""
+        assert sa.plan(PILOT, units=np.array([50, 60])).frame["units"].tolist() == [50, 60]
+
+    @pytest.mark.parametrize(
+        ("rows", "name"),
+        [
+            ("a a / b b / c c", "krippendorff_alpha"),
+            ("a a / a a", "fleiss_kappa"),
+            ("a a / b ab", "mv_alpha"),
+        ],
+    )
+    def test_nothing_follows_from_nothing(self, rows, name):
+        """A perfect and an undefined pilot, and one of two units, have none above 0."""
+        with pytest.raises(
+            DataError, match="no standard error above 0, so nothing follows from it"
+        ):
+            sa.plan(score(text(rows), name, "nominal"))
+
+    def test_no_pilot(self):
+        """A table of numbers is no study."""
+        with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
+            sa.plan(pd.DataFrame({"a": [1]}))
+
+
+def test_walkthrough():
+    """T1 with its se .15186146 on 11 units: .05 takes n with t(n - 1) x .50367 / sqrt(n) <= .05.
+
+    For n = 392 that is 1.966 x .50367 / 19.799 = .05001, for n = 393 .04995.
+    """
+    row = sa.plan(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
+    assert (row["units"], row["more_units"]) == (393, 382)

@@ -1,0 +1,605 @@
+"""Reduction in engines: the same patterns as in memory, whoever holds the table."""
+
+import gzip
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reduction_support import HOSTILE, LISTS, generated, patterns, quiet
+from small_studies import annotations, row_lists, sets_of
+
+import setagree as sa
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    FileError,
+    LabelError,
+    MissingMarkerWarning,
+    OptionError,
+)
+from setagree.large import files
+from setagree.large.patterns import Repeats, merge_all, with_answers
+from setagree.large.survey import CodedCells
+
+pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
+pl = pytest.importorskip("polars", reason="Polars is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+pq = pytest.importorskip("pyarrow.parquet")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
+
+TIGHT = {"rtol": 0, "atol": 1e-12}
+
+
+def relation(data):
+    """Return a relation of DuckDB with a connection of its own."""
+    return duckdb.connect().from_arrow(pa.table(data))
+
+
+def columns(table):
+    """Return the columns of a pandas table as lists."""
+    return {name: table[name].tolist() for name in table}
+
+
+ENGINES = {"duckdb": relation, "polars": pl.LazyFrame}
+every_engine = pytest.mark.parametrize("lazy", ENGINES.values(), ids=list(ENGINES))
+
+
+def write(folder, kind, data, pieces=1):
+    """Write a table as files of a kind, a few rows each; return their pattern."""
+    table = pa.table(data)
+    size = -(-len(table) // pieces)
+    for piece in range(pieces):
+        part = table[piece * size : (piece + 1) * size]
+        path = folder / f"part-{piece}.{kind}"
+        frame = part.to_pandas()
+        if kind == "parquet":
+            pq.write_table(part, path)
+        elif kind == "jsonl":
+            frame.to_json(path, orient="records", lines=True, force_ascii=False)
+        else:
+            text = frame.to_csv(index=False, sep="\t" if kind == "tsv" else ",")
+            data = gzip.compress(text.encode()) if kind.endswith("gz") else text.encode()
+            path.write_bytes(data)
+    return str(folder / f"*.{kind}")
+
+
+every_kind = pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz", "jsonl"])
+
+
+class TestSameAsInMemory:
+    """A reduced table has the patterns that the table has in memory."""
+
+    @every_engine
+    @pytest.mark.parametrize("blank", ["missing", "empty"])
+    def test_hostile_text(self, lazy, blank):
+        """Odd labels, blanks, spaces and accents of ids mean what they mean in memory."""
+        study = quiet(sa.Annotations.from_long, pd.DataFrame(HOSTILE), blank=blank)
+        tally = quiet(sa.tally, lazy(HOSTILE), blank=blank)
+        assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
+        assert (tally.kind, tally.n_raters) == ("labels", 3)
+        assert set(tally.values) == set(study.values)
+        assert tally.units is None
+
+    @every_engine
+    def test_lists(self, lazy):
+        """Lists of text are label sets; the empty list is the empty set, null is missing."""
+        data = {**HOSTILE, "labels": LISTS}
+        study = quiet(sa.Annotations.from_long, pd.DataFrame(data))
+        assert patterns(quiet(sa.tally, lazy(data))) == patterns(sa.Tally.from_annotations(study))
+
+    @every_engine
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            [1, 2, 3, 1, 1, 2, 2, 3, 3, 1, 5, 4],
+            [1, 2, 3, None, 1, 2, 2, 3, 3, 1, None, 2**60 + 1],
+            [1.5, 2.0, 3.0, None, 1.0, 2.0, float("nan"), 3.0, 3.0, 1.0, 0.0, -0.0],
+            ["1", "2", " 3", None, "1", "2", "2", "3", "3", "1.5", "", "2.0"],
+            [True, False, None, None, True, True, True, False, False, True, True, True],
+            [
+                "low",
+                "low",
+                "high",
+                None,
+                "low",
+                "low ",
+                "high",
+                "high",
+                "low",
+                "low",
+                "e\u0301",
+                "é",
+            ],
+        ],
+    )
+    def test_values(self, lazy, cells):
+        """Single values are numbers where every cell is one, else categories."""
+        data = {**HOSTILE, "score": cells}
+        del data["labels"]
+        # As objects, because pandas would make floats of whole numbers with a gap.
+        frame = pd.DataFrame(data, dtype=object)
+        study = quiet(sa.Annotations.from_long, frame, value="score")
+        tally = quiet(sa.tally, lazy(data), value="score")
+        assert tally.kind == study.kind
+        assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
+
+    @every_engine
+    @pytest.mark.parametrize("ids", [range(12), np.arange(12) / 2])
+    def test_numbered_units(self, lazy, ids):
+        """Units may be numbers."""
+        data = {**HOSTILE, "unit": [list(ids)[k // 3] for k in range(12)]}
+        data["rater"] = ["a", "b", "c"] * 4
+        study = quiet(sa.Annotations.from_long, pd.DataFrame(data), blank="empty")
+        tally = quiet(sa.tally, lazy(data), blank="empty")
+        assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
+
+    def test_categories(self):
+        """Text that Polars keeps as categories is text."""
+        frame = pl.LazyFrame(HOSTILE).with_columns(pl.all().cast(pl.Categorical))
+        assert patterns(quiet(sa.tally, frame)) == patterns(quiet(sa.tally, pl.LazyFrame(HOSTILE)))
+
+    @every_engine
+    def test_reading_options(self, lazy):
+        """The separator, the case and the codebook are those of the call."""
+        data = {
+            "doc": [1, 1, 2, 2],
+            "who": ["a", "b", "a", "b"],
+            "tags": ["Joy; fear", "FEAR;joy", "joy", ""],
+        }
+        named = {"unit": "doc", "rater": "who", "labels": "tags"}
+        options = {"sep": ";", "case": "lower", "blank": "empty", "codebook": ["joy", "fear"]}
+        study = sa.Annotations.from_long(pd.DataFrame(data), **named, **options)
+        tally = sa.tally(lazy(data), **named, **options)
+        assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
+
+    @every_kind
+    @pytest.mark.parametrize("pieces", [1, 3])
+    def test_files(self, tmp_path, kind, pieces):
+        """Files give what they give in memory, one or several."""
+        table = generated()
+        path = write(tmp_path, kind, columns(table), pieces)
+        tally = sa.tally(path, blank="empty", memory_limit="500MB", spill=tmp_path)
+        expected = sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
+        assert patterns(tally) == patterns(expected)
+        assert sorted(tmp_path.glob("setagree-*")) == []
+
+    @every_kind
+    def test_hostile_files(self, tmp_path, kind):
+        """Odd text comes through every format."""
+        path = write(tmp_path, kind, HOSTILE)
+        study = quiet(sa.Annotations.from_long, pd.DataFrame(HOSTILE), blank="missing")
+        tally = quiet(sa.tally, path, blank="missing", memory_limit="500MB")
+        assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
+
+    @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+    def test_lists_in_files(self, tmp_path, kind):
+        """Lists in Parquet and JSON lines are label sets."""
+        data = {**HOSTILE, "labels": LISTS}
+        path = write(tmp_path, kind, data)
+        study = quiet(sa.Annotations.from_long, pd.DataFrame(data))
+        assert patterns(quiet(sa.tally, path)) == patterns(sa.Tally.from_annotations(study))
+
+    @settings(max_examples=25, deadline=None)
+    @given(row_lists(sets_of("abc")))
+    def test_any_study(self, rows):
+        """Every small study has the same patterns in both engines and in memory."""
+        study = annotations(rows)
+        table = study.to_long()
+        table["labels"] = [sa.format_labels(value) for value in table["labels"]]
+        expected = patterns(sa.Tally.from_annotations(study))
+        for lazy in ENGINES.values():
+            assert patterns(sa.tally(lazy(columns(table)), blank="empty")) == expected
+
+    def test_memory(self):
+        """A table in memory is taken, too, and loses the identities of its units."""
+        table = generated()
+        tally = sa.tally(table, blank="empty")
+        assert patterns(tally) == patterns(sa.tally(pl.LazyFrame(columns(table)), blank="empty"))
+        assert tally.units is None
+
+    def test_engines_agree_on_order(self):
+        """The order of patterns is that of no engine, so that seeds draw the same everywhere."""
+        data = columns(generated())
+        one, two = (sa.tally(lazy(data), blank="empty") for lazy in ENGINES.values())
+        assert one.values == two.values
+        for name in ("indptr", "indices", "counts", "multiplicity"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+class TestAgreement:
+    """The table of coefficients is the same."""
+
+    @every_engine
+    def test_lazy(self, lazy):
+        """Estimates and standard errors are those of memory; so is what was missing."""
+        table = generated()
+        data = columns(table)
+        names = ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement", "mv_alpha"]
+        options = {"coefficient": names, "distance": ["jaccard", "nominal"], "blank": "missing"}
+        reduced = sa.agreement(lazy(data), **options)
+        expected = sa.agreement(table, **options)
+        assert next(iter(reduced)).study is None
+        pd.testing.assert_frame_equal(
+            reduced.to_frame(), expected.to_frame(), check_exact=False, **TIGHT
+        )
+        assert str(reduced) == str(expected)
+
+    @every_kind
+    def test_options_reduce(self, tmp_path, kind):
+        """An option of the reduction sends files of any size to DuckDB."""
+        table = generated()
+        path = write(tmp_path, kind, columns(table), 2)
+        reduced = sa.agreement(path, blank="empty", memory_limit="500MB")
+        assert next(iter(reduced)).study is None
+        read = sa.agreement(path, blank="empty")
+        assert next(iter(read)).study is not None
+        pd.testing.assert_frame_equal(
+            reduced.to_frame(), read.to_frame(), check_exact=False, **TIGHT
+        )
+
+    def test_large_files(self, tmp_path, monkeypatch):
+        """Files above a size are reduced, if DuckDB reads them; columns of flags are not."""
+        table = generated()
+        path = write(tmp_path, "csv", columns(table))
+        monkeypatch.setattr(files, "LARGE", 100)
+        assert next(iter(sa.agreement(path, blank="empty"))).study is None
+        table.to_json(tmp_path / "study.json", orient="records")
+        assert next(iter(sa.agreement(tmp_path / "study.json", blank="empty"))).study is not None
+        flags = pd.DataFrame({"unit": [1, 1], "rater": ["a", "b"], "x": [1, 0], "y": [1, 1]})
+        flags.to_csv(tmp_path / "flags.csv", index=False)
+        read = sa.agreement(
+            tmp_path / "flags.csv", labels=["x", "y"], coefficient="percent_agreement"
+        )
+        assert next(iter(read)).study is not None
+
+    def test_what_follows(self):
+        """A tally stands for the study where nobody asks who gave what."""
+        table = generated()
+        study = sa.Annotations.from_long(table, blank="empty")
+        tally = sa.tally(pl.LazyFrame(columns(table)), blank="empty")
+        assert sa.mv_alpha(tally).estimate == pytest.approx(sa.mv_alpha(study).estimate, abs=1e-12)
+        ours, theirs = (
+            sa.bootstrap(sa.krippendorff_alpha(one), n_resamples=4000, rng=1)
+            for one in (tally, study)
+        )
+        assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.08)
+
+    def test_duplicates(self):
+        """Repeats are not settled in an engine."""
+        with pytest.raises(OptionError, match="duplicates='first' is not settled in an engine"):
+            sa.agreement(pl.LazyFrame(HOSTILE), duplicates="first")
+
+    def test_built(self):
+        """A study that is built is not reduced."""
+        study = sa.simulate(10, 3, rng=1)
+        with pytest.raises(OptionError, match="already built; drop memory_limit="):
+            sa.agreement(study, memory_limit="1GB")
+
+
+class TestParts:
+    """Parts that hold whole units are reduced by themselves."""
+
+    @every_kind
+    def test_files(self, tmp_path, kind):
+        """Files reduced one by one give the patterns of all."""
+        table = generated().sort_values("unit", kind="stable")
+        table["unit"] = table["unit"].astype("category").cat.codes // 1
+        halves = [table[table["unit"] < 150], table[table["unit"] >= 150]]
+        for place, half in enumerate(halves):
+            (tmp_path / str(place)).mkdir()
+            write(tmp_path / str(place), kind, columns(half.astype({"unit": str})))
+        path = str(tmp_path / "*" / f"*.{kind}")
+        whole = sa.tally(path, blank="empty")
+        parts = sa.tally(path, blank="empty", partitioned_by_unit=True)
+        assert patterns(parts) == patterns(whole)
+        assert parts.n_raters == whole.n_raters == 4
+
+    def test_split_units(self, tmp_path):
+        """A unit in two files counts twice, as the documentation says; many units are an error."""
+        units = [*"abcdefghiu", *"uklmnopqrs"]
+        data = {"unit": units, "rater": ["a"] * 10 + ["b"] * 10, "labels": ["x"] * 20}
+        path = write(tmp_path, "csv", data, 2)
+        assert sa.tally(path).n_units == 19
+        assert sa.tally(path, partitioned_by_unit=True).n_units == 20
+        data["unit"] = [*"abcdefghij"] * 2
+        path = write(tmp_path, "csv", data, 2)
+        with pytest.raises(DataError, match=r"have 20 units and together about 10\. Drop it"):
+            sa.tally(path, partitioned_by_unit=True)
+
+    @every_engine
+    def test_no_parts(self, lazy):
+        """A lazy table of one machine has no parts that could be told apart."""
+        with pytest.raises(OptionError, match="partitioned_by_unit= concerns files and frames of"):
+            sa.tally(lazy(HOSTILE), partitioned_by_unit=True)
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
+    def test_merging(self, studies):
+        """Merging is associative and commutative, and is what merging all at once gives."""
+        a, b, c = (sa.Tally.from_annotations(annotations(rows)) for rows in studies)
+        expected = patterns(a) + patterns(b) + patterns(c)
+        for merged in (
+            a.merge(b).merge(c),
+            a.merge(b.merge(c)),
+            c.merge(a).merge(b),
+            merge_all([a, b, c]),
+            merge_all([c, a, b]),
+        ):
+            assert patterns(merged) == expected
+            assert merged.n_patterns == len(expected)
+
+
+class TestErrors:
+    """What is wrong is said in a sentence, with numbers."""
+
+    @every_engine
+    def test_repeats(self, lazy):
+        """Pairs of unit and rater that occur twice are counted and named."""
+        data = {"unit": ["u"] * 5 + ["v"], "rater": [*"aabbb", "a"], "labels": [*"xyxxx", None]}
+        with pytest.raises(
+            DataError,
+            match=r"2 pairs of unit and rater .* \(unit 'u', rater 'a': 2 times; unit 'u', rater "
+            r"'b': 3 times\)",
+        ):
+            quiet(sa.tally, lazy(data))
+        assert quiet(sa.tally, lazy(data), assume_unique=True).n_ratings == 5
+
+    @every_engine
+    def test_missing_repeats(self, lazy):
+        """A repeated pair with one answer is none."""
+        data = {"unit": [*"uuv"], "rater": [*"aaa"], "labels": ["x", None, "y"]}
+        assert quiet(sa.tally, lazy(data)).n_ratings == 2
+
+    @every_engine
+    @pytest.mark.parametrize("role", ["unit", "rater"])
+    def test_nameless(self, lazy, role):
+        """Rows without a unit or rater are counted, also where the answer is missing."""
+        data = {"unit": [*"uvwu"], "rater": [*"aabb"], "labels": ["x", "y", "x", None]}
+        data[role] = [None, " ", data[role][2], None]
+        with pytest.raises(DataError, match=f"3 rows without a {role}; name the {role} or drop"):
+            sa.tally(lazy(data))
+
+    @every_engine
+    def test_nan(self, lazy):
+        """A unit that is no number is missing."""
+        data = {"unit": [1.0, float("nan")], "rater": [*"ab"], "labels": [*"xy"]}
+        with pytest.raises(DataError, match="1 row without a unit"):
+            sa.tally(lazy(data))
+
+    @every_engine
+    def test_nothing(self, lazy):
+        """No rows, or no answers, cannot be scored."""
+        data = {"unit": [*"uv"], "rater": [*"ab"], "labels": ["", None]}
+        with pytest.raises(DataError, match="all 2 cells are missing"):
+            sa.tally(lazy(data), blank="missing")
+        empty = pl.DataFrame(data)[:0]
+        with pytest.raises(DataError, match="0 rows"):
+            sa.tally(lazy(empty.to_arrow()) if lazy is relation else empty.lazy())
+
+    @every_engine
+    def test_labels(self, lazy):
+        """A cell that cannot be read is named with its unit, its rater and its number."""
+        data = {"unit": [*"uvw"], "rater": [*"aaa"], "labels": ['x"', "y", 'x"']}
+        with pytest.raises(
+            LabelError, match=r"Unit '[uw]', rater 'a': .*unbalanced quote.*1 more row fails"
+        ):
+            sa.tally(lazy(data))
+        with pytest.raises(LabelError, match="Use value="):
+            sa.tally(lazy({**data, "labels": [1, 2, 3]}))
+
+    @every_engine
+    def test_warnings_count_rows(self, lazy):
+        """Warnings count the rows, not the distinct cells."""
+        data = {"unit": [*"uvwxy"], "rater": [*"aaaaa"], "labels": ["n/a", "n/a", "", " ", "b"]}
+        with (
+            pytest.warns(MissingMarkerWarning, match="2 cells that may mean"),
+            pytest.warns(BlankLabelsWarning, match="2 blank cells taken as missing"),
+        ):
+            sa.tally(lazy(data))
+        nulls = {**data, "labels": [None, None, "a", "a", "b"]}
+        with pytest.warns(BlankLabelsWarning, match="2 nulls .* and 0 blank texts .* empty set"):
+            assert sa.tally(lazy(nulls), blank="empty").n_ratings == 5
+
+    def test_changed(self):
+        """Patterns that do not add up to the rows give no result."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
+        answers = type("Answers", (), {"values": tally.values, "kind": "labels"})
+        coded = CodedCells(answers, np.array([3, 2]), 0)
+        by_code = sa.Tally(
+            "category",
+            (0, 1),
+            *(getattr(tally, n) for n in ("indptr", "indices", "counts")),
+            tally.multiplicity,
+        )
+        with pytest.raises(DataError, match=r"hold 4 annotations and the rows 5 \(1 value differ"):
+            with_answers(by_code, coded, n_raters=2)
+
+    def test_unsteady(self):
+        """A table that changes while it is read is noticed."""
+        calls = []
+
+        def unsteady(frame):
+            calls.append(1)
+            return frame if len(calls) < 2 else frame[:-3]
+
+        frame = pl.DataFrame(columns(generated())).lazy().map_batches(unsteady)
+        with pytest.raises(DataError, match="did the table change while it was read"):
+            sa.tally(frame, blank="empty", assume_unique=True)
+
+    @every_engine
+    def test_failing(self, lazy):
+        """What the user's own query raises is chained to a sentence."""
+        frame = lazy({**HOSTILE, "labels": ["no number"] * 12})
+        if lazy is relation:
+            frame = frame.select("unit, rater, cast(labels as int) as labels")
+        else:
+            frame = frame.with_columns(pl.col("labels").cast(pl.Int64))
+        with pytest.raises(DataError, match="stopped, and there is no result: "):
+            sa.tally(frame, value="labels")
+
+    @every_engine
+    def test_columns(self, lazy):
+        """A column that is not there is named."""
+        with pytest.raises(DataError, match="There is no column 'tags'"):
+            sa.tally(lazy(HOSTILE), labels="tags")
+        with pytest.raises(OptionError, match="columns of flags are read in memory alone"):
+            sa.tally(lazy(HOSTILE), labels=["joy"])
+
+    @every_engine
+    def test_options_of_files(self, lazy):
+        """A memory limit is for files; the user's engine has its own."""
+        with pytest.raises(OptionError, match="memory_limit= and spill= concerns files"):
+            sa.tally(lazy(HOSTILE), memory_limit="1GB", spill=".")
+
+    def test_no_table(self):
+        """What is no table is said."""
+        with pytest.raises(DataError, match="an int is no table"):
+            sa.tally(5)
+        with pytest.raises(OptionError, match="concerns files and lazy tables"):
+            sa.tally(generated(), partitioned_by_unit=True)
+
+    def test_repeats_add_up(self):
+        """The repeats of parts are counted together; three are named."""
+        one = Repeats(2, [("u", "a", 2), ("v", "a", 2)])
+        assert one + one == Repeats(4, [*one.few, one.few[0]])
+
+
+class TestFiles:
+    """Files that DuckDB cannot read, and how it is limited."""
+
+    def test_kinds(self, tmp_path):
+        """Other files are read into memory, without the options of the reduction."""
+        path = tmp_path / "study.json"
+        table = generated()
+        table.to_json(path, orient="records")
+        assert sa.tally(path, blank="empty").n_units == table["unit"].nunique()
+        with pytest.raises(FileError, match=r"into memory as a whole; .* Drop memory_limit= or"):
+            sa.tally(path, memory_limit="1GB")
+
+    def test_absent(self, tmp_path):
+        """A file that is not there is named."""
+        with pytest.raises(FileError, match="There is no file"):
+            sa.tally(tmp_path / "none.csv")
+        with pytest.raises(FileError, match="No file matches"):
+            sa.tally(str(tmp_path / "*.csv"))
+
+    @pytest.mark.parametrize("kind", ["parquet", "csv"])
+    def test_different_columns(self, tmp_path, kind):
+        """Files with other columns are refused before anything is read."""
+        write(tmp_path, kind, HOSTILE)
+        renamed = {("who" if n == "rater" else n): c for n, c in HOSTILE.items()}
+        (tmp_path / f"part-0.{kind}").rename(tmp_path / f"zz.{kind}")
+        write(tmp_path, kind, renamed)
+        with pytest.raises(FileError, match="have different columns"):
+            sa.tally(str(tmp_path / f"*.{kind}"), memory_limit="100MB")
+
+    def test_limits(self, tmp_path):
+        """A limit that is none and a folder that is none are refused."""
+        path = write(tmp_path, "csv", HOSTILE)
+        with pytest.raises(OptionError, match="memory_limit='much' is no amount of memory"):
+            sa.tally(path, memory_limit="much")
+        with pytest.raises(OptionError, match="is no folder"):
+            sa.tally(path, spill=tmp_path / "none")
+
+    def test_too_little(self, tmp_path):
+        """A limit that nothing can be done in says so, and what to do."""
+        path = write(tmp_path, "parquet", columns(generated(20_000)))
+        with pytest.raises(DataError, match=r"DuckDB stopped.*Raise memory_limit="):
+            sa.tally(path, blank="empty", memory_limit="1MB")
+
+    def test_damaged(self, tmp_path):
+        """A row that does not fit stops the reduction."""
+        path = tmp_path / "study.csv"
+        path.write_text("unit,rater,labels\nu,a,x\nu,b,x,y,z\n")
+        with pytest.raises(FileError, match="line 3 has 5 cells, the header 3"):
+            sa.tally(path)
+        lines = tmp_path / "study.jsonl"
+        lines.write_text("nothing\n")
+        with pytest.raises(FileError, match="line 1, column 1: Expecting value"):
+            sa.tally(lines)
+        lines.write_text("[1]\n")
+        with pytest.raises(FileError, match=r"is one list of JSON, .* drop memory_limit="):
+            sa.tally(lines, unit="unit")
+        lines.write_text('{"unit":1}\n1\n')
+        with pytest.raises(FileError, match="line 2 is 1; each is to be an object"):
+            sa.tally(lines)
+
+    @pytest.mark.parametrize(
+        ("name", "text", "said"),
+        [
+            ("a.csv", "unit,unit,rater,labels\nu,v,a,b\n", "several columns called 'unit'"),
+            ("a.csv", "", "is empty"),
+            ("a.jsonl", "", "is empty"),
+            ("a.parquet", "PAR1 and no more", "is a damaged Parquet file"),
+            ("a.csv", "unit,rater,labels\nu,a,c\nunit,rater,labels\nu,b,c\n", "in row 2 below the"),
+        ],
+    )
+    def test_odd_files(self, tmp_path, name, text, said):
+        """A file that is no table, or more than one, is refused."""
+        (tmp_path / name).write_text(text)
+        with pytest.raises(FileError, match=said):
+            sa.tally(tmp_path / name, memory_limit="100MB")
+
+    def test_header_words(self, tmp_path):
+        """A label called like its column is a label; a column without a name is left alone."""
+        path = tmp_path / "study.csv"
+        path.write_text(",unit,rater,labels\n0,u,a,labels\n1,u,b,labels\n")
+        assert sa.tally(path).values == (frozenset({"labels"}),)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    def test_bytes(self, tmp_path, encoding, end):
+        """Encodings, ends of lines, breaks inside cells are read as they are in memory."""
+        path = tmp_path / "study.csv"
+        text = 'unit,rater,labels\nu,a,"x, y"\nu,b,é\nv,a,"a ""q"""\nv,b,"one\ntwo"\n'
+        path.write_bytes(text.replace("\n", end).encode(encoding))
+        plain = "utf-8" if encoding == "utf-8-sig" else encoding
+        values = {label for value in sa.tally(path, encoding=plain).values for label in value}
+        assert values == {"x", "y", "é", 'a "q"', f"one{end}two"}
+
+    def test_objects(self, tmp_path):
+        """In JSON lines, text is read as text, a list as a set, what is absent as missing."""
+        path = tmp_path / "study.jsonl"
+        rows = ['"labels":"x, y"', '"labels":["x, y"]', '"note":1', '"labels":null', '"labels":""']
+        lines = [f'{{"unit":1,"rater":{k},{row}}}' for k, row in enumerate(rows)]
+        path.write_text("\n".join(lines))
+        with pytest.warns(BlankLabelsWarning, match="^2 nulls .* stayed missing"):
+            tally = sa.tally(path, blank="empty")
+        assert set(tally.values) == {frozenset("xy"), frozenset({"x, y"}), frozenset()}
+
+    def test_standard_input(self, monkeypatch):
+        """Standard input is read into memory."""
+        stream = type("Input", (), {"buffer": io.BytesIO(b"unit,rater,labels\nu,a,x\nu,b,x\n")})
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert next(iter(sa.agreement("-", coefficient="percent_agreement"))).estimate == 1
+
+    def test_odd_names(self, tmp_path):
+        """Quotes in the names of columns and files do no harm."""
+        folder = tmp_path / "it's"
+        folder.mkdir()
+        names = dict(zip(HOSTILE, ["u\"n'it", "r'", 'l"\\'], strict=True))
+        data = {names[name]: cells for name, cells in HOSTILE.items()}
+        for kind in ("parquet", "csv", "jsonl"):
+            path = write(folder, kind, data)
+            tally = quiet(
+                sa.tally, path, unit=names["unit"], rater=names["rater"], labels=names["labels"]
+            )
+            assert tally.n_units == 6
+
+    def test_missing_packages(self, tmp_path):
+        """Without DuckDB the sentence names the extra."""
+        path = write(tmp_path, "csv", HOSTILE)
+        code = (
+            "import sys; sys.modules['duckdb'] = None\n"
+            "import setagree as sa\n"
+            f"try: sa.tally({path!r})\n"
+            "except sa.SetagreeError as error: print(type(error).__name__, error)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert "MissingDependencyError" in done.stdout
+        assert 'pip install "setagree[files]"' in done.stdout

@@ -1,0 +1,601 @@
+"""The agreed answer, and how raters do against it: hand counts, published data, scikit-learn."""
+
+import functools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import noisy_rows, one_line
+from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
+
+import setagree as sa
+from setagree import checks as limits
+from setagree.errors import ConvergenceWarning, DataError, OptionError, UndefinedAgreementWarning
+from setagree.panels import label_errors
+from setagree.panels import votes as decisions
+from setagree.panels.against_consensus import score_against_consensus
+from setagree.panels.consensus import METHODS, consensus
+from setagree.panels.dawid_skene import Responses, dawid_skene
+from setagree.panels.votes import code_sets
+
+# Dawid and Skene (1979), table 1: 45 patients by five anaesthetists, the first of whom judged each
+# form three times.
+ANAESTHETISTS = """
+111 1 1 1 1/333 4 3 3 4/112 2 1 2 2/222 3 1 2 1/222 3 2 2 2/222 3 3 2 2/122 2 1 1 1/333 3 4 3 3
+222 2 2 2 3/232 2 2 2 3/444 4 4 4 4/222 3 3 4 3/111 1 1 1 1/222 3 2 1 2/121 1 1 1 1/111 2 1 1 1
+111 1 1 1 1/111 1 1 1 1/222 2 2 2 1/222 1 3 2 2/222 2 2 2 2/222 2 2 2 1/222 3 2 2 2/221 2 2 2 2
+111 1 1 1 1/111 1 1 1 1/232 2 2 2 2/111 1 1 1 1/111 1 1 1 1/112 1 1 2 1/111 1 1 1 1/333 3 2 3 3
+111 1 1 1 1/222 2 2 2 2/222 3 2 3 2/433 4 3 4 3/221 2 2 3 2/232 3 2 3 3/333 3 4 3 2/111 1 1 1 1
+111 1 1 1 1/121 2 1 1 1/232 2 2 2 2/121 1 1 1 1/222 2 2 2 2
+"""
+
+
+def responses():
+    """Return the table as (unit, rater, answer)."""
+    rows = ANAESTHETISTS.strip().replace("\n", "/").split("/")
+    return [
+        (i, k, int(grade) - 1)
+        for i, row in enumerate(rows)
+        for k, cell in enumerate(row.split())
+        for grade in cell
+    ]
+
+
+def em(triples, shape, rounds):
+    """Return posterior, marginals and error rates after some rounds, by loops and products."""
+    I, K, J = shape
+    counts = np.zeros((*shape[:2], J))
+    for i, k, l in triples:
+        counts[i, k, l] += 1
+    T = counts.sum(axis=1) / counts.sum(axis=(1, 2))[:, None]
+    for _ in range(rounds):
+        p = T.mean(axis=0)
+        rates = np.zeros((K, J, J))
+        for k in range(K):
+            for j in range(J):
+                row = T[:, j] @ counts[:, k, :]
+                rates[k, j] = row / row.sum() if row.sum() else 0
+        for i in range(I):
+            T[i] = [p[j] * np.prod(rates[:, j, :] ** counts[i]) for j in range(J)]
+            T[i] /= T[i].sum()
+    return T, p, rates
+
+
+def answers(study, **options):
+    """Return the agreed answers as sorted text, None where there is none."""
+    found = consensus(study, **options).answers
+    return [a if a is None else "".join(sorted(map(str, a))) for a in found]
+
+
+class TestDawidSkene:
+    """The EM algorithm."""
+
+    def test_published_data(self):
+        """On the data of the paper the fit stands where 300 rounds of the loops below come to rest.
+
+        To two decimals, as the paper prints its tables; the figures are those of the loops.
+        """
+        units, raters, grades = map(np.array, zip(*responses(), strict=True))
+        fit = dawid_skene(Responses(units, raters, grades, (45, 5, 4)))
+        _, p, rates = em(responses(), (45, 5, 4), 300)
+        assert fit.converged
+        np.testing.assert_allclose(fit.marginals, p, atol=1e-5)
+        np.testing.assert_allclose(fit.error_rates, rates, atol=1e-4)
+        assert p.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
+        first = [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
+        assert rates[0].round(2).tolist() == first
+
+    def test_equals_the_loops(self):
+        """After as many rounds the loops are at the same place."""
+        units, raters, grades = map(np.array, zip(*responses(), strict=True))
+        fit = dawid_skene(
+            Responses(units, raters, grades, (45, 5, 4)), tolerance=0.0, max_iterations=7
+        )
+        T, p, rates = em(responses(), (45, 5, 4), 7)
+        assert (fit.n_iterations, fit.converged) == (7, False)
+        np.testing.assert_allclose(fit.posterior, T, atol=1e-12)
+        np.testing.assert_allclose(fit.marginals, p, atol=1e-12)
+        np.testing.assert_allclose(fit.error_rates, rates, atol=1e-12)
+
+    def test_many_raters_do_not_underflow(self):
+        """A product of 2,000 small numbers is still compared."""
+        units = np.repeat([0, 1], 2000)
+        raters = np.tile(np.arange(2000), 2)
+        given_answers = np.concatenate([np.arange(2000) % 4 > 0, np.arange(2000) % 4 == 0]).astype(
+            int
+        )
+        fit = dawid_skene(Responses(units, raters, given_answers, (2, 2000, 2)))
+        assert fit.posterior.argmax(axis=1).tolist() == [1, 0]
+
+    def test_it_learns_who_errs(self):
+        """One rater who sees well outweighs two who guess: more true answers than the majority."""
+        study = sa.simulate(600, 5, 3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
+        truth = sa.simulate(600, 1, 3, skill=1.0, rng=4)
+        ds = consensus(study, method="dawid_skene")
+        rates = ds.error_rates.groupby("rater")["sensitivity"].mean()
+        assert rates[["r1", "r2"]].min() > rates[["r3", "r4", "r5"]].max()
+        # The first draw of `simulate` is the truth, whatever the raters.
+        true = dict(zip(truth.units, truth.to_wide()["r1"], strict=True))
+        right = {
+            method: sum(a == true[u] for u, a in consensus(study, method=method).answers.items())
+            for method in ("label_majority", "dawid_skene")
+        }
+        assert right["dawid_skene"] > right["label_majority"]
+
+    def test_labels_one_by_one(self):
+        """Each label is fitted apart, on yes and no; the confidence is the product over labels."""
+        study = annotations(noisy_rows(1, units=30, raters=4))
+        found = consensus(study, method="dawid_skene")
+        flags = study.to_indicators()
+        log, sets = np.zeros(30), [set() for _ in range(30)]
+        for label in flags:
+            triples = [
+                (study.units.tolist().index(u), study.raters.tolist().index(g), int(x))
+                for (u, g), x in flags[label].items()
+            ]
+            columns = map(np.array, zip(*triples, strict=True))
+            T = dawid_skene(Responses(*columns, (30, 4, 2))).posterior
+            named = flags[label].groupby(level="unit", sort=False).any().to_numpy()
+            taken = (T[:, 1] > 0.5) & named
+            log += np.log(np.where(taken, T[:, 1], T[:, 0]))
+            for i in np.flatnonzero(taken):
+                sets[i].add(label)
+        assert found.answers.tolist() == [frozenset(s) for s in sets]
+        np.testing.assert_allclose(found.confidence, np.exp(log), rtol=1e-6)
+
+    def test_scalars(self):
+        """Single values are fitted all at once; the answer is one that the unit got."""
+        rows = [
+            [int(c) - 1 for c in row.replace(" ", "")]
+            for row in ANAESTHETISTS.strip().replace("\n", "/").split("/")
+        ]
+        found = consensus(annotations(rows), method="dawid_skene")
+        triples = [(i, k, x) for i, row in enumerate(rows) for k, x in enumerate(row)]
+        columns = map(np.array, zip(*triples, strict=True))
+        T = dawid_skene(Responses(*columns, (45, 7, 4))).posterior
+        assert found.answers.tolist() == T.argmax(axis=1).tolist()
+        np.testing.assert_allclose(found.confidence, T.max(axis=1), rtol=1e-9)
+        assert found.error_rates is None
+
+    def test_stopped_early(self, monkeypatch):
+        """What still moves at the end is said, for labels and for values."""
+        fits = functools.partial(dawid_skene, tolerance=0.0, max_iterations=1)
+        monkeypatch.setattr(decisions, "dawid_skene", fits)
+        by_label = functools.partial(label_errors._fits, tolerance=0.0, max_iterations=1)
+        monkeypatch.setattr(label_errors, "_fits", by_label)
+        rows = text("a ab b / ab b b / a a ab")
+        with pytest.warns(ConvergenceWarning, match="rates of 2 labels still moved"):
+            consensus(annotations(rows), method="dawid_skene")
+        with pytest.warns(ConvergenceWarning, match="rates of 3 labels still moved"):
+            score_against_consensus(
+                annotations(noisy_rows(2, units=30, raters=5)), method="dawid_skene"
+            )
+        with pytest.warns(ConvergenceWarning, match="still moved"):
+            consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
+
+    @pytest.mark.parametrize("cells", [label_errors._CELLS_AT_ONCE, 1])
+    @settings(max_examples=4, deadline=None)
+    @given(seed=st.integers(0, 10**6))
+    def test_labels_together_as_one_by_one(self, cells, seed):
+        """Many labels at once, units without a label taken together by who rated them: the same."""
+        rng = np.random.default_rng(seed)
+        labels = list("abcdef")
+        rows = [
+            [
+                None if rng.random() < 0.3 else frozenset(rng.choice(labels, rng.integers(0, 3)))
+                for _ in range(5)
+            ]
+            for _ in range(25)
+        ]
+        study = annotations(rows)
+        ballot = decisions.Ballot(study)
+        units, given_labels, _ = ballot.votes
+        order = np.argsort(given_labels, kind="stable")
+        named = given_labels[order], units[order]
+        panel, panels = label_errors.panels_of(study)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(label_errors, "_CELLS_AT_ONCE", cells)
+            fits = list(label_errors.label_fits(study, ballot.flags, named, panel, panels))
+        assert len(fits) == len(study.labels)
+        for l, fit in enumerate(fits):
+            answers = ballot.flags.toarray()[study.value_codes, l].astype(int)
+            shape = (study.n_units, study.n_raters, 2)
+            alone = dawid_skene(Responses(study.unit_codes, study.rater_codes, answers, shape))
+            p = fit.panels[panel]
+            p[named[1][named[0] == l]] = fit.named
+            assert p.tolist() == pytest.approx(alone.posterior[:, 1].tolist(), rel=1e-9, abs=1e-12)
+            right = np.stack([alone.error_rates[:, j, j] for j in (0, 1)])
+            np.testing.assert_allclose(fit.rates, right, rtol=1e-9, atol=1e-12)
+            assert fit.converged == alone.converged
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ConvergenceWarning")
+    def test_a_thousand_labels(self, monkeypatch):
+        """Of 1,000 labels in 500 units the ratings are read a few times, not once for each."""
+        rng = np.random.default_rng(0)
+        truth = [frozenset(rng.choice(1_000, 3).tolist()) for _ in range(500)]
+        study = sa.Annotations.from_triples(
+            [
+                (g, u, {f"l{one:03}" for one in [*truth[u], rng.integers(1_000)]})
+                for u in range(500)
+                for g in range(3)
+            ]
+        )
+        asked = []
+        question = label_errors.Question
+        monkeypatch.setattr(
+            label_errors, "Question", lambda *of: asked.append(len(of[0])) or question(*of)
+        )
+        agreed = consensus(study, method="dawid_skene")
+        assert sum(asked) == len(study.labels)
+        assert len(asked) < 10
+        pairs = zip(agreed.answers, truth, strict=True)
+        right = [answer == {f"l{one:03}" for one in true} for answer, true in pairs]
+        # Of a label that few units have, one who invents it may be believed.
+        assert np.mean(right) > 0.8
+
+    def test_labels_beyond_all_measure(self, monkeypatch):
+        """Where labels times ratings are too many, the steps and what passes are named."""
+        monkeypatch.setattr(limits, "MOST_STEPS", 100)
+        with pytest.raises(sa.SetagreeError, match=r"steps; .* Use method='label_majority'"):
+            consensus(annotations(text("a ab b / ab b b / a a ab")), method="dawid_skene")
+
+    def test_too_many_values(self):
+        """Error rates between any two of many values are refused."""
+        rows = [[k, k + 1] for k in range(0, 5000, 2)]
+        with pytest.raises(
+            OptionError, match="an error rate for each rater between any two values"
+        ):
+            consensus(annotations(rows), method="dawid_skene")
+
+
+class TestLabelMajority:
+    """Label by label."""
+
+    def test_counts(self):
+        """A label is in from more than half of the unit's raters on; missing ones do not count."""
+        study = annotations(text("ab a b / ab ab c / . b ab / {} {} a / abc ab ac / a b c"))
+        assert answers(study) == ["ab", "ab", "b", "", "abc", ""]
+
+    def test_support_and_confidence(self):
+        """Support: who gave the whole set. Confidence: the weakest of the decisions."""
+        found = consensus(annotations(text("ab ab a c / ab a a a / {} {} {} {}")))
+        assert found.support.tolist() == [0.25, 0.75, 1.0]
+        # a 3/4, b tied and out 1/2, c out 3/4; a 1, b out 3/4; nothing to decide.
+        assert found.confidence.tolist() == [0.5, 0.75, 1.0]
+
+    @pytest.mark.parametrize(
+        ("ties", "expected"),
+        [("smaller", ["a", "a"]), ("larger", ["ab", "a"]), ("missing", [None, "a"])],
+    )
+    def test_ties(self, ties, expected):
+        """A label that half of the raters gave follows the rule; the unit is flagged."""
+        found = consensus(annotations(text("ab a / a a")), ties=ties)
+        assert answers(annotations(text("ab a / a a")), ties=ties) == expected
+        assert found.adjudicate.tolist() == [True, False]
+        assert np.isnan(found.confidence[0]) == (ties == "missing")
+
+    @pytest.mark.parametrize(
+        ("threshold", "expected"),
+        [(0.3, "abc"), (1 / 3, "abc"), (0.5, "ab"), (2 / 3, "ab"), (1, "a")],
+    )
+    def test_threshold(self, threshold, expected):
+        """A label is in from the threshold on: a 3/3, b 2/3, c 1/3."""
+        assert answers(annotations(text("abc ab a")), threshold=threshold) == [expected]
+
+    def test_flags(self):
+        """Each reason is said."""
+        found = consensus(
+            annotations(text("a b c / a . . / ab a . / aaa a a")), adjudicate_below=0.6
+        )
+        why = found.to_frame()["why"].tolist()
+        assert why == ["empty though nobody said so", "one rating", "tie; low confidence", ""]
+
+    def test_a_threshold_of_numpy(self):
+        """A threshold may be a number of numpy."""
+        assert answers(annotations(text("abc ab a")), threshold=np.float32(0.25)) == ["abc"]
+
+    def test_chosen_raters(self):
+        """Only the named raters count; units without them are gone."""
+        found = consensus(annotations(text("a b b / . . c / a . a")), raters=["r0"])
+        assert found.answers.to_dict() == {"u0": frozenset("a"), "u2": frozenset("a")}
+
+    def test_only_empty_sets(self):
+        """A study without labels has empty answers, by every method."""
+        study = annotations(text("{} {} / {} ."))
+        for method in METHODS:
+            found = consensus(study, method=method)
+            assert found.answers.tolist() == [frozenset(), frozenset()]
+            assert found.support.tolist() == [1, 1]
+
+
+class TestMedoid:
+    """The nearest of the given answers."""
+
+    def test_by_hand(self):
+        """Of a, ab, abc the middle is nearest to all (jaccard 1/2, 1/3 against 1/2, 2/3)."""
+        found = consensus(annotations(text("a ab abc")), method="medoid", distance="jaccard")
+        assert found.answers.tolist() == [frozenset("ab")]
+        assert found.confidence[0] == pytest.approx(1 - (1 / 2 + 1 / 3) / 3, abs=1e-15)
+
+    @pytest.mark.parametrize(
+        ("ties", "expected"), [("smaller", "a"), ("larger", "bc"), ("missing", None)]
+    )
+    def test_ties(self, ties, expected):
+        """Of answers that are as near, the first or last in reading order, or none."""
+        study = annotations(text("bc a"))
+        assert answers(study, method="medoid", ties=ties) == [expected]
+        assert consensus(study, method="medoid", ties=ties).adjudicate.all()
+
+    def test_scalars(self):
+        """The default for scalars is the most frequent value; on a scale the nearest one."""
+        study = annotations(numbers("1 1 4 5 6 / 2 2 2 3 3"))
+        assert consensus(study).answers.tolist() == [1, 2]
+        assert consensus(study, distance="linear").answers.tolist() == [4, 2]
+
+    @settings(max_examples=40, deadline=None)
+    @given(rows=row_lists(sets_of("abc")))
+    def test_equals_the_loop(self, rows):
+        """No answer of the unit has a smaller sum of distances."""
+        found = consensus(annotations(rows), method="medoid", distance="dice").answers
+        for name, answer in found.items():
+            row = [x for x in rows[int(name[1:])] if x is not None]
+            cost = [sum(sa.distances.dice(x, y) for y in row) for x in row]
+            assert answer in row
+            assert cost[row.index(answer)] == pytest.approx(min(cost), abs=1e-12)
+
+
+class TestMedoidOfNumbers:
+    """Numbers of any size are told apart."""
+
+    def test_other_numbers_have_no_say(self):
+        """An answer of 100,000 by a rater who is not asked, or to another unit, changes nothing.
+
+        Of 3, 4, 4, 5, 4 the middle has the least sum: 2, also of squares; 3 and 5 have 5 and 7.
+        """
+        row = [("a", 3), ("b", 4), ("c", 4), ("d", 5), ("e", 4)]
+        triples = [(g, u, x) for u in range(40) for g, x in row]
+        more = sa.Annotations.from_triples([*triples, ("m", 39, 1e5)], kind="value")
+        alone = sa.Annotations.from_triples(triples, kind="value")
+        for distance in ("interval", "linear"):
+            found = consensus(more, distance=distance, raters=list("abcde"))
+            assert set(found.answers) == {4}
+            assert not found.adjudicate.any()
+            asked = consensus(alone, distance=distance)
+            np.testing.assert_array_equal(found.confidence, asked.confidence)
+            assert set(consensus(more, distance=distance).answers[:39]) == {4}
+
+    @settings(max_examples=40, deadline=None)
+    @given(
+        rows=row_lists([1, 2, 4, 7, 1001, 10**6, 10**7], units=8, raters=6, missing=False),
+        distance=st.sampled_from(["interval", "linear"]),
+    )
+    def test_equals_whole_numbers(self, rows, distance):
+        """The answer is the smallest of those whose sum, in whole numbers, is the least."""
+        power = 2 if distance == "interval" else 1
+        found = consensus(annotations(rows), distance=distance)
+        for name, answer, tied in zip(
+            found.units, found.answers, found.to_frame()["why"].str.contains("tie"), strict=True
+        ):
+            row = rows[int(name[1:])]
+            sums = {x: sum(abs(x - y) ** power for y in row) for x in row}
+            best = [x for x in sums if sums[x] == min(sums.values())]
+            assert answer == min(best)
+            assert tied == (len(best) > 1)
+
+    def test_mid_ranks_are_those_of_the_panel(self):
+        """Under ordinal distances only the answers that count make the ranks."""
+        rows = [[1, 2, 5], [2, 2, 4], [1, 3, 5], [4, 3, 3]]
+        more = [[*row, 1, 1, 1, 1] for row in rows]
+        asked = consensus(annotations(more), distance="ordinal", raters=["r0", "r1", "r2"])
+        alone = consensus(annotations(rows), distance="ordinal")
+        assert asked.answers.tolist() == alone.answers.tolist()
+        np.testing.assert_array_equal(asked.confidence, alone.confidence)
+
+
+class TestAllMethods:
+    """What holds whatever the method."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        rows=row_lists(sets_of("abc")),
+        method=st.sampled_from(METHODS),
+        ties=st.sampled_from(["smaller", "larger", "missing"]),
+    )
+    def test_nothing_is_invented(self, rows, method, ties):
+        """No unit gets a label that none of its raters gave; measures lie in [0, 1] or are nan."""
+        with warnings.catch_warnings():
+            # A handful of units may leave the error rates of Dawid and Skene undecided for long.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = consensus(annotations(rows), method=method, ties=ties)
+        for name, answer, support in zip(found.units, found.answers, found.support, strict=True):
+            row = [x for x in rows[int(name[1:])] if x is not None]
+            assert answer is None or answer <= frozenset().union(*row)
+            if answer is None:
+                assert np.isnan(support)
+            else:
+                assert support == pytest.approx(row.count(answer) / len(row), abs=1e-15)
+        defined = found.confidence[found.codes >= 0]
+        assert ((defined >= -1e-12) & (defined <= 1 + 1e-12)).all()
+        assert one_line(found)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_full_agreement(self, method):
+        """Where all agree the answer is theirs, with full support and confidence, unflagged."""
+        found = consensus(annotations(text("ab ab ab / c c c / {} {} {} / a a a")), method=method)
+        assert [set(a) for a in found.answers] == [{"a", "b"}, {"c"}, set(), {"a"}]
+        np.testing.assert_allclose(found.support, 1)
+        np.testing.assert_allclose(found.confidence, 1, atol=1e-6)
+        assert not found.adjudicate.any()
+
+    def test_unanimous(self):
+        """Where one differs there is no answer."""
+        found = consensus(annotations(text("a a a / a a b / b . .")), method="unanimous")
+        assert found.answers.tolist() == [frozenset("a"), None, frozenset("b")]
+        frame = found.to_frame()
+        assert frame["why"].tolist() == ["", "no answer", "one rating"]
+        assert "1 without an answer" in repr(found)
+        assert len(found) == 3
+
+    def test_hostile_labels(self):
+        """Labels are any text or number; units any identifier."""
+        odd = ["<script>", "x" * 10_000, "\u202eabc", "🙂", "a, b", "=1+1", 7]
+        triples = [(g, ("u", k), [label]) for k, label in enumerate(odd) for g in (1, "1", 2)]
+        with pytest.warns(sa.SetagreeWarning, match="Raters kept apart that look alike"):
+            study = sa.Annotations.from_triples(triples)
+        found = consensus(study)
+        assert [next(iter(a)) for a in found.answers] == odd
+        assert found.answers.index.tolist() == [("u", k) for k in range(len(odd))]
+
+    def test_sets_are_told_apart(self):
+        """Sets of 100 labels by random numbers: the same as by Python."""
+        rng = np.random.default_rng(0)
+        sets = [frozenset(rng.choice(100, size=rng.integers(0, 4)).tolist()) for _ in range(500)]
+        units = np.repeat(np.arange(500), [len(s) for s in sets])
+        labels = np.array([label for s in sets for label in s], dtype=int)
+        codes, values = code_sets(units, labels, 500, list(range(100)))
+        assert [values[k] for k in codes] == sets
+        assert len(values) == len(set(sets))
+
+    @pytest.mark.parametrize(
+        ("options", "error", "words"),
+        [
+            ({"method": "majority"}, OptionError, "method='majority' is unknown"),
+            ({"ties": "random"}, OptionError, "ties='random' is unknown"),
+            ({"threshold": 0}, OptionError, "threshold=0 must be above 0"),
+            ({"threshold": True}, OptionError, "threshold=True"),
+            (
+                {"threshold": 0.5, "method": "medoid"},
+                OptionError,
+                "means nothing to method='medoid'",
+            ),
+            ({"distance": "masi"}, OptionError, "'label_majority' uses none"),
+            ({"adjudicate_below": 2}, OptionError, "adjudicate_below=2"),
+            ({"raters": ["bob"]}, DataError, "rater 'bob' gave no answer"),
+            ({"raters": "bob"}, OptionError, "raters='bob' must be a list"),
+        ],
+    )
+    def test_refusals(self, options, error, words):
+        """Each mistake has its sentence."""
+        with pytest.raises(error, match=words):
+            consensus(annotations(text("a a / b a")), **options)
+
+    def test_scalars_have_no_label_majority(self):
+        """Scalars are refused with what to use instead."""
+        with pytest.raises(DataError, match="Use 'medoid'"):
+            consensus(annotations(numbers("1 2")), method="label_majority")
+        with pytest.raises(OptionError, match="threshold= means nothing"):
+            consensus(annotations(numbers("1 2")), method="dawid_skene", threshold=0.4)
+
+
+class TestScores:
+    """Raters against the consensus of the others."""
+
+    def test_equal_to_scikit_learn(self):
+        """Exact, Jaccard, micro and macro F1, precision and recall are scikit-learn's."""
+        metrics = pytest.importorskip("sklearn.metrics")
+        rows = random_rows(
+            np.random.default_rng(2), sets_of("abcd")[1:], units=60, raters=4, missing=0.2
+        )
+        scores = score_against_consensus(annotations(rows), raters=["r3"], threshold=0.3)
+        agreed = consensus(annotations([row[:3] for row in rows]), threshold=0.3).answers
+        pairs = [
+            (agreed[f"u{i}"], row[3])
+            for i, row in enumerate(rows)
+            if row[3] is not None and f"u{i}" in agreed.index
+        ]
+        table = [[[x in side for x in "abcd"] for side in pair] for pair in pairs]
+        truth, given_sets = np.array(table).transpose(1, 0, 2)
+        row = scores.table.loc["r3"]
+        assert row["n_units"] == len(pairs)
+        assert row["exact"] == metrics.accuracy_score(truth, given_sets)
+        jaccard = metrics.jaccard_score(truth, given_sets, average="samples")
+        assert row["jaccard"] == pytest.approx(jaccard, abs=1e-14)
+        for kind in ("micro", "macro"):
+            f1 = metrics.f1_score(truth, given_sets, average=kind)
+            assert row[f"{kind}_f1"] == pytest.approx(f1, abs=1e-14)
+        parts = metrics.precision_recall_fscore_support(truth, given_sets, zero_division=0)
+        by_label = scores.by_label.set_index("label").loc[list("abcd")]
+        for name, expected in zip(["precision", "recall", "f1"], parts[:3], strict=True):
+            np.testing.assert_allclose(by_label[name], expected, atol=1e-14)
+
+    def test_scalars_equal_scikit_learn(self):
+        """Categories: macro F1 over those that occur on either side, micro F1 = accuracy."""
+        metrics = pytest.importorskip("sklearn.metrics")
+        rng = np.random.default_rng(3)
+        rows = random_rows(rng, list("xyz"), units=50, raters=4)
+        triples = [(f"r{g}", i, x) for i, row in enumerate(rows) for g, x in enumerate(row)]
+        study = sa.Annotations.from_triples(triples, kind="value")
+        row = score_against_consensus(study, raters=["r3"]).table.loc["r3"]
+        agreed = consensus(study, raters=["r0", "r1", "r2"]).answers.tolist()
+        given_values = [row[3] for row in rows]
+        assert row["exact"] == row["micro_f1"] == metrics.accuracy_score(agreed, given_values)
+        macro = metrics.f1_score(agreed, given_values, average="macro")
+        assert row["macro_f1"] == pytest.approx(macro, abs=1e-14)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_nobody_judges_oneself(self, method):
+        """Changing what a rater says never changes the consensus the rater is compared with.
+
+        With two raters the consensus is the other's answer, so that the two scores are equal.
+        """
+        rows = noisy_rows(4, units=20, raters=2)
+        table = score_against_consensus(annotations(rows), method=method).table
+        share = np.mean([a == b for a, b in rows])
+        assert table["exact"].tolist() == [share, share]
+
+    def test_the_panel_judges(self):
+        """Only the panel counts, without the rater who is in it."""
+        rows = random_rows(np.random.default_rng(5), sets_of("ab"), units=20, raters=4)
+        scores = score_against_consensus(
+            annotations(rows), raters=["r0", "r3"], panel=["r0", "r1", "r2"]
+        )
+        without = consensus(annotations(rows), raters=["r1", "r2"]).answers.tolist()
+        of_all = consensus(annotations(rows), raters=["r0", "r1", "r2"]).answers.tolist()
+        assert scores.table["exact"].tolist() == [
+            np.mean([row[0] == agreed for row, agreed in zip(rows, without, strict=True)]),
+            np.mean([row[3] == agreed for row, agreed in zip(rows, of_all, strict=True)]),
+        ]
+        assert one_line(scores)
+        assert scores.ranked("exact")["exact"].is_monotonic_decreasing
+        assert scores.to_frame().equals(scores.table)
+
+    def test_left_out(self):
+        """Units without others, or without an agreed answer, are counted and not compared."""
+        study = annotations(text("a a a / a a b / . . a / b b b"))
+        row = score_against_consensus(study, raters=["r2"], method="unanimous").table.loc["r2"]
+        assert (row["n_units"], row["n_left_out"]) == (3, 1)
+        assert row["exact"] == pytest.approx(2 / 3)
+
+    def test_nothing_to_compare(self):
+        """A rater without shared units has nan and one warning."""
+        study = annotations(text("a a . / b b . / . . a"))
+        with pytest.warns(UndefinedAgreementWarning, match="'r2'"):
+            table = score_against_consensus(study).table
+        assert table.loc["r2", ["exact", "jaccard", "micro_f1", "macro_f1"]].isna().all()
+        assert table.loc["r2", "n_left_out"] == 1
+
+    def test_both_empty(self):
+        """Two empty sets agree fully; without any label there is no F1."""
+        table = score_against_consensus(annotations(text("{} {} / {} {}"))).table
+        assert table["exact"].tolist() == table["jaccard"].tolist() == [1, 1]
+        assert table[["micro_f1", "macro_f1"]].isna().all().all()
+
+    def test_refusals(self):
+        """A panel of one who is scored leaves nobody; unknown raters are named."""
+        study = annotations(text("a a / b b"))
+        with pytest.raises(DataError, match="the panel is 'r0' alone"):
+            score_against_consensus(study, raters=["r0"], panel=["r0"])
+        with pytest.raises(DataError, match="rater of the panel 'x' gave no answer"):
+            score_against_consensus(study, panel=["x"])
+        with pytest.raises(OptionError, match="panel='r0' must be a list"):
+            score_against_consensus(study, panel="r0")
+
+    def test_no_warning_without_cause(self):
+        """A plain study gives no warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            frame = score_against_consensus(annotations(text("a b / b b"))).to_frame()
+        assert isinstance(frame, pd.DataFrame)

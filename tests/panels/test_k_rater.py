@@ -1,0 +1,177 @@
+"""The reliability of agreed answers: exact cases, every split by hand, what it refuses."""
+
+import itertools
+
+import numpy as np
+import pytest
+from inference_support import one_line
+from small_studies import annotations, numbers, random_rows, sets_of, text
+
+import setagree as sa
+from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.panels.k_rater import k_rater_reliability, spearman_brown
+
+
+def majority(answers):
+    """Return the labels that more than half of the answers have."""
+    labels = frozenset().union(*answers)
+    return frozenset(x for x in labels if 2 * sum(x in a for a in answers) > len(answers))
+
+
+class TestExact:
+    """Cases that need no draws to be known."""
+
+    def test_one_of_two_raters(self):
+        """With k = 1 and two raters every split is the study itself: alpha."""
+        rows = random_rows(np.random.default_rng(1), sets_of("abc"), units=30, raters=2)
+        alpha = sa.krippendorff_alpha(annotations(rows)).estimate
+        result = k_rater_reliability(annotations(rows), k=1, n_splits=5, rng=1)
+        np.testing.assert_allclose(result.splits, alpha, rtol=0, atol=1e-14)
+        assert result.estimate == pytest.approx(alpha, abs=1e-14)
+        assert result.single == result.spearman_brown == pytest.approx(alpha, abs=1e-14)
+
+    def test_full_agreement(self):
+        """Raters who agree have agreed answers that agree; that is no certainty: no interval."""
+        result = k_rater_reliability(
+            annotations(text("a a a a / b b b b / {} {} {} {}")), k=2, rng=1
+        )
+        assert (result.estimate, result.single, result.spearman_brown) == (1, 1, 1)
+        assert np.isnan(result.interval()).all()
+
+    def test_every_split(self):
+        """The mean is that over all splits: each unit has 3 pairs of panels, taken either way.
+
+        alpha of two raters does not ask who is first, so 3 choices for each of four units: 81
+        studies. Within 4 standard errors of 1,000 draws.
+        """
+        rows = text("a ab b a / b b c c / {} a a c / abc a bc b")
+        splits = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
+        every = []
+        for chosen in itertools.product(splits, repeat=4):
+            two = [
+                [majority([row[g] for g in side]) for side in split]
+                for row, split in zip(rows, chosen, strict=True)
+            ]
+            every.append(sa.krippendorff_alpha(annotations(two), distance="jaccard").estimate)
+        result = k_rater_reliability(
+            annotations(rows), k=2, distance="jaccard", n_splits=1000, rng=2
+        )
+        assert set(result.splits.round(9)) == set(np.round(every, 9))
+        error = np.std(every) / np.sqrt(1000)
+        assert abs(result.estimate - np.mean(every)) < 4 * error
+
+    def test_more_raters_more_reliable(self):
+        """Raters who see the truth dimly agree more by five than by one."""
+        study = sa.simulate(200, 10, skill=0.5, rng=3)
+        found = [k_rater_reliability(study, k=k, n_splits=20, rng=1).estimate for k in (1, 3, 5)]
+        assert found == sorted(found)
+        assert found[2] > found[0] + 0.2
+
+    def test_units_with_enough(self):
+        """Units with fewer than 2 k ratings are left out, of `single` too."""
+        rows = text("a a b b / b b c a / a c . . / ab a ab c")
+        result = k_rater_reliability(annotations(rows), k=2, n_splits=5, rng=1)
+        assert result.n_units == 3
+        full = [row for row in rows if None not in row]
+        expected = sa.krippendorff_alpha(annotations(full)).estimate
+        assert result.single == pytest.approx(expected, abs=1e-14)
+
+    def test_scalars_by_medoid(self):
+        """Numbers agree on their medoid; the distance of both is the named one."""
+        rows = numbers("1 1 9 1 / 5 5 5 9 / 9 9 9 1 / 3 3 3 3")
+        result = k_rater_reliability(annotations(rows), k=2, distance="linear", rng=1, n_splits=30)
+        assert (result.method, result.distance) == ("medoid", "linear")
+        assert result.estimate > result.single
+
+    def test_chosen_raters(self):
+        """Only the named raters are drawn."""
+        rows = [[*row, frozenset("z")] for row in text("a a / b b / c c")]
+        result = k_rater_reliability(annotations(rows), k=1, raters=["r0", "r1"], rng=1, n_splits=9)
+        assert result.estimate == 1
+
+    @pytest.mark.parametrize(
+        ("alpha", "k", "expected"), [(0.5, 2, 2 / 3), (0, 9, 0), (1, 3, 1), (-0.5, 2, -2)]
+    )
+    def test_spearman_brown(self, alpha, k, expected):
+        """It is k a / (1 + (k - 1) a)."""
+        assert spearman_brown(alpha, k) == pytest.approx(expected)
+        assert np.isnan(spearman_brown(-0.5, 3))
+
+
+class TestResult:
+    """What it comes back as."""
+
+    def test_frame(self):
+        """One row; the interval is that of the redrawn units."""
+        study = sa.simulate(40, 4, rng=1)
+        result = k_rater_reliability(study, k=2, n_splits=50, rng=1)
+        frame = result.to_frame(level=0.5)
+        ends = np.percentile(result.distribution, [25, 75])
+        assert frame.loc[0, ["low", "high"]].tolist() == pytest.approx(ends.tolist())
+        assert one_line(result)
+
+    def test_the_seed_decides(self):
+        """The same seed gives the same splits."""
+        study = sa.simulate(20, 4, rng=1)
+        one, two = (k_rater_reliability(study, k=2, n_splits=5, rng=7) for _ in range(2))
+        np.testing.assert_array_equal(one.distribution, two.distribution)
+
+    def test_ties_without_an_answer(self):
+        """Under ties="missing" units without an answer of both panels drop out."""
+        rows = text("a b c d / a a a a / b b b b / c c c c")
+        result = k_rater_reliability(annotations(rows), k=2, ties="missing", n_splits=20, rng=1)
+        assert result.splits.tolist() == [1] * 20
+
+    def test_some_splits_are_undefined(self):
+        """Splits whose agreed answers are one value are counted, and said to be left out.
+
+        Two who say a and b agree on a, the first of tied medoids. So every split of a a a b has the
+        answers a and a, and one value is left where the last unit is split as ab | ab.
+        """
+        rows = text("a a a b / a a a b / a a a b / a a b b")
+        options = {"k": 2, "method": "medoid", "n_splits": 60, "rng": 1}
+        with pytest.warns(UndefinedAgreementWarning, match=r"undefined in (\d+) of 60 splits"):
+            result = k_rater_reliability(annotations(rows), **options)
+        # It is so in two of three splits; the third is aa | bb, and alpha is 0.
+        assert set(result.splits[~np.isnan(result.splits)].round(9)) == {0.0}
+        assert result.n_undefined == np.isnan(result.splits).sum()
+        assert 20 < result.n_undefined < 60
+        frame = result.to_frame()
+        assert frame.loc[0, ["n_splits", "n_undefined"]].tolist() == [60, result.n_undefined]
+        assert f", {result.n_undefined} splits undefined>" in repr(result)
+        assert one_line(result)
+
+    def test_all_splits_are_defined(self):
+        """Where none is undefined nothing is said."""
+        result = k_rater_reliability(sa.simulate(40, 4, rng=1), k=2, n_splits=5, rng=1)
+        assert result.n_undefined == 0
+        assert "undefined" not in repr(result)
+
+    def test_undefined(self):
+        """No agreed answer at all, or one value: nan, a reason, one warning."""
+        for rows in ("a b c d / a b c d", "a a a a / a a a a"):
+            with pytest.warns(UndefinedAgreementWarning, match="undefined in every split"):
+                result = k_rater_reliability(
+                    annotations(text(rows)), k=2, ties="missing", n_splits=3, rng=1
+                )
+            assert np.isnan(result.estimate)
+            assert np.isnan(result.interval()).all()
+            assert "nan (alpha of the agreed answers" in repr(result)
+
+    @pytest.mark.parametrize(
+        ("options", "error", "words"),
+        [
+            ({"k": 0}, OptionError, "k=0 must be a whole number of 1 or more"),
+            ({"k": 3}, DataError, "k=3 needs units with 6 ratings.* allows k=2 at most"),
+            ({"k": 1, "method": "unanimous"}, OptionError, "method='unanimous' is unknown"),
+            (
+                {"k": 1, "n_splits": 0},
+                OptionError,
+                "n_splits=0 must be a whole number of 1 or more",
+            ),
+        ],
+    )
+    def test_refusals(self, options, error, words):
+        """Each mistake has its sentence."""
+        with pytest.raises(error, match=words):
+            k_rater_reliability(annotations(text("a a b b / b b a a")), **options)

@@ -1,0 +1,340 @@
+"""The map of the raters: exact geometry, scikit-learn's silhouettes, camps and noise."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from inference_support import one_line
+from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.panels import distances_between
+from setagree.panels.clusters import best_cut, classical_scaling, cut, linkage_of, silhouettes
+from setagree.panels.polarisation import unit_camps
+from setagree.panels.rater_map import rater_map
+
+# The package gives the name to the function.
+maps = importlib.import_module("setagree.panels.rater_map")
+
+
+def two_camps(units=30, noise=0.1, seed=0):
+    """Return rows of six raters: the first three give one set, the others another, with noise."""
+    rng = np.random.default_rng(seed)
+    answers = sets_of("abc")
+    rows = []
+    for _ in range(units):
+        one, two = rng.integers(len(answers), size=2)
+        row = [answers[one]] * 3 + [answers[two]] * 3
+        rows.append([answers[rng.integers(8)] if rng.random() < noise else x for x in row])
+    return rows
+
+
+def mean_distances(rows, distance):
+    """Return the mean distance of each pair of columns over the rows that have both; by loops."""
+    n = len(rows[0])
+    out = np.full((n, n), np.nan)
+    for g, h in itertools.product(range(n), repeat=2):
+        d = [distance(r[g], r[h]) for r in rows if r[g] is not None and r[h] is not None]
+        out[g, h] = 0 if g == h else np.mean(d) if d else np.nan
+    return out
+
+
+class TestDistances:
+    """Between raters."""
+
+    @settings(max_examples=40, deadline=None)
+    @given(rows=row_lists(sets_of("abc"), units=8, raters=5))
+    def test_equal_the_loops(self, rows):
+        """Mean distances over shared units, and how many there are, are those of loops."""
+        rows = [[*row, frozenset("a")] for row in rows]
+        named = [g for g in range(len(rows[0])) if any(row[g] is not None for row in rows)]
+        result = rater_map(annotations(rows), distance="dice", n_resamples=0)
+        order = [f"r{g}" for g in named]
+        found = result.distances.loc[order, order].to_numpy()
+        expected = mean_distances([[row[g] for g in named] for row in rows], sa.distances.dice)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        both = [
+            [sum(r[g] is not None and r[h] is not None for r in rows) for h in named] for g in named
+        ]
+        shared = result.shared.loc[order, order].to_numpy()
+        off = ~np.eye(len(named), dtype=bool)
+        assert (shared[off] == np.array(both)[off]).all()
+
+    def test_runs(self, monkeypatch):
+        """Pairs in short runs, kept or not, give the same map and the same reshuffles."""
+        study = annotations(two_camps())
+        whole = rater_map(study, rng=1, n_resamples=5)
+        monkeypatch.setattr(distances_between, "PAIRS_AT_ONCE", 7)
+        monkeypatch.setattr(distances_between, "_KEPT_PAIRS", 0)
+        parts = rater_map(study, rng=1, n_resamples=5)
+        np.testing.assert_allclose(parts.distances, whole.distances, atol=1e-14)
+        np.testing.assert_allclose(parts.null, whole.null, atol=1e-12)
+
+    def test_bridges(self):
+        """Raters without common units are placed by the shortest way; 0 is a way, too.
+
+        r0 and r1 agree fully, r1 and r2 are at distance 1/2, r0 and r2 share nothing.
+        """
+        rows = text("a a . / b b . / . ab a")
+        result = rater_map(annotations(rows), distance="jaccard", n_resamples=0)
+        assert result.n_bridged == 1
+        assert np.isnan(result.distances.loc["r0", "r2"])
+        table = result.table
+        gap = np.hypot(*(table.loc["r2", ["x", "y"]] - table.loc["r0", ["x", "y"]]))
+        assert gap == pytest.approx(0.5, abs=1e-12)
+
+    def test_islands(self):
+        """Raters who share nothing with the rest, not even through others, are not placed."""
+        result = rater_map(annotations(text("a a a . . / b b c . . / . . . a a")), n_resamples=0)
+        assert result.table["cluster"].tolist() == [1, 1, 1, 0, 0]
+        assert result.table.loc["r3", ["x", "y", "silhouette"]].isna().all()
+        assert result.table.loc["r3", "mean_distance"] == 0
+        assert result.unplaced == ["r3", "r4"]
+        assert result.verdict == (
+            "No verdict: fewer than four raters can form no camps. 2 raters not placed, because "
+            "they share too few units with the others: 'r3', 'r4'."
+        )
+        assert "2 raters not placed>" in repr(result)
+        assert one_line(result)
+
+    def test_two_groups_without_common_units(self):
+        """Of two groups with units of their own the larger is mapped, and the rest is named."""
+        rows = [[*row, None, None, None, None] for row in two_camps()]
+        rows += [[None] * 6 + row[1:5] for row in two_camps(seed=1)]
+        result = rater_map(annotations(rows), rng=1)
+        assert result.unplaced == ["r6", "r7", "r8", "r9"]
+        assert result.verdict.startswith("2 camps of 3 and 3 raters (p = 0.005). 4 raters not ")
+        whole = rater_map(annotations(two_camps()), rng=1)
+        assert whole.unplaced == []
+        assert "placed" not in whole.verdict + repr(whole)
+
+    def test_a_crowd(self):
+        """More than 2,000 raters are refused before anything of their pairs is made."""
+        crowd = [(f"r{g}", u, "a") for g in range(40_000) for u in (g, g + 1)]
+        with pytest.raises(DataError, match=r"40,000 raters are too many \(the limit is 2,000\)"):
+            rater_map(sa.Annotations.from_triples(crowd))
+
+    @pytest.mark.parametrize(("n", "long"), [(40, False), (400, True)])
+    def test_raters_count_as_work(self, monkeypatch, n, long):
+        """Many raters with few units each are long work: 199 rounds of 400 x 400 distances."""
+        said = []
+
+        def track(items, **options):
+            said.append(options["long"])
+            return items[:1]
+
+        monkeypatch.setattr(maps, "track", track)
+        pairs = [(f"r{(u + k) % n}", u, "ab"[k]) for u in range(n) for k in (0, 1)]
+        rater_map(sa.Annotations.from_triples(pairs), rng=1)
+        assert said == [long]
+
+    def test_min_shared(self):
+        """A pair with fewer shared units counts as having none."""
+        rows = text("a a b / b b c / a . a / b . b / c c .")
+        result = rater_map(annotations(rows), min_shared=3, n_resamples=0)
+        assert np.isnan(result.distances.loc["r1", "r2"])
+        assert result.shared.loc["r1", "r2"] == 2
+        assert result.n_bridged == 1
+
+
+class TestGeometry:
+    """Scaling, clusters, silhouettes."""
+
+    def test_points_of_a_plane(self):
+        """Distances of points in a plane are given back exactly."""
+        points = np.random.default_rng(1).normal(size=(12, 2))
+        D = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+        found, explained = classical_scaling(D)
+        again = np.hypot(*(found[:, None] - found[None]).transpose(2, 0, 1))
+        np.testing.assert_allclose(again, D, atol=1e-12)
+        assert explained == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
+
+    def test_no_spread(self):
+        """Points that coincide lie at 0; two points lie on a line."""
+        found, explained = classical_scaling(np.zeros((3, 3)))
+        assert (found == 0).all()
+        assert explained == 1
+        line, _ = classical_scaling(np.array([[0.0, 1.0], [1.0, 0.0]]))
+        assert sorted(line[:, 0].tolist()) == pytest.approx([-0.5, 0.5])
+
+    def test_small_distances(self):
+        """Distances of a millionth are drawn as those of 1 are: the share held is the same."""
+        points = np.random.default_rng(3).normal(size=(9, 4))
+        D = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+        assert classical_scaling(D * 1e-7)[1] == pytest.approx(classical_scaling(D)[1], abs=1e-9)
+        assert classical_scaling(D)[1] < 0.95
+
+    def test_silhouettes_of_scikit_learn(self):
+        """The same as scikit-learn's, a lone point 0."""
+        metrics = pytest.importorskip("sklearn.metrics")
+        rng = np.random.default_rng(2)
+        points = rng.normal(size=(20, 3))
+        D = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+        labels = np.concatenate([[1, 2], rng.integers(1, 4, size=17), [4]])
+        expected = metrics.silhouette_samples(D, labels, metric="precomputed")
+        np.testing.assert_allclose(silhouettes(D, labels), expected, atol=1e-12)
+
+    def test_cuts(self):
+        """Three groups far apart are found as three; clusters are numbered as they appear."""
+        points = np.array([5.0, 0.0, 5.1, 9.0, 0.1, 9.1])
+        D = np.abs(points[:, None] - points[None])
+        found = best_cut(linkage_of(D), D, 5)
+        assert found.labels.tolist() == [1, 2, 1, 3, 2, 3]
+        assert cut(linkage_of(D), D, 2).n_clusters == 2
+        assert cut(linkage_of(np.zeros((4, 4))), np.zeros((4, 4)), 2).silhouette == 0
+
+
+class TestVerdict:
+    """Two camps or noise."""
+
+    def test_two_camps(self):
+        """Two groups who answer alike inside are found, and no reshuffle has such groups."""
+        result = rater_map(annotations(two_camps()), rng=1)
+        assert result.camps == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
+        assert result.p_value == 1 / 200
+        assert result.verdict == "2 camps of 3 and 3 raters (p = 0.005)."
+        assert one_line(result)
+        assert result.to_frame().equals(result.table)
+
+    def test_noise_is_called_noise(self):
+        """Under exchangeable raters p is uniform: at most .05 in about 5 of 100 studies.
+
+        More than 12 of 100 has a probability of 0.1 %.
+        """
+        found = 0
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            rows = random_rows(rng, sets_of("ab"), units=20, raters=6, missing=0.1)
+            result = rater_map(annotations(rows), n_resamples=39, rng=seed)
+            found += result.p_value <= 0.05
+        assert found <= 12
+        quiet = rater_map(
+            annotations(random_rows(np.random.default_rng(3), sets_of("ab"), units=20, raters=6)),
+            rng=1,
+        )
+        assert quiet.verdict.startswith("Noise: ")
+
+    def test_one_stands_apart(self):
+        """A rater of random answers beside five who agree is no camp, and is named."""
+        rng = np.random.default_rng(4)
+        rows = [[*[sets_of("abc")[i % 8]] * 5, sets_of("abc")[rng.integers(8)]] for i in range(40)]
+        result = rater_map(annotations(rows), rng=1)
+        assert "No camps, but raters who stand apart: 'r5'" in result.verdict
+
+    @pytest.mark.parametrize("skill", [[0.9] * 3 + [0.3] * 3, [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]])
+    def test_careless_raters_are_no_camp(self, skill):
+        """Raters who guess cannot be exchanged with careful ones, but have no view in common."""
+        result = rater_map(sa.simulate(300, 6, skill=skill, rng=2), rng=1)
+        assert result.p_value <= 0.05
+        assert result.verdict.startswith("No camps, but raters who stand apart")
+        assert "'r6'" in result.verdict or "'r1'" in result.verdict
+
+    def test_all_alike(self):
+        """Raters who never differ: one cluster, no sign of camps."""
+        result = rater_map(annotations(text("a a a a / b b b b")), rng=1, n_resamples=9)
+        assert result.table["cluster"].tolist() == [1, 1, 1, 1]
+        assert (result.silhouette, result.p_value) == (0, 1)
+        assert result.verdict.startswith("Noise")
+
+    def test_few_raters(self):
+        """Three raters can form no camps; there is a map all the same."""
+        result = rater_map(annotations(text("a a b / b b a")), rng=1)
+        assert np.isnan(result.silhouette)
+        assert np.isnan(result.p_value)
+        assert len(result.null) == 0
+        assert result.verdict == "No verdict: fewer than four raters can form no camps."
+        assert result.table.loc["r2", "x"] == pytest.approx(-2 * result.table.loc["r0", "x"])
+
+    def test_asked_for(self):
+        """The number of clusters may be asked for; without reshuffles there is no verdict."""
+        study = annotations(two_camps())
+        result = rater_map(study, n_clusters=3, n_resamples=0)
+        assert result.table["cluster"].nunique() == 3
+        assert result.verdict.startswith("No verdict: n_resamples=0")
+        whole = rater_map(study, n_clusters=1, rng=1)
+        assert whole.table["cluster"].tolist() == [1] * 6
+        assert whole.verdict == "No verdict: one cluster was asked for."
+        three = rater_map(annotations(text("a a b / b b a")), n_clusters=2, rng=1, n_resamples=19)
+        assert three.table["cluster"].tolist() == [1, 1, 2]
+
+    def test_the_seed_decides(self):
+        """The same seed gives the same reshuffles."""
+        study = annotations(two_camps())
+        one, two = (rater_map(study, n_resamples=5, rng=3).null for _ in range(2))
+        np.testing.assert_array_equal(one, two)
+
+    def test_reshuffles_keep_the_units(self):
+        """Dealing out anew moves answers between the raters of a unit, never between units."""
+        study = annotations(
+            random_rows(np.random.default_rng(5), sets_of("ab"), units=15, raters=4, missing=0.3)
+        )
+        weights = sa.weights(study, "jaccard")
+        pairs = distances_between.SharedPairs(study, weights)
+        shuffled = pairs.shuffled_sums(np.random.default_rng(1))
+        assert shuffled.sum() == pytest.approx(pairs.sums().sum())
+        assert not np.allclose(shuffled, pairs.sums())
+        shared = pairs.counts()
+        assert (shuffled[shared == 0] == 0).all()
+
+    @pytest.mark.parametrize(
+        ("options", "error", "words"),
+        [
+            ({"min_shared": 3}, DataError, "no two raters share 3 units"),
+            ({"n_clusters": 5}, OptionError, "n_clusters=5 is more than the 3 mapped raters"),
+            ({"n_clusters": 0}, OptionError, "n_clusters=0 must be a whole number"),
+            ({"n_resamples": -1}, OptionError, "n_resamples=-1"),
+            ({"rng": "x"}, OptionError, "neither a seed"),
+        ],
+    )
+    def test_refusals(self, options, error, words):
+        """Each mistake has its sentence."""
+        with pytest.raises(error, match=words):
+            rater_map(annotations(text("a a b / b b a")), **options)
+
+    def test_one_rater(self):
+        """One rater makes no map."""
+        with pytest.raises(DataError, match="a map needs pairs of raters"):
+            rater_map(annotations(text("a / b")))
+
+
+class TestUnits:
+    """Units in two camps."""
+
+    def test_known_units(self):
+        """Halves at distance 1: 1; agreement: 0; four answers apart: 1/4; one rater: nan and 0."""
+        rows = text("a a b b / a a a a / a b c d / a . . . / a a a b")
+        table = unit_camps(annotations(rows), sa.weights(annotations(rows), "nominal"))
+        assert table["bimodality"].tolist() == pytest.approx([1, 0, 0.25, 0, 0.75])
+        expected = [4 / 6, 0, 1, np.nan, 0.5]
+        np.testing.assert_allclose(table["disagreement"], expected, atol=1e-15)
+        assert table.loc[4, ["first", "second"]].tolist() == [frozenset("a"), frozenset("b")]
+        assert table.loc[1, "first"] is None
+
+    @settings(max_examples=60, deadline=None)
+    @given(rows=row_lists(sets_of("abc"), units=6, raters=6))
+    def test_equals_the_loop(self, rows):
+        """The largest 4 p q d over pairs of answers, and a pair that has it, larger camp first."""
+        study = annotations(rows)
+        table = unit_camps(study, sa.weights(study, "masi"))
+        for _, found in table.iterrows():
+            row = [x for x in rows[int(found["unit"][1:])] if x is not None]
+            share = {x: row.count(x) / len(row) for x in row}
+
+            def strength(x, y, share=share):
+                return 4 * share[x] * share[y] * sa.distances.masi(x, y)
+
+            best = max((strength(x, y) for x, y in itertools.product(share, repeat=2)), default=0)
+            assert found["bimodality"] == pytest.approx(best, abs=1e-12)
+            if best:
+                assert strength(found["first"], found["second"]) == pytest.approx(best, abs=1e-12)
+                assert share[found["first"]] >= share[found["second"]]
+
+    def test_a_scale(self):
+        """Numbers: the distance is over the largest of the study."""
+        study = annotations(numbers("1 1 5 5 / 1 1 3 3"))
+        table = rater_map(study, distance="linear", n_resamples=0).units
+        assert table["bimodality"].tolist() == pytest.approx([1, 0.5])

@@ -1,0 +1,234 @@
+"""The pictures of panels: the model beside each human, and the raters on a map."""
+
+import warnings
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from picture_frames import HOSTILE, chart, contest
+
+import setagree as sa
+from setagree.errors import OptionError
+
+pytest.importorskip("matplotlib")
+
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from setagree import plots
+from setagree.plots.base import inline_svg
+from setagree.wording.text import MINUS
+
+STUDY = sa.simulate(200, 6, skill=[0.8, 0.7, 0.7, 0.6, 0.6, 0.9], rng=1)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Leave no figure open."""
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def tested():
+    """Return the test of the best rater as a model."""
+    return sa.alt_test(STUDY, model="r6")
+
+
+@pytest.fixture(scope="module")
+def mapped():
+    """Return the map of six raters."""
+    return sa.rater_map(STUDY, n_resamples=19, rng=1)
+
+
+def fresh(width=7.2, height=5.0):
+    """Return axes of a figure that pyplot does not know."""
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def drawn(ax):
+    """Draw the figure; only letters that no font has may be warned of."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing|Matplotlib currently does not")
+        ax.figure.canvas.draw()
+    return ax
+
+
+def texts(ax):
+    """Return what is written on the axes, beside ticks and title."""
+    return [text.get_text() for text in ax.texts]
+
+
+def flat(ax):
+    """Return the lines below the title as one line."""
+    return " ".join(ax.texts[0].get_text().split())
+
+
+class TestAdvantage:
+    """The model beside each human."""
+
+    def test_marks(self, tested):
+        """Dots stand for the model, diamonds for the humans, short lines epsilon to their left."""
+        ax = plots.advantage(tested, ax=fresh())
+        humans = tested.humans
+        forms = {line.get_marker(): line.get_xydata() for line in ax.lines}
+        np.testing.assert_array_equal(forms["o"][:, 0], humans["advantage"])
+        np.testing.assert_array_equal(forms["D"][:, 0], humans["human_advantage"])
+        ends = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
+        assert ends == humans[["low", "high"]].to_numpy().tolist()
+        limits = [segment[0, 0] for segment in ax.collections[-1].get_segments()]
+        np.testing.assert_allclose(limits, humans["human_advantage"] - 0.1, rtol=1e-15)
+
+    def test_words(self, tested):
+        """The verdict stands above, what a mark is above the first row, the numbers beside."""
+        ax = plots.advantage(tested, ax=fresh(9.8))
+        assert ax.get_title(loc="left") == "r6 beside each human"
+        assert tested.verdict[:80] in flat(ax)
+        said = texts(ax)
+        assert {"r6", "the human", f"the human {MINUS} 0.1"} <= set(said)
+        first = tested.humans.iloc[0]
+        assert f"{first['advantage']:.3f} ({first['low']:.3f} to {first['high']:.3f})" in said
+        won = int(tested.humans["rejected"].sum())
+        assert (said.count("yes"), said.count("no")) == (won, 5 - won)
+
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("epsilon", [0.0, 0.001, 0.2, 0.9])
+    def test_names_of_marks_do_not_collide(self, epsilon, seed):
+        """Wherever the marks stand, what names them lies apart, and on the picture."""
+        test = replace(contest(3, seed=seed), epsilon=epsilon)
+        ax = drawn(plots.advantage(test, ax=fresh(9.8)))
+        named = [text for text in ax.texts[1:] if text.get_text().startswith(("the human", "gpt"))]
+        assert len(named) == (3 if epsilon else 2)
+        boxes = [text.get_window_extent() for text in named]
+        assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+        assert min(box.x0 for box in boxes) >= 0
+        left, right = ax.get_xlim()
+        lowest = (test.humans["human_advantage"] - epsilon).min()
+        assert left < lowest < right
+
+    def test_thins(self):
+        """Of many humans those with the most units are drawn, and the picture says so."""
+        test = contest(90)
+        ax = plots.advantage(test, limit=5, ax=fresh())
+        largest = test.humans["n_units"].nlargest(5).index
+        assert {name.get_text() for name in ax.get_yticklabels()} == set(largest)
+        assert "The 5 humans who share the most units, of 90." in flat(ax)
+
+    def test_undefined(self):
+        """Where no human could be tested, the reason stands there."""
+        with pytest.warns(sa.UndefinedAgreementWarning):
+            test = sa.alt_test(STUDY, model="r6", min_units=1000)
+        ax = drawn(plots.advantage(test, ax=fresh()))
+        assert "undefined: no human shares enough" in texts(ax)[-1]
+
+    def test_one_model_at_a_time(self):
+        """A table of models is refused with what to do."""
+        table = sa.alt_test(STUDY, model=["r5", "r6"])
+        with pytest.raises(OptionError, match=r"Of a table, take one model: table\['gpt'\]"):
+            plots.advantage(table)
+
+
+class TestRaterMap:
+    """The raters on a map."""
+
+    def test_points(self, mapped):
+        """Every rater is a point at its coordinates; clusters differ in form and in colour."""
+        ax = plots.rater_map(mapped, ax=fresh())
+        assert len(ax.lines) == mapped.table["cluster"].max() > 1
+        for cluster, line in enumerate(ax.lines, start=1):
+            mine = mapped.table[mapped.table["cluster"] == cluster]
+            np.testing.assert_array_equal(line.get_xydata(), mine[["x", "y"]])
+        looks = {(line.get_marker(), to_rgb(line.get_color())) for line in ax.lines[:2]}
+        assert len({form for form, _ in looks}) == len({colour for _, colour in looks}) == 2
+
+    def test_forms_differ_without_colour(self):
+        """Eight clusters have eight forms."""
+        found = chart(40)
+        few = replace(found, table=found.table.assign(cluster=1 + np.arange(40) % 8))
+        ax = plots.rater_map(few, ax=fresh())
+        assert len({line.get_marker() for line in ax.lines}) == 8
+
+    def test_words(self, mapped):
+        """The verdict stands below the title; names stand beside points, the key says how many."""
+        ax = drawn(plots.rater_map(mapped, ax=fresh()))
+        assert mapped.verdict in flat(ax)
+        assert f"hold {100 * mapped.explained:.0f} % of their spread" in flat(ax)
+        assert sorted(texts(ax)[1:]) == [f"r{k}" for k in range(1, 7)]
+        key = [text.get_text() for text in ax.get_legend().get_texts()]
+        sizes = mapped.table["cluster"].value_counts()
+        assert key == [
+            f"cluster {k}: {n} rater{'s' if n > 1 else ''}" for k, n in sizes.sort_index().items()
+        ]
+
+    def test_both_axes_have_one_scale(self, mapped):
+        """A step to the right is as long as a step upwards, after the layout as well."""
+        ax = drawn(plots.rater_map(mapped, ax=fresh(9.8, 4.0)))
+        (x0, y0), (x1, y1) = ax.transData.transform([(0, 0), (0.1, 0.1)])
+        assert x1 - x0 == pytest.approx(y1 - y0, rel=1e-6)
+        left, right = ax.get_xlim()
+        assert left < mapped.table["x"].min() < mapped.table["x"].max() < right
+
+    @pytest.mark.parametrize("n", [5, 40, 300])
+    def test_names_lie_apart(self, n):
+        """No name lies on another one, or outside the axes; those left out are counted."""
+        ax = drawn(plots.rater_map(chart(n), ax=fresh(7.2, 5.4)))
+        boxes = [text.get_window_extent() for text in ax.texts[1:]]
+        assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+        inside = ax.get_window_extent().padded(3)
+        assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
+        if len(boxes) < n:
+            assert f"Named: the {len(boxes)} farthest from the others that fit, of {n}." in flat(ax)
+
+    def test_the_farthest_are_named_first(self):
+        """With a limit of three, the three raters with the largest mean distance have names."""
+        found = chart(12)
+        found = replace(found, table=found.table.assign(x=np.arange(12), y=np.arange(12)))
+        ax = plots.rater_map(found, limit=3, ax=fresh())
+        assert set(texts(ax)[1:]) == set(found.table["mean_distance"].nlargest(3).index)
+
+    def test_what_is_not_on_the_map(self):
+        """Raters without shared units are counted, and so are pairs that share none.
+
+        r0 and r1 share no units with r4; r3 rates alone.
+        """
+        rows = [("r0", u, "ab"[u % 2]) for u in range(6)] + [("r1", u, "a") for u in range(6)]
+        rows += [("r2", u, "b") for u in range(4, 10)] + [("r4", u, "a") for u in range(7, 10)]
+        rows += [("r3", 99, "a")]
+        found = sa.rater_map(sa.Annotations.from_triples(rows), n_resamples=0)
+        assert found.n_bridged == 2
+        ax = plots.rater_map(found, ax=fresh())
+        assert "2 pairs without shared units: placed by way of others." in flat(ax)
+        assert "Not on the map, without shared units: 1 rater." in flat(ax)
+        assert "r3" not in texts(ax)
+
+    def test_one_place(self):
+        """Raters who all agree stand in one place; one of them has a name, or few."""
+        rows = [(r, u, "ab"[u % 2]) for r in "vwxyz" for u in range(6)]
+        found = sa.rater_map(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        ax = drawn(plots.rater_map(found, ax=fresh()))
+        assert 1 <= len(texts(ax)) - 1 <= 4
+
+    def test_no_noise_in_the_log(self, mapped, caplog):
+        """Matplotlib finds nothing to complain of."""
+        drawn(plots.rater_map(mapped, ax=fresh()))
+        assert not caplog.records
+
+    @pytest.mark.parametrize("make", [contest, chart])
+    def test_hostile_names_stay_text(self, make):
+        """Markup and formulas are text on a page."""
+        draw = plots.advantage if make is contest else plots.rater_map
+        result = make(len(HOSTILE), hostile=True)
+        svg = inline_svg(lambda ax: draw(result, ax=ax), description="x", height=6)
+        assert "<script" not in svg
+        assert "x" * 100 not in svg
+
+
+def test_index_of_tuples():
+    """Raters may be tuples or numbers."""
+    found = chart(4)
+    index = pd.Index([("a", 1), 2, "c", 4.5], dtype=object, tupleize_cols=False)
+    ax = plots.rater_map(replace(found, table=found.table.set_axis(index)), ax=fresh())
+    assert "('a', 1)" in texts(ax)

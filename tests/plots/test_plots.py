@@ -1,0 +1,973 @@
+"""The pictures: each draws what its result says, fits its place, and survives hostile names."""
+
+import re
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from picture_frames import (
+    HOSTILE,
+    chart,
+    confusion_frame,
+    contest,
+    forest_frame,
+    group_frame,
+    label_frame,
+    pair_frame,
+    rater_frame,
+    time_frame,
+    unit_frame,
+)
+
+import setagree as sa
+from setagree.errors import DataError, MissingDependencyError, OptionError, ResamplingWarning
+
+pytest.importorskip("matplotlib")
+
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from setagree import plots
+from setagree.plots.base import cells_height, inline_svg, rows_height
+from setagree.plots.by_rater import clustered_order
+from setagree.plots.style import ORANGE
+from setagree.wording.text import (
+    DASH,
+    MINUS,
+    cut,
+    level_text,
+    number,
+    p_text,
+    percent,
+    short_text,
+    whole,
+)
+
+STUDY = sa.simulate(60, 3, rng=1)
+ALPHA = sa.krippendorff_alpha(STUDY)
+TABLE = sa.agreement(
+    STUDY, coefficient=["krippendorff_alpha", "fleiss_kappa"], distance=["nominal", "masi"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Leave no figure open."""
+    yield
+    plt.close("all")
+
+
+def fresh(width=7.2, height=5.0):
+    """Return axes of a figure that pyplot does not know."""
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def undefined():
+    """Return an alpha that is nan: all answers are the same."""
+    rows = [("ann", 1, "x"), ("ben", 1, "x"), ("ann", 2, "x"), ("ben", 2, "x")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.UndefinedAgreementWarning)
+        return sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
+
+
+def said(ax):
+    """Return all that is written on the axes beside their ticks, as one text."""
+    return "\n".join([ax.get_title(loc="left"), *(text.get_text() for text in ax.texts)])
+
+
+def rows_named(ax):
+    """Return the names of the rows, from the top."""
+    return [name.get_text() for name in ax.get_yticklabels()]
+
+
+def dots(ax, marker="o"):
+    """Return the places (x, y) of the marks of one form."""
+    (line,) = [line for line in ax.lines if line.get_marker() == marker]
+    return line.get_xydata()
+
+
+def intervals(ax):
+    """Return the ends (low, high) of the interval of each row."""
+    lines = ax.collections[0]
+    none = np.full((2, 2), np.nan)
+    return np.array([(s if s.size else none)[:, 0] for s in lines.get_segments()])
+
+
+def upright(ax):
+    """Return where the vertical lines stand."""
+    lines = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2]
+    return [x[0] for x in lines if x[0] == x[1]]
+
+
+def drawn(ax):
+    """Draw the figure; only letters that no font has may be warned of."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing|Matplotlib currently does not")
+        ax.figure.canvas.draw()
+    return ax
+
+
+def windows(n):
+    """Return n weeks."""
+    start = pd.Series(pd.date_range("2024-01-01", periods=n, freq="W"))
+    return time_frame(start, start + pd.Timedelta("7D"))
+
+
+def test_everything():
+    """All names of `setagree.plots` are tested below."""
+    assert sorted(PICTURES) == sorted(plots.__all__)
+
+
+PICTURES = {
+    "null": lambda n, h: sa.permutation_test(ALPHA, n_resamples=max(n, 5), rng=1),
+    "bootstrap": lambda n, h: sa.bootstrap(ALPHA, n_resamples=max(n, 5), rng=1),
+    "forest": lambda n, h: forest_frame(n, hostile=h),
+    "labels": lambda n, h: label_frame(n, hostile=h),
+    "confusions": lambda n, h: confusion_frame(min(n, 60), hostile=h),
+    "raters": lambda n, h: rater_frame(n, hostile=h),
+    "pairs": lambda n, h: pair_frame(n, hostile=h),
+    "units": lambda n, h: unit_frame(n, hostile=h),
+    "groups": lambda n, h: group_frame(n, hostile=h),
+    "over_time": lambda n, h: windows(n),
+    "weights": lambda n, h: sa.weights(answers(HOSTILE[:n] if h else range(n))),
+    "advantage": lambda n, h: contest(n, hostile=h),
+    "rater_map": lambda n, h: chart(n, hostile=h),
+}
+RESULTS = ["advantage", "bootstrap", "null", "rater_map", "weights"]
+FRAMES = sorted(set(PICTURES) - set(RESULTS))
+
+
+def answers(labels):
+    """Return a study in which every label is an answer of its own, and so is no label."""
+    rows = [("ann", i, {label}) for i, label in enumerate(labels)]
+    return sa.Annotations.from_triples([*rows, ("ben", 0, set())])
+
+
+# ---- What holds of all ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_returns_the_axes_it_was_given(name):
+    """A picture draws where it is told, with a title, and leaves pyplot alone."""
+    _, current = plt.subplots()
+    ax = fresh()
+    assert getattr(plots, name)(PICTURES[name](6, False), ax=ax) is ax
+    assert ax.get_title(loc="left")
+    assert plt.gca() is current
+    assert len(plt.get_fignums()) == 1
+    assert not current.lines
+    drawn(ax)
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_makes_a_figure_of_its_own(name):
+    """Without axes there is a new figure, in the style that is set."""
+    with plt.style.context("dark_background"):
+        ax = getattr(plots, name)(PICTURES[name](6, False))
+    assert ax.figure.number in plt.get_fignums()
+    assert {to_rgb(text.get_color()) for text in ax.texts} == {(1.0, 1.0, 1.0)}
+
+
+@pytest.mark.parametrize("size", [(7.2, 5.0), (3.2, 2.4)])
+@pytest.mark.parametrize("n", [1, 2, 15, 500])
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_any_size(name, n, size):
+    """One, few and many rows fit axes large and small: no two names of rows overlap."""
+    if name == "pairs":
+        n = max(2, min(n, 120))
+    ax = drawn(getattr(plots, name)(PICTURES[name](n, False), ax=fresh(*size)))
+    if size[0] > 5:
+        _check_apart(ax.get_yticklabels(), 1)
+    shown = max(len(ax.get_yticklabels()), 1)
+    assert shown <= 41
+    if n == 500 and name not in {"null", "bootstrap", "units"}:
+        assert re.search(r", of (500|501|120|60)\.", " ".join(said(ax).split()))
+
+
+def _check_apart(names, axis):
+    """Check that the boxes of the names do not overlap along an axis."""
+    boxes = [name.get_window_extent() for name in names if name.get_text()]
+    ends = sorted((box.min[axis], box.max[axis]) for box in boxes)
+    assert all(a[1] <= b[0] + 1 for a, b in pairwise(ends))
+
+
+@pytest.mark.parametrize("name", ["pairs", "confusions", "weights"])
+def test_columns_do_not_overlap(name):
+    """The names of the columns of a matrix do not overlap either."""
+    ax = drawn(getattr(plots, name)(PICTURES[name](60, False), ax=fresh(7.2, 8.4)))
+    _check_apart(ax.get_xticklabels(), 0)
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_hostile_names(name):
+    """Markup, formulas, other scripts and 10,000 characters are drawn as text, cut to a width."""
+    ax = drawn(getattr(plots, name)(PICTURES[name](len(HOSTILE), True), ax=fresh(7.2, 6.0)))
+    texts = [t.get_text() for t in [*ax.get_yticklabels(), *ax.get_xticklabels()]]
+    assert max(map(len, texts)) <= 40
+    if name in FRAMES and name != "over_time":
+        assert r"\$x\$ costs \$5" in texts
+        assert "x" * 29 + "…" in texts
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_no_formula_is_opened(name):
+    """No text of a picture is read as a formula: its dollar signs are escaped."""
+    ax = getattr(plots, name)(PICTURES[name](len(HOSTILE), True), ax=fresh())
+    for text in [*ax.texts, ax.title, *ax.get_yticklabels(), *ax.get_xticklabels()]:
+        plain = text.get_text().replace(r"\$", "")
+        # Ticks with numbers are matplotlib's own.
+        assert "$" not in plain or "mathdefault" in plain
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_empty_frames(name):
+    """A frame without rows gives a picture that says so."""
+    empty = PICTURES[name](3, False).iloc[:0]
+    ax = drawn(getattr(plots, name)(empty, ax=fresh()))
+    assert ax.texts[-1].get_text().endswith(".")
+    assert not ax.get_yticklabels()
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_rows_of_nan(name):
+    """Where every number is nan, the picture is drawn all the same."""
+    frame = PICTURES[name](6, False)
+    if "reason" in frame:
+        frame["reason"] = None
+    numbers = frame.select_dtypes("number").columns.difference(["start", "end"])
+    frame[numbers] = np.nan
+    drawn(getattr(plots, name)(frame, ax=fresh()))
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_columns_are_needed(name):
+    """A frame that lacks a column, or none at all, is refused in words."""
+    frame = PICTURES[name](3, False)
+    column = frame.columns[0]
+    with pytest.raises(DataError, match=f"plots.{name} needs .*lacks {column}"):
+        getattr(plots, name)(frame.drop(columns=column))
+    with pytest.raises(DataError, match=f"plots.{name} draws a DataFrame, not 'text'"):
+        getattr(plots, name)("text")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_needed(name):
+    """What is no result of the right kind is refused in words."""
+    with pytest.raises(OptionError, match=f"plots.{name} draws what sa.* returned, not 'text'"):
+        getattr(plots, name)("text")
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_axes_are_checked(name):
+    """Something else than axes is refused in words."""
+    with pytest.raises(OptionError, match="ax='here' is no matplotlib Axes"):
+        getattr(plots, name)(PICTURES[name](3, False), ax="here")
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.5, True, None])
+@pytest.mark.parametrize("name", sorted({*PICTURES} - {"over_time", "null", "bootstrap"}))
+def test_limits_are_checked(name, limit):
+    """A limit is a whole number of rows."""
+    with pytest.raises(OptionError, match=f"limit={limit!r} must be a whole number"):
+        getattr(plots, name)(PICTURES[name](3, False), limit=limit)
+
+
+def test_matplotlib_is_needed(monkeypatch):
+    """Without matplotlib the sentence names what installs it."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=re.escape('pip install "setagree[plot]"')):
+        plots.labels(label_frame(2))
+
+
+def test_import_is_light():
+    """`import setagree.plots` loads no matplotlib."""
+    code = "import sys, setagree.plots; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+# ---- Distributions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", [sa.krippendorff_alpha, sa.fleiss_kappa])
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_null(score, alternative):
+    """All reshuffles are in the bars; lines stand at the observed value and the 95 % quantile."""
+    test = sa.permutation_test(score(STUDY), n_resamples=199, alternative=alternative, rng=1)
+    ax = plots.null(test, ax=fresh())
+    assert sum(bar.get_height() for bar in ax.patches) == 199
+    assert upright(ax) == [test.agreement.estimate, np.quantile(test.distribution, 0.95)]
+    text = said(ax)
+    assert f"observed {test.agreement.estimate:.3f}, p = {test.p_value:.2g} ({alternative})" in text
+    name = test.agreement.definition.title
+    assert f"{name}, the MASI distance: 199 reshuffles, all answers over all" in text
+    left, right = ax.get_xlim()
+    assert left < min(test.distribution) < test.agreement.estimate < right
+
+
+def test_null_says_what_was_reshuffled():
+    """The scheme, exactness and the mean in theory are in the words."""
+    small = sa.krippendorff_alpha(sa.simulate(3, 2, rng=2))
+    test = sa.permutation_test(small, n_resamples=9999, rng=1)
+    assert test.exact
+    text = said(plots.null(test, ax=fresh()))
+    assert f"all {len(test.distribution):,} arrangements" in text
+    assert "Their mean is 0.000, in theory 0.000." in text
+    within = sa.permutation_test(ALPHA, n_resamples=9, scheme="within_rater", rng=1)
+    text = said(plots.null(within, ax=fresh()))
+    assert "within each rater's answers." in " ".join(text.split())
+    assert "theory" not in text
+
+
+def test_narrow_null_is_magnified():
+    """Reshuffles that stand together far from the observed value are drawn again, larger."""
+    test = sa.permutation_test(ALPHA, n_resamples=99, rng=1)
+    assert not plots.null(test, ax=fresh()).child_axes
+    far = replace(test, distribution=np.linspace(-0.001, 0.001, 99))
+    ax = drawn(plots.null(far, ax=fresh()))
+    (lens,) = ax.child_axes
+    assert sum(bar.get_height() for bar in lens.patches) == 99
+    assert lens.get_xlim()[1] < 0.01 < ax.get_xlim()[1]
+
+
+@pytest.mark.parametrize("middle", [0.0, 0.2, 0.32, 0.5])
+def test_null_texts_do_not_collide(middle):
+    """Wherever the observed value stands, no line goes through what is written."""
+    test = sa.permutation_test(ALPHA, n_resamples=99, rng=1)
+    near = replace(test, distribution=np.linspace(middle - 0.2, middle + 0.1, 99))
+    ax = drawn(plots.null(near, ax=fresh()))
+    boxes = [text.get_window_extent() for text in ax.texts[1:]]
+    assert not boxes[0].overlaps(boxes[1])
+    lines = [line.get_window_extent() for line in ax.lines]
+    assert not any(box.overlaps(line) for box in boxes for line in lines)
+
+
+def test_null_of_nothing():
+    """An undefined estimate gives its reason instead of bars."""
+    test = sa.permutation_test(undefined(), n_resamples=9, rng=1)
+    ax = drawn(plots.null(test, ax=fresh()))
+    assert f"undefined: {test.agreement.reason}" in said(ax)
+    assert "9 reshuffles (9 undefined)" in said(ax)
+    assert not ax.patches
+
+
+def test_null_of_one_value():
+    """A null distribution that is one value is one bar."""
+    test = sa.permutation_test(ALPHA, n_resamples=9, rng=1)
+    ax = drawn(plots.null(replace(test, distribution=np.zeros(9)), ax=fresh()))
+    assert [bar.get_height() for bar in ax.patches if bar.get_height()] == [9]
+
+
+@pytest.mark.parametrize("level", [0.95, 0.9, 0.999])
+def test_bootstrap(level):
+    """Lines stand at the estimate and the ends of the percentile interval of the level."""
+    boot = sa.bootstrap(ALPHA, n_resamples=200, rng=1)
+    ax = plots.bootstrap(boot, level=level, ax=fresh())
+    low, high = boot.interval(level)
+    assert upright(ax) == [ALPHA.estimate, low, high]
+    text = said(ax)
+    assert {f"{low:.3f}", f"{high:.3f}"} <= set(text.split("\n"))
+    assert f"{ALPHA.estimate:.3f} (standard error {boot.standard_error:.3f})" in text
+    how = f"200 resamples, units redrawn; {100 * level:g} % percentile interval."
+    assert how in " ".join(text.split())
+
+
+def test_bootstrap_says_how():
+    """What was redrawn and what was undefined is in the words."""
+    both = sa.bootstrap(ALPHA, n_resamples=9, resample="both", rng=1)
+    assert "units and raters redrawn" in " ".join(said(plots.bootstrap(both, ax=fresh())).split())
+    with pytest.warns(ResamplingWarning):
+        own = sa.bootstrap(ALPHA, n_resamples=9, method="krippendorff", rng=1)
+    assert "Krippendorff's bootstrap" in said(plots.bootstrap(own, ax=fresh()))
+    nothing = sa.bootstrap(undefined(), n_resamples=9, rng=1)
+    assert "(9 undefined)" in said(plots.bootstrap(nothing, ax=fresh()))
+    assert "undefined: only one" in said(plots.bootstrap(nothing, ax=fresh()))
+
+
+def test_bootstrap_of_one_resample():
+    """One resample has no interval; the estimate is drawn."""
+    boot = sa.bootstrap(ALPHA, n_resamples=2, rng=1)
+    boot = replace(boot, distribution=np.array([0.3, np.nan]))
+    ax = drawn(plots.bootstrap(boot, ax=fresh()))
+    assert upright(ax) == [ALPHA.estimate]
+    assert DASH not in said(ax).split("\n")
+
+
+def test_bootstrap_draws_one():
+    """A table of bootstraps is refused with what to do."""
+    boots = sa.bootstrap(TABLE, n_resamples=9, rng=1)
+    with pytest.raises(OptionError, match="Of a table, take one row"):
+        plots.bootstrap(boots)
+
+
+# ---- Rows ----------------------------------------------------------------------------------------
+
+
+def test_forest():
+    """A dot and an interval a row, as the table has them, and the numbers beside."""
+    ax = plots.forest(TABLE, ax=fresh())
+    frame = TABLE.to_frame()
+    assert dots(ax)[:, 0].tolist() == frame["estimate"].tolist()
+    assert dots(ax)[:, 1].tolist() == [0, 1, 2, 3]
+    assert intervals(ax).tolist() == frame[["low", "high"]].to_numpy().tolist()
+    assert rows_named(ax)[:2] == ["Krippendorff's alpha [nominal]", "Krippendorff's alpha [MASI]"]
+    first = frame.iloc[0]
+    assert f"{first.estimate:.3f} ({first.low:.3f} to {first.high:.3f})" in said(ax)
+    assert "Lines: 95 % intervals. 60 units, 180 ratings" in said(ax)
+    # One thin line parts the two coefficients.
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_ydata()[0] == 1.5] == [1.5]
+
+
+def test_forest_level():
+    """A table computes its intervals at the level that is asked; a frame is only described."""
+    ax = plots.forest(TABLE, level=0.8, ax=fresh())
+    assert intervals(ax).tolist() == TABLE.to_frame(level=0.8)[["low", "high"]].to_numpy().tolist()
+    assert "Lines: 80 % intervals." in said(ax)
+    assert "Lines: 99 %" in said(plots.forest(TABLE.to_frame(), level=0.99, ax=fresh()))
+
+
+def test_forest_titles():
+    """What all rows share stands in the title, and not in each row."""
+    alphas = sa.agreement(STUDY, coefficient="krippendorff_alpha", distance=["masi", "dice"])
+    ax = plots.forest(alphas, ax=fresh())
+    assert ax.get_title(loc="left") == "Krippendorff's alpha by distance"
+    assert rows_named(ax) == ["MASI", "Dice"]
+    both = sa.agreement(STUDY, coefficient=["krippendorff_alpha", "fleiss_kappa"])
+    ax = plots.forest(both, ax=fresh())
+    assert ax.get_title(loc="left") == "Agreement with the MASI distance by coefficient"
+    assert rows_named(ax) == ["Krippendorff's alpha", "Fleiss' kappa"]
+    gwet = sa.agreement(STUDY, coefficient="gwet_ac", distance=["nominal", "dice"])
+    assert plots.forest(gwet, ax=fresh()).get_title(loc="left") == "Agreement by distance"
+
+
+def test_forest_thins():
+    """Of many rows the first are drawn, and the picture says so."""
+    ax = plots.forest(forest_frame(63), limit=5, ax=fresh())
+    assert rows_named(ax) == [f"label {i}" for i in range(5)]
+    assert "The 5 first rows, of 63." in said(ax)
+
+
+def test_far_intervals_become_arrows():
+    """An interval that would squeeze all others goes on beyond the picture, which says so."""
+    frame = forest_frame(3)
+    frame.loc[1, ["low", "high"]] = [-50.0, 60.0]
+    ax = plots.forest(frame, ax=fresh())
+    left, right = ax.get_xlim()
+    assert left > -3
+    assert right < 3
+    assert dots(ax, "<").tolist() == [[left, 1]]
+    assert dots(ax, ">").tolist() == [[right, 1]]
+    assert f"({MINUS}50.000 to 60.000)" in said(ax)
+
+
+def test_labels():
+    """Alpha with its interval, AC1, and the columns of text are those of the frame."""
+    frame = label_frame(6)
+    ax = plots.labels(frame, level=0.9, ax=fresh())
+    np.testing.assert_array_equal(dots(ax)[:, 0], frame["alpha"])
+    assert dots(ax, "D")[:, 0].tolist() == frame["ac1"].tolist()
+    kept = frame["low"].notna()
+    assert intervals(ax)[kept].tolist() == frame.loc[kept, ["low", "high"]].to_numpy().tolist()
+    assert rows_named(ax) == frame["label"].tolist()
+    text = said(ax)
+    assert "undefined: only one value was used" in text
+    assert "90 % intervals" in text
+    shares = [f"{100 * x:.1f} %" if x < 0.0995 else f"{100 * x:.0f} %" for x in frame["prevalence"]]
+    assert {"alpha", "prevalence", "of disagreement", *shares} <= set(text.split("\n"))
+
+
+@pytest.mark.parametrize("shuffled", [1, 2])
+def test_labels_thin(shuffled):
+    """Of many labels those with the largest share are drawn, in the order of the frame."""
+    frame = label_frame(200, seed=shuffled)
+    ax = plots.labels(frame, limit=10, ax=fresh())
+    ranks = frame["share_of_disagreement"].rank(ascending=False)
+    assert rows_named(ax) == frame["label"][ranks <= 10].tolist()
+    assert "The 10 labels with the largest share of the disagreement, of 200." in said(ax)
+
+
+def test_room_limits_rows():
+    """Small axes get fewer rows, and say so."""
+    ax = plots.labels(label_frame(40), ax=fresh(7.2, 2.4))
+    assert 5 <= len(rows_named(ax)) < 15
+    assert f"The {len(rows_named(ax))} labels" in said(ax)
+
+
+def test_raters():
+    """The change without each rater, its interval, and in signed numbers beside."""
+    frame = rater_frame(4)
+    ax = plots.raters(frame, ax=fresh())
+    assert dots(ax)[:, 0].tolist() == frame["change"].tolist()
+    assert intervals(ax).tolist() == frame[["change_low", "change_high"]].to_numpy().tolist()
+    text = said(ax)
+    assert f"{frame['change'][0]:+.4f}" in text
+    assert f"{frame['change'][3]:+.4f}".replace("-", MINUS) in text
+    assert "Krippendorff's alpha, the MASI distance\nChange without the rater" in text
+
+
+def test_raters_thin():
+    """Of many raters those that change most are drawn, whichever way."""
+    frame = rater_frame(100)
+    ax = plots.raters(frame, limit=10, ax=fresh())
+    ranks = frame["change"].abs().rank(ascending=False)
+    assert rows_named(ax) == frame["rater"][ranks <= 10].tolist()
+    assert "The 10 raters that change it most, of 100." in said(ax)
+
+
+def test_groups():
+    """Estimates with intervals, units beside, and the one test of all groups."""
+    frame = group_frame(6)
+    ax = plots.groups(frame, ax=fresh())
+    np.testing.assert_array_equal(dots(ax)[:, 0], frame["estimate"])
+    text = said(ax)
+    assert "One test that all groups agree alike: p = 0.012." in text
+    assert ax.get_xlabel() == "Krippendorff's alpha, the MASI distance"
+    bare = frame.drop(columns=["homogeneity_p_value", "coefficient", "distance", "reason"])
+    text = said(plots.groups(bare, ax=fresh()))
+    assert "One test" not in text
+    assert "\nLines: 95 % intervals." in text
+    assert "\nundefined" in text
+
+
+def test_groups_thin():
+    """Of many groups those with the most units are drawn."""
+    frame = group_frame(100)
+    ax = plots.groups(frame, limit=7, ax=fresh())
+    assert rows_named(ax) == frame["group"][frame["n_units"] > 101 - 7].tolist()
+    assert "The 7 groups with the most units, of 100." in said(ax)
+
+
+# ---- Cells ---------------------------------------------------------------------------------------
+
+
+def opacity(ax):
+    """Return how opaque the cells are, and whether they are of the colour for negative."""
+    cells = np.asarray(ax.images[0].get_array())
+    return cells[..., 3], np.isclose(cells[..., :3], to_rgb(ORANGE)).all(axis=-1)
+
+
+def written(ax, rows, columns):
+    """Return what is written in the cells."""
+    texts = [text.get_text() for text in ax.texts[-rows * columns :]]
+    return np.array(texts, dtype=object).reshape(rows, columns)
+
+
+CONFUSED = pd.DataFrame(
+    {
+        "label": ["joy", "calm", "joy", "joy"],
+        "other": ["calm", "awe", None, "awe"],
+        "kind": ["instead", "instead", "left out", "instead"],
+        "pairs": [12.0, 6.0, 30.0, 0.0],
+        "lift": [3.0, 1.9, 2.0, np.nan],
+    }
+)
+
+
+def test_confusions():
+    """Cells hold the pairs, on both sides of the diagonal; the frequent ones are framed.
+
+    By hand: joy has 12 + 30 + 0 pairs, calm 12 + 6, awe 6 + 0.
+    """
+    ax = plots.confusions(CONFUSED, ax=fresh())
+    assert rows_named(ax) == ["joy", "calm", "awe"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["left out", "joy", "calm", "awe"]
+    cells = written(ax, 3, 4)
+    assert cells.tolist() == [["30", "", "12", "0"], ["", "12", "", "6"], ["", "0", "6", ""]]
+    shade, _ = opacity(ax)
+    # Shaded up to 12 pairs, the largest confusion of two labels; nothing where there is none.
+    np.testing.assert_allclose(shade[0], [0.9, 0, 0.9, 0])
+    np.testing.assert_allclose(shade[1], [0, 0.9, 0, 0.48])
+    frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
+    assert frames == [(0, 0), (0, 2), (1, 1)]
+
+
+def test_confusions_both_ways_round():
+    """A frame that names the same two labels the other way round gives the same cells."""
+    turned = CONFUSED.copy()
+    both = turned["other"].notna()
+    turned.loc[both, ["label", "other"]] = CONFUSED.loc[both, ["other", "label"]].to_numpy()
+    ax, other = plots.confusions(CONFUSED, ax=fresh()), plots.confusions(turned, ax=fresh())
+    assert written(ax, 3, 4).tolist() == written(other, 3, 4).tolist()
+
+
+def test_confusions_thin():
+    """Of many labels those with the most pairs are drawn, most first, among themselves."""
+    frame = confusion_frame(40)
+    ax = plots.confusions(frame, limit=5, ax=fresh(7.2, 8))
+    sides = [frame.groupby(side)["pairs"].sum() for side in ("label", "other")]
+    total = sides[0].add(sides[1], fill_value=0).sort_values(ascending=False, kind="stable")
+    assert rows_named(ax) == total.index[:5].tolist()
+    assert "The 5 labels with the most pairs, of 40." in said(ax)
+    first, second = total.index[:2]
+    named = frame[["label", "other"]].isin([first, second]).all(axis=1)
+    assert written(ax, 5, 6)[0, 2] == f"{frame['pairs'][named].item():.0f}"
+
+
+def test_confusions_only_left_out():
+    """Where no labels are confused, the column of those left out is shaded by itself."""
+    ax = plots.confusions(CONFUSED.iloc[2:3], ax=fresh())
+    np.testing.assert_allclose(opacity(ax)[0], [[0.9, 0]])
+
+
+def test_pairs():
+    """Both halves of the matrix hold the estimate; the diagonal is empty; undefined is a dot."""
+    frame = pair_frame(3)
+    frame.loc[0, "estimate"] = np.nan
+    frame.loc[2, "estimate"] = -0.4
+    ax = plots.pairs(frame, ax=fresh())
+    raters = rows_named(ax)
+    cells = pd.DataFrame(written(ax, 3, 3), index=raters, columns=raters)
+    for row in frame.itertuples():
+        known = "·" if np.isnan(row.estimate) else f"{row.estimate:.2f}".replace("-", MINUS)
+        assert cells.loc[row.rater_a, row.rater_b] == known
+        assert cells.loc[row.rater_b, row.rater_a] == known
+    assert "".join(np.diag(cells)) == ""
+    shade, negative = opacity(ax)
+    assert negative.sum() == 2
+    assert (shade > 0).sum() == 4
+
+
+def test_pairs_without_a_unit():
+    """Raters who share no unit have an empty cell, in a frame that names them or does not."""
+    frame = pair_frame(3)
+    frame.loc[0, ["n_shared", "estimate"]] = [0, np.nan]
+    ax = plots.pairs(frame.iloc[:2], ax=fresh())
+    assert sorted(written(ax, 3, 3).ravel()) == ["", "", "", "", "", "", "", "0.80", "0.80"]
+
+
+def test_pairs_are_clustered():
+    """Two camps of raters that alternate in the data stand side by side in the picture."""
+    ax = plots.pairs(pair_frame(8), ax=fresh(7.2, 6))
+    camps = [int(name.split()[1]) % 2 for name in rows_named(ax)]
+    assert np.count_nonzero(np.diff(camps)) == 1
+
+
+def test_clustered_order():
+    """The order is one of all raters; there is none to find for two, or where all is undefined."""
+    assert clustered_order(np.full((2, 2), 0.5)).tolist() == [0, 1]
+    assert clustered_order(np.full((4, 4), np.nan)).tolist() == [0, 1, 2, 3]
+    rng = np.random.default_rng(1)
+    matrix = np.where(rng.random((9, 9)) < 0.5, np.nan, rng.random((9, 9)))
+    assert sorted(clustered_order(matrix)) == list(range(9))
+
+
+def test_pairs_thin():
+    """Of many raters those who share the most units are drawn; signs take the place of numbers."""
+    frame = pair_frame(60)
+    frame.loc[frame.index[-1], "estimate"] = np.nan
+    frame.loc[frame.index[-2], "estimate"] = -0.2
+    ax = plots.pairs(frame, limit=30, ax=fresh(7.2, 8))
+    assert sorted(rows_named(ax)) == sorted(f"rater {i}" for i in range(30, 60))
+    assert "The 30 raters with the most shared units, of 60." in said(ax)
+    assert len(dots(ax, "_")) == 2
+    assert len(dots(ax, ".")) == 2
+    (key,) = ax.child_axes
+    assert [name.get_text() for name in key.get_yticklabels()] == ["1", f"0 ({MINUS}: less)"]
+
+
+def test_weights():
+    """The cells are the credits, in the order of `to_frame`."""
+    study = sa.simulate(12, 3, n_labels=3, rng=1)
+    credit = sa.weights(study, "masi")
+    ax = plots.weights(credit, ax=fresh())
+    known = credit.to_frame()
+    assert rows_named(ax) == known.index.tolist()
+    shade, _ = opacity(ax)
+    np.testing.assert_allclose((shade - 0.06) / 0.84, known)
+    n = len(known)
+    assert written(ax, n, n).tolist() == [[f"{x:.2f}" for x in row] for row in known.to_numpy()]
+
+
+def test_weights_thin():
+    """Of many values some spread evenly are drawn, or the most frequent where counts are given."""
+    study = answers([f"l{i:03}" for i in range(100)])
+    credit = sa.weights(study, "nominal")
+    ax = plots.weights(credit, limit=5, ax=fresh())
+    assert rows_named(ax) == ["{}", "l024", "l049", "l074", "l099"]
+    assert "The 5 answers spread evenly in reading order, of 101." in said(ax)
+    counts = np.zeros(101)
+    counts[[7, 90]] = 3
+    ax = plots.weights(credit, counts=counts, limit=2, ax=fresh())
+    assert rows_named(ax) == [sa.format_labels(study.values[code]) for code in (7, 90)]
+    assert "The 2 most frequent answers, of 101." in said(ax)
+    with pytest.raises(OptionError, match=r"counts has the shape \(3,\); there are 101 values"):
+        plots.weights(credit, counts=[1, 2, 3])
+
+
+# ---- Units, and time -----------------------------------------------------------------------------
+
+
+def test_units_by_name():
+    """Few units have a bar each, the worst at the top, with the number beside."""
+    frame = unit_frame(4).iloc[::-1]
+    ax = plots.units(frame, ax=fresh())
+    assert rows_named(ax) == ["unit 0", "unit 1", "unit 2", "unit 3"]
+    assert [bar.get_width() for bar in ax.patches] == [1, 0.75, 0.5, 0.25]
+    assert {"1.000", "0.750", "0.500", "0.250"} <= set(said(ax).split("\n"))
+
+
+def test_units_as_a_curve():
+    """Many units are a falling curve, with the rank up to which they hold half.
+
+    By brute force: the first rank at which the running sum of 100, 99, ..., 1 reaches half of
+    5,050.
+    """
+    ax = plots.units(unit_frame(100), ax=fresh())
+    (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    assert curve.get_ydata().tolist() == [i / 100 for i in range(100, 0, -1)]
+    assert curve.get_xdata().tolist() == list(range(1, 101))
+    half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
+    assert upright(ax) == [half]
+    assert f"half of it is in the worst {half} ({half} %)" in said(ax)
+    assert "Most of it: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
+
+
+def test_units_tie_and_agree():
+    """Units that share the worst place are counted, and those that agree fully."""
+    frame = unit_frame(100)
+    frame["disagreement"] = np.repeat([1.0, 0.5, 0.0], [40, 20, 40])
+    frame["share_of_disagreement"] = frame["disagreement"] / 50
+    ax = plots.units(frame, ax=fresh())
+    assert "40 hold the most of it. 40 of 100 agree fully." in said(ax)
+    assert upright(ax) == [25]
+    late = frame.assign(share_of_disagreement=np.repeat([0.0, 1 / 40], [60, 40]))
+    assert upright(plots.units(late, ax=fresh())) == [80]
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_units_that_are_a_part(n):
+    """A frame of the worst units alone says what part they hold, and has no half."""
+    frame = unit_frame(n)
+    frame["share_of_disagreement"] /= 4
+    ax = plots.units(frame, ax=fresh())
+    assert f"These {n} hold 25 % of the disagreement." in said(ax)
+    assert upright(ax) == []
+
+
+def test_large_curves_are_thinned():
+    """100,000 units become some hundred points that keep both ends."""
+    ax = plots.units(unit_frame(100_000), ax=fresh())
+    (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    assert len(curve.get_xdata()) <= 300
+    assert curve.get_xdata()[[0, -1]].tolist() == [1, 100_000]
+
+
+TIMES = pd.Series(pd.date_range("2024-03-01", periods=6, freq="D"))
+DAY = pd.Timedelta("1D")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "middle", "named"),
+    [
+        (pd.Series(range(6)), pd.Series(range(2, 8)), np.arange(1.0, 7), "middle of the window"),
+        (TIMES, TIMES + DAY, TIMES + DAY / 2, "middle of the window"),
+        (
+            TIMES.dt.tz_localize("Asia/Tokyo"),
+            TIMES.dt.tz_localize("Asia/Tokyo") + DAY,
+            TIMES + DAY / 2,
+            "middle of the window",
+        ),
+        (pd.Series(list("abcdef")), pd.Series(list("bcdefg")), np.arange(6.0), "windows, in order"),
+    ],
+)
+def test_over_time(start, end, middle, named):
+    """Estimates stand at the middle of their windows; where there is none, there is a gap."""
+    frame = time_frame(start, end)
+    ax = drawn(plots.over_time(frame, ax=fresh()))
+    line = ax.lines[0]
+    np.testing.assert_array_equal(line.get_xdata(orig=True), np.asarray(middle))
+    np.testing.assert_array_equal(line.get_ydata(), frame["estimate"])
+    assert np.isnan(line.get_ydata()[2])
+    assert ax.get_xlabel() == named
+    assert "units, at most 6" in said(ax)
+
+
+def test_over_time_breaks():
+    """Time that no window covers breaks the line; windows that touch or overlap do not."""
+    start = pd.Series([0, 10, 15, 100])
+    ax = plots.over_time(time_frame(start, start + 10), ax=fresh())
+    x, y = ax.lines[0].get_data()
+    assert np.isnan(y).tolist() == [False, False, False, True, False]
+    assert x.tolist() == [5, 15, 20, 105, 105]
+
+
+def test_over_time_thins():
+    """Of many windows some spread evenly are drawn, and the picture says so."""
+    ax = plots.over_time(windows(1000), ax=fresh())
+    assert len(ax.lines[0].get_xdata()) == 300
+    assert "300 windows spread evenly, of 1,000." in said(ax)
+    assert ax.lines[0].get_marker() == ""
+    assert plots.over_time(windows(100), ax=fresh()).lines[0].get_marker() == "."
+
+
+# ---- Words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("joy", "joy"),
+        (7, "7"),
+        (("batch", 2), "('batch', 2)"),
+        (frozenset({"b", "a"}), "a, b"),
+        (frozenset(), "{}"),
+        ("a\n\tb\u2028c", "a b c"),
+        ("\u202eabc\u200f", "abc"),
+        ("\ud800\uffff", "\ufffd\ufffd"),
+        ("", "''"),
+        ("\x00", r"'\x00'"),
+        ("5 $ or 6 $", r"5 \$ or 6 \$"),
+        ("x" * 30, "x" * 30),
+        ("x" * 31, "x" * 29 + "…"),
+        ("日" * 16, "日" * 14 + "…"),
+        ("e\u0301" * 30, "e\u0301" * 30),
+    ],
+)
+def test_short_text(value, text):
+    """A name is one line of at most 30 columns, without what steers; two a Chinese character."""
+    assert short_text(value) == text
+
+
+def test_cut_of_what_is_escaped():
+    """A cut leaves no half of an escaped sign."""
+    assert cut(r"xx\$\$", limit=4) == "xx…"
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (number(0.12345), "0.123"),
+        (number(-0.5), f"{MINUS}0.500"),
+        (number(-0.0001), "0.000"),
+        (number(0.0001, signed=True), "0.000"),
+        (number(0.25, digits=1, signed=True), "+0.2"),
+        (number(np.nan), DASH),
+        (number(np.inf), "∞"),
+        (number(-np.inf), f"{MINUS}∞"),
+        (percent(0.5), "50 %"),
+        (percent(0.0123), "1.2 %"),
+        (percent(0.0), "0 %"),
+        (percent(0.0001), "< 0.1 %"),
+        (percent(0.0999), "10 %"),
+        (percent(np.nan), DASH),
+        (level_text(0.95), "95 %"),
+        (level_text(0.999), "99.9 %"),
+        (whole(1234.0), "1,234"),
+        (whole(0.5), "0.50"),
+        (whole(np.nan), DASH),
+        (p_text(0.0123), "p = 0.012"),
+        (p_text(1e-5), "p < 0.0001"),
+        (p_text(np.nan), "p undefined"),
+    ],
+)
+def test_numbers_as_text(made, text):
+    """Numbers are short, have a real minus sign, and say where they are undefined."""
+    assert made == text
+
+
+# ---- SVG for a page ------------------------------------------------------------------------------
+
+
+def svg(name="labels", n=15, description="Agreement by label", **size):
+    """Return a picture of hostile names as SVG."""
+    result = PICTURES[name](n, True)
+    return inline_svg(
+        lambda ax: getattr(plots, name)(result, ax=ax), description=description, **size
+    )
+
+
+def parsed(element):
+    """Return the element as a tree, which it must be."""
+    return ET.fromstring(element)  # noqa: S314  # made two lines above, not received
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_svg_stands_alone(name):
+    """The element is well formed, names nothing outside, and its ink is that of the page."""
+    element = svg(name)
+    root = parsed(element)
+    assert root.tag == "svg"
+    assert root.get("role") == "img"
+    assert root.get("viewBox")
+    tags = re.sub(r">[^<]*<", "><", element)
+    for foreign in ("http", "<style", "<script", "xmlns", "xlink", "#010203", "DejaVu", "<!"):
+        assert foreign not in tags
+    assert "currentColor" in tags
+    assert plt.get_fignums() == []
+
+
+def test_svg_text_stays_text():
+    """Names stand in the element as they were written, as text and nothing else."""
+    root = parsed(svg(height=6.0))
+    texts = {"".join(node.itertext()).strip() for node in root.iter("text")}
+    assert {"<script>alert(1)</script>", "$x$ costs $5", "שלום עולם", "]]>", "-->"} <= texts
+    assert 'style="fill: #010203" id="x"…' in texts
+    assert not any(node.tag == "script" for node in root.iter())
+
+
+def test_svg_ids_are_its_own():
+    """Every reference has its id, once; two pictures of a page share none."""
+    one, other = svg("pairs"), svg("pairs", n=14)
+    ids = [re.findall(r'<[^<>]* id="([^"]*)"', element) for element in (one, other)]
+    for element, own in zip((one, other), ids, strict=True):
+        assert len(own) == len(set(own))
+        tags = "".join(re.findall(r"<[^<>]*>", element))
+        assert set(re.findall(r'(?:url\(|href=")#([^)"]+)', tags)) == set(own)
+    assert ids[0]
+    assert set(ids[0]).isdisjoint(ids[1])
+
+
+def test_svg_is_the_same_twice():
+    """The same result gives the same element, whatever style is set around it."""
+    with plt.style.context("dark_background"):
+        dark = svg()
+    assert dark == svg()
+
+
+def test_svg_description():
+    """What a screen reader says is text, whatever it holds."""
+    element = svg(description='of "joy" & <b> \x00$5')
+    assert parsed(element).get("aria-label") == 'of "joy" & <b> $5'
+
+
+def test_svg_lets_warnings_through():
+    """Letters that no font has are not warned of; other warnings are not swallowed."""
+    svg("labels")
+
+    def draw(ax):
+        warnings.warn("something else", UserWarning, stacklevel=1)
+
+    with pytest.warns(UserWarning, match="something else"):
+        inline_svg(draw, description="")
+
+
+def test_heights():
+    """Pictures grow with their rows, up to the limit."""
+    assert rows_height(1) == rows_height(2) < rows_height(10) < rows_height(40) == rows_height(99)
+    assert cells_height(1) == cells_height(2) < cells_height(10) < cells_height(40)
+    assert cells_height(99, limit=20) == cells_height(20)
+
+
+def test_narrow_axes_have_no_columns_of_text():
+    """On axes as narrow as a phone a list leaves its columns out, and its title breaks."""
+    from matplotlib.figure import Figure
+
+    frame = TABLE.to_frame()
+    ax = plots.forest(frame, ax=Figure(figsize=(3.75, 3)).add_subplot())
+    assert "estimate (interval)" not in said(ax)
+    assert "\n" in ax.get_title(loc="left")
+    assert "estimate (interval)" in said(plots.forest(frame, ax=fresh()))
+
+
+def test_names_that_are_not_ours_stay():
+    """A frame with other names is drawn with these."""
+    frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
+    ax = plots.forest(frame, ax=fresh())
+    assert rows_named(ax)[0].replace("\\", "") == "mine $ [own]"

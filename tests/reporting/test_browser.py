@@ -1,0 +1,236 @@
+"""The page in a real browser: no error, tables sort, hostile text stays text, nothing overflows.
+
+Skipped with a reason where playwright or a browser is absent.
+"""
+
+import os
+import shutil
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the page needs the report extra")
+pytest.importorskip("matplotlib", reason="the page needs the report extra")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright import sync_api
+from reporting.test_report import HOSTILE, hostile_study
+
+import setagree as sa
+from setagree.reporting.report import report
+
+BROWSER = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome", "chrome")
+        if (found := shutil.which(name)) is not None
+    ),
+    None,
+)
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZES = [(1280, 900), (390, 844)]
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a headless browser."""
+    # The driver warns of its own loop when it ends; that is no concern of the page.
+    with sync_api.sync_playwright() as player:
+        started = player.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    """Return the addresses of a plain page and of a hostile one."""
+    folder = tmp_path_factory.mktemp("pages")
+    study = sa.simulate(60, 4, skill=[0.9, 0.8, 0.7, 0.3], size_bias=[1, 1, 1, 2], rng=1)
+    groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
+    asked = {"model": "r4", "panels": {"one": ["r1"], "two": ["r2", "r3"]}}
+    report(study, folder / "plain.html", groups=groups, **asked, n_resamples=99, rng=1)
+    hostile = hostile_study()
+    groups = {unit: f"<b onclick=alert(4)>{k % 3}</b>" for k, unit in enumerate(hostile.units)}
+    path = folder / "hostile.html"
+    asked = {"model": list(hostile.raters[:1]), "panels": {HOSTILE[4]: list(hostile.raters[:2])}}
+    report(hostile, path, groups=groups, **asked, title=HOSTILE[0], n_resamples=19, rng=1)
+    return {name: (folder / f"{name}.html").as_uri() for name in ("plain", "hostile")}
+
+
+@pytest.fixture
+def visit(browser, addresses):
+    """Return what opens a page, and checks at the end that it gave no error or dialog."""
+    opened, said = [], []
+
+    def open_page(name, *, size=SIZES[0], scripts=True, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            java_script_enabled=scripts,
+            color_scheme=scheme,
+        )
+        opened.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:"))
+                or said.append(request.url))  # fmt: skip
+        page.goto(addresses[name])
+        return page
+
+    yield open_page
+    for context in opened:
+        context.close()
+    assert said == []
+
+
+def column(page, table, number):
+    """Return the texts of one column of the body of a table."""
+    cells = page.locator(f"#{table} tbody tr > :nth-child({number})")
+    return [text.split("\n")[0].strip() for text in cells.all_inner_texts()]
+
+
+def numbers(texts):
+    """Return numbers as the page writes them as floats."""
+    return [float(text.split()[0].replace("−", "-").replace(",", "")) for text in texts]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
+def test_pictures_fit(visit, size):
+    """Each figure shows one picture, made for the width, and none scrolls sideways."""
+    page = visit("plain", size=size)
+    figures = page.locator("figure")
+    for k in range(figures.count()):
+        shown = [one for one in figures.nth(k).locator("svg").all() if one.is_visible()]
+        assert len(shown) == 1
+        assert shown[0].bounding_box()["width"] <= size[0]
+        letter = shown[0].locator("text").last.bounding_box()
+        assert letter["height"] >= 9
+
+
+def test_digits_stand_above_bars(visit):
+    """No digit sticks out of a bar: bars are strips that begin below the digits."""
+    page = visit("plain", size=SIZES[1])
+    cell = page.locator("#labels td.n:has(.bar)").last
+    bar = cell.locator(".bar").bounding_box()
+    digits = cell.evaluate(
+        "c => { const r = document.createRange(); r.selectNodeContents(c.lastChild);"
+        " return r.getBoundingClientRect().bottom + scrollY }"
+    )
+    assert bar["y"] >= digits - 4
+    assert bar["height"] < 6
+
+
+@pytest.mark.parametrize("name", ["plain", "hostile"])
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows(visit, name, size, scheme):
+    """At laptop and phone width, light and dark, the page is no wider than the window."""
+    page = visit(name, size=size, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert page.locator("h1").count() == 1
+
+
+def test_tables_sort_by_click(visit):
+    """A click sorts, a second one turns the order; aria-sort says which."""
+    page = visit("plain")
+    head = page.locator("#raters thead th").nth(3)
+    assert head.get_attribute("aria-sort") is None
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    found = numbers(column(page, "raters", 4))
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) > 1
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert numbers(column(page, "raters", 4)) == found[::-1]
+
+
+def test_tables_sort_by_keyboard(visit):
+    """Names sort as text from the keyboard, and another column takes the mark over."""
+    page = visit("plain")
+    button = page.locator("#labels thead th").first.get_by_role("button")
+    button.focus()
+    page.keyboard.press("Enter")
+    assert column(page, "labels", 1) == ["l1", "l2", "l3", "l4", "l5"]
+    page.keyboard.press("Space")
+    assert column(page, "labels", 1) == ["l5", "l4", "l3", "l2", "l1"]
+    page.locator("#labels thead th").nth(2).get_by_role("button").press("Enter")
+    assert page.locator("#labels thead th[aria-sort]").count() == 1
+    found = numbers(column(page, "labels", 3))
+    assert found == sorted(found, reverse=True)
+
+
+def test_focus_is_seen(visit):
+    """What the keyboard reaches has an outline, the skip link first."""
+    page = visit("plain")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "found"
+
+
+def test_hostile_text_stays_text(visit):
+    """Labels that look like markup are seen as written; no element of theirs exists."""
+    page = visit("hostile")
+    assert page.locator("h1").inner_text() == HOSTILE[0]
+    labels = column(page, "labels", 1)
+    for label in (HOSTILE[0], HOSTILE[2], HOSTILE[3], HOSTILE[4], HOSTILE[6], HOSTILE[7]):
+        assert label in labels
+    assert "x" * 59 + "…" in labels
+    long = page.locator("#labels bdi[title]").first
+    assert len(long.get_attribute("title")) == 400
+    assert page.locator("img, u, [onclick], [onerror]").count() == 0
+    assert page.locator("script").count() == 1
+
+
+def test_without_scripts_everything_is_there(visit):
+    """With JavaScript off the tables and the paragraph are whole, without dead buttons."""
+    page = visit("plain", scripts=False)
+    assert page.locator("button").count() == 0
+    assert page.locator("#labels tbody tr").count() == 5
+    assert page.locator("figure svg").count() >= 7
+    assert "Krippendorff" in page.locator("#methods-text").inner_text()
+    assert page.locator("#labels thead th").first.inner_text() == "Label"
+
+
+def test_dark_is_dark(visit):
+    """The page follows the colour scheme, and text stands out from it in both."""
+    for scheme, dark in (("light", False), ("dark", True)):
+        page = visit("plain", scheme=scheme)
+        ground, ink = page.evaluate(
+            "['background-color', 'color'].map(n => getComputedStyle(document.body)"
+            ".getPropertyValue(n).match(/\\d+/g).slice(0, 3).map(Number))"
+        )
+        assert (sum(ground) < 150) is dark
+        assert abs(sum(ground) - sum(ink)) > 450
+
+
+def test_it_prints(visit):
+    """On paper nothing is cut off: tables are no wider than the page, buttons are gone."""
+    page = visit("plain", size=(720, 1000))
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    assert not page.locator(".copy").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the clipboard is asked for permission there")
+def test_the_paragraph_can_be_copied(visit):
+    """The button copies the paragraph, or selects it where the browser forbids that."""
+    page = visit("plain")
+    page.get_by_role("button", name="Copy the paragraph").click()
+    button = page.locator(".copy")
+    button.filter(has_text="Cop").or_(button.filter(has_text="Selected")).wait_for()
+    assert button.inner_text() in {"Copied", "Selected: copy it with the keyboard"}

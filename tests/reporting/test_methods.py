@@ -1,0 +1,287 @@
+"""The methods paragraph: every count, policy and reference it states is true."""
+
+import re
+
+import numpy as np
+import pytest
+from inference_support import T1, T2
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.distances import get_distance
+from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.reporting.methods import methods_text
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.references import (
+    REFERENCES,
+    cited,
+)
+
+
+@pytest.fixture
+def alpha():
+    """Return masi alpha of the walk-through: .40257152, se .15186146, CI .0642031 to .7409399."""
+    return sa.krippendorff_alpha(annotations(T1))
+
+
+def paragraph(result, **options):
+    """Return the paragraph without the references."""
+    return methods_text(result, references=False, **options)
+
+
+class TestDesign:
+    """Who rated what, how often, and what was left out."""
+
+    def test_the_walkthrough(self, alpha):
+        """T1: 3 raters, 11 units, 32 ratings, 10 distinct sets of the 6 labels a b c d e i."""
+        said = paragraph(alpha)
+        assert said.startswith(
+            "Three raters annotated 11 units, each answer being a set of labels (6 labels, 10 "
+            "distinct sets in use). Not every rater rated every unit: the units have 2 to 3 "
+            "ratings each, 2.9 on average, 32 ratings in all."
+        )
+        assert "no rating is the empty set" in said
+        assert "= 0.403, 95% interval 0.064 to 0.741" in said
+        assert "(observed disagreement 0.460, expected 0.770)" in said  # .4600694, .7700829
+        assert "10 degrees of freedom" in said
+
+    def test_complete(self):
+        """T2 is complete: 11 units by 2 raters are 22 ratings."""
+        said = paragraph(annotations(T2))
+        assert "every rater rated every unit (22 ratings)" in said
+
+    def test_singles_and_empty_sets(self):
+        """Units with one rating and empty sets are counted."""
+        said = paragraph(sa.krippendorff_alpha(annotations(text("a a / {} b / {} . / {} a"))))
+        assert "; 1 unit with a single rating." in said
+        assert "the empty set (3 ratings, 43%) was an answer like any other" in said
+
+    def test_same_number_of_other_raters(self):
+        """A crowd of which two rate each unit is not complete; all units have 2 ratings."""
+        said = paragraph(sa.krippendorff_alpha(annotations(text("a a . / . b b / b . a"))))
+        assert "the units have 2 ratings each, 6 ratings in all" in said
+
+    def test_missing_cells(self):
+        """Cells without an answer are counted where they are known."""
+        study = sa.Annotations.from_triples(
+            [("x", 1, "a"), ("y", 1, None), ("z", 1, "b"), ("x", 2, "a"), ("y", 2, "a")]
+        )
+        assert study.n_missing == 1
+        said = paragraph(study)
+        assert "Missing ratings (1 cell) were left out and never counted as an answer" in said
+
+    def test_scalars(self):
+        """One number or category an answer; no word of empty sets."""
+        said = paragraph(annotations(numbers("1 2 / 2 2 / 3 1")))
+        assert "each answer being one number (3 distinct values in use)" in said
+        assert "empty" not in said
+        triples = [("x", 1, "lo"), ("y", 1, "hi"), ("x", 2, "lo"), ("y", 2, "lo")]
+        said = paragraph(sa.Annotations.from_triples(triples, kind="value"))
+        assert "each answer being one category (2 distinct values in use)" in said
+
+    def test_tally(self):
+        """A tally may not know its raters, and then says so."""
+        import pandas as pd
+
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
+        assert paragraph(tally).startswith("Several raters annotated 3 units")
+
+    def test_many_raters_begin_with_a_figure(self):
+        """Up to ten raters are spelled out."""
+        assert paragraph(sa.simulate(20, 10, rng=1)).startswith("Ten raters")
+        assert paragraph(sa.simulate(20, 11, rng=1)).startswith("11 raters")
+
+
+class TestPolicies:
+    """What a study does not remember is said where it is given."""
+
+    @pytest.mark.parametrize(
+        ("blank", "words"),
+        [("missing", "taken as missing"), ("empty", "as the empty set"), ("error", "not allowed")],
+    )
+    def test_blank(self, alpha, blank, words):
+        """How blank cells were read."""
+        assert f"blank cells were {words}".replace("were as", "were taken as") in paragraph(
+            alpha, blank=blank
+        )
+
+    @pytest.mark.parametrize(
+        ("duplicates", "words"),
+        [
+            ("error", "no rater rated a unit twice"),
+            ("first", "the first was kept"),
+            ("last", "the last was kept"),
+            ("union", "merged into the union"),
+        ],
+    )
+    def test_duplicates(self, alpha, duplicates, words):
+        """What was done with repeats."""
+        assert words in paragraph(alpha, duplicates=duplicates)
+
+    @pytest.mark.parametrize(
+        ("missing", "words"),
+        [
+            (["NA"], "; the answer “NA” was taken as missing;"),
+            (["NA", "n/a", "-"], "; the answers “NA”, “n/a” and “-” were taken as missing;"),
+            (["\u202e"], "the answer “\\u202e” was"),
+        ],
+    )
+    def test_markers_of_missing(self, alpha, missing, words):
+        """The answers that were read as no annotation are named, hidden signs spelled out."""
+        assert words in paragraph(alpha, missing=missing)
+        assert "taken as missing" not in paragraph(alpha, missing=[])
+
+    @pytest.mark.parametrize(
+        ("case", "words"), [("keep", "as written"), ("lower", "compared in lower case")]
+    )
+    def test_case(self, alpha, case, words):
+        """How upper and lower case were treated is said, of labels alone."""
+        assert words in paragraph(alpha, case=case)
+        of_numbers = sa.krippendorff_alpha(annotations(numbers("1 2 / 2 2 / 3 3")))
+        assert words not in paragraph(of_numbers, case=case)
+
+    def test_silence_without_them(self, alpha):
+        """Without being told, nothing is claimed."""
+        assert "blank" not in paragraph(alpha)
+        assert "twice" not in paragraph(alpha)
+
+
+class TestMeasures:
+    """Coefficients, distances and where the intervals come from."""
+
+    def test_a_table_has_all_rows(self):
+        """Every coefficient with every distance has its estimate."""
+        table = sa.agreement(annotations(T1), distance=["masi", "jaccard"], level=0.9)
+        said = paragraph(table)
+        for row in table:
+            low, high = row.interval(0.9)
+            assert f"{row.estimate:.3f}, 90% interval {low:.3f} to {high:.3f}" in said
+        assert "with the distances MASI" in said
+        assert "earns the credit 1 − d / d_max" in said
+        assert "95% interval" in paragraph(table, level=0.95)
+
+    def test_alpha_alone_needs_no_credit(self, alpha):
+        """Alpha uses the distance itself, so that d_max is not mentioned."""
+        assert "d_max" not in paragraph(alpha)
+
+    def test_ac1_and_ac2(self):
+        """Gwet's AC is AC1 with nominal, AC2 otherwise."""
+        study = annotations(T1)
+        assert "Gwet's AC1 (Gwet, 2008)" in paragraph(sa.gwet_ac(study, distance="nominal"))
+        assert "Gwet's AC2 (Gwet, 2008)" in paragraph(sa.gwet_ac(study, distance="masi"))
+
+    def test_own_distance(self):
+        """A distance of one's own is not credited to anybody else."""
+        mine = sa.CallableDistance(lambda A, B: float(A != B), name="mine", bounded=True)
+        said = methods_text(sa.krippendorff_alpha(annotations(T1), distance=mine))
+        assert "the distance “mine” (defined by the authors)" in said
+
+    def test_no_interval(self):
+        """mv-alpha has no analytic standard error, and none is claimed."""
+        said = paragraph(sa.mv_alpha(annotations(T1)))
+        assert "mv-alpha = 0.467" in said  # R: .4674643522
+        assert "Standard errors" not in said
+
+    def test_undefined(self):
+        """Undefined is said with the reason."""
+        with pytest.warns(UndefinedAgreementWarning):
+            said = paragraph(annotations(text("a a / a a")))
+        assert "is undefined, because only one value was used" in said
+
+    def test_resampling(self, alpha):
+        """The bootstrap and the permutation test are reported as they were made."""
+        boot = sa.bootstrap(alpha, n_resamples=50, rng=7)
+        test = sa.permutation_test(alpha, n_resamples=99, rng=7)
+        said = paragraph(alpha, bootstrap=boot, test=test, seed=7)
+        low, high = boot.interval(0.95)
+        assert f"of 50 bootstrap resamples of the units is {low:.3f} to {high:.3f}" in said
+        assert "99 random reshuffles of the answers over all raters and units" in said
+        assert f"p = {test.p_value:.3f}".replace("0.", ".") in said
+        assert said.count("seed 7") == 2
+        both = sa.bootstrap(alpha, n_resamples=20, resample="both", rng=7)
+        assert "of the units and raters" in paragraph(alpha, bootstrap=both)
+
+    def test_all_arrangements(self):
+        """Where all arrangements are known there is nothing random, so no seed."""
+        small = sa.krippendorff_alpha(annotations(text("a a / b b")))
+        test = sa.permutation_test(small, n_resamples=999)
+        assert test.exact
+        said = paragraph(small, test=test, seed=3)
+        assert "all 6 arrangements of the answers" in said  # 4! / (2! 2!)
+        assert "seed" not in said
+
+    def test_version(self, alpha):
+        """The version is that of the package."""
+        assert paragraph(alpha).endswith(f"setagree {sa.__version__}.")
+
+
+class TestReferences:
+    """What is cited is listed, and nothing else."""
+
+    def test_cited_and_listed_agree(self, alpha):
+        """Every (Author, year) has a line, every line is cited."""
+        test = sa.permutation_test(alpha, n_resamples=99, rng=1)
+        said, _, listed = methods_text(alpha, test=test).partition("\n\n")
+        keys = re.findall(r"\(([A-Z][\w &-]+?), (\d{4})\)", said)
+        assert len(keys) == 4
+        assert listed.splitlines() == cited({f"{name} {year}" for name, year in keys})
+
+    def test_the_order_is_alphabetical_and_each_once(self):
+        """A reference that is cited twice stands once."""
+        table = sa.agreement(annotations(T1), distance=["masi", "jaccard", "nominal"])
+        listed = methods_text(table).partition("\n\n")[2].splitlines()
+        assert listed == sorted(set(listed))
+
+    @pytest.mark.parametrize("key", sorted(REFERENCES))
+    def test_keys_fit_the_references(self, key):
+        """A reference has the year and the first author of its key."""
+        author, year = key.rsplit(" ", 1)
+        assert REFERENCES[key].startswith(author.split(" ")[0])
+        assert f"({year})." in REFERENCES[key]
+
+    def test_every_name_is_known(self):
+        """Coefficients and built-in distances are all described; every source exists."""
+        sources = {name: one.source for name, one in COEFFICIENTS.items() if one.source}
+        assert set(sources) == set(COEFFICIENTS) - {"percent_agreement"}
+        distances = [get_distance(name) for name in sa.distances.distance_names()]
+        assert all(one.formula for one in distances)
+        used = {*sources.values(), *(one.source for one in distances if one.source)}
+        assert used <= set(REFERENCES)
+
+    @pytest.mark.parametrize("name", [n for n in COEFFICIENTS if n != "mv_alpha"])
+    def test_every_coefficient_has_a_text(self, name):
+        """Each coefficient is named with its estimate."""
+        result = getattr(sa, name)(annotations(T2))
+        assert f"= {result.estimate:.3f}" in paragraph(result)
+
+    @pytest.mark.parametrize("name", sorted(sa.distances.distance_names()))
+    def test_every_distance_has_a_text(self, name):
+        """Each distance has its formula in brackets."""
+        rows = annotations(T2)
+        if name not in {d.name for d in sa.distances.sets.SET_DISTANCES} | {"nominal"}:
+            rows = annotations(numbers("1 2 / 2 2 / 3 3 / 5 4 / 1 1"))
+        assert f"[{get_distance(name).formula}]" in paragraph(
+            sa.krippendorff_alpha(rows, distance=name)
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"level": 1.5}, OptionError, "level=1.5 must lie between 0 and 1"),
+        ({"blank": "none"}, OptionError, "blank='none' is unknown"),
+        ({"duplicates": "all"}, OptionError, "duplicates='all' is unknown"),
+        ({"case": "upper"}, OptionError, "case='upper' is unknown"),
+        ({"missing": "NA"}, OptionError, "missing='NA' is one text; pass a list"),
+    ],
+)
+def test_bad_options(alpha, options, error, words):
+    """Options are checked with a sentence."""
+    with pytest.raises(error, match=re.escape(words)):
+        methods_text(alpha, **options)
+
+
+def test_nothing_to_report():
+    """What is no study and no result is refused."""
+    with pytest.raises(DataError, match="ndarray is nothing to report"):
+        methods_text(np.zeros(3))

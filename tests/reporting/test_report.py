@@ -1,0 +1,1207 @@
+"""The report: what it says is what the library computes, and it is one file that needs nothing."""
+
+import base64
+import hashlib
+import os
+import re
+import stat
+import sys
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from inference_support import T1
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.errors import (
+    DataError,
+    FileError,
+    MissingDependencyError,
+    OptionError,
+    SetagreeError,
+    UndefinedAgreementWarning,
+)
+from setagree.reporting import panel_findings
+from setagree.reporting import report as report_module
+from setagree.reporting.contents import answers, contents, counts_line
+from setagree.reporting.findings import gather, running_share
+from setagree.reporting.markdown import markdown_report
+from setagree.reporting.report import methods_of, report
+from setagree.reporting.sections import sections
+from setagree.reporting.sentences import headline, main_findings, verdict_sentence
+from setagree.reporting.standouts import (
+    evenly_spread,
+    groups_apart,
+    pairs_at_chance,
+    worst_label,
+)
+from setagree.reporting.tables import Column, shown, sorts_as, span, table_of
+from setagree.wording.escaping import as_markdown, visible
+from setagree.wording.words import (
+    Name,
+    count,
+    cut,
+    enumeration,
+    interval,
+    number,
+    p_phrase,
+    plain,
+    share,
+)
+
+DATA = os.environ.get("SETAGREE_DATA")
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "x" * 10_000,
+    "שלום עולם",
+    "👩‍💻 😀",
+    "</svg></style><img src=x onerror=alert(2)>",
+    "a\u202eevil",
+    "$x^2$ %s {x} {{ 7*7 }}",
+    "|*_`#[a](javascript:alert(3))",
+    "nul\x00bell",
+]
+VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Reads a page: its tags, that they are balanced, its texts, and the rows of its tables."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.ids, self.texts, self.tables = [], [], [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        """Note a tag; a table, row or cell begins."""
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        """Note a tag that closes itself."""
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        """Check that the innermost open tag is the one that ends."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Collect text, and that of cells."""
+        self.texts.append(data)
+        if {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+    @property
+    def text(self):
+        """All text of the page, spaces made one."""
+        return " ".join("".join(self.texts).split())
+
+    def table(self, head):
+        """Return the body rows of the table whose first head this is."""
+        found = [rows for rows in self.tables if rows[0][0] == head]
+        assert len(found) == 1
+        return [[" ".join(cell.split()) for cell in row] for row in found[0][1:]]
+
+
+def hostile_study():
+    """Return a study whose labels, raters and units are hostile."""
+    plain_study = sa.simulate(
+        60, 4, len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
+    )
+    return sa.Annotations.from_triples(
+        [(f"<i>{r}</i>\"'", ("<u>", u), v) for u, r, v in plain_study.to_long().to_numpy()]
+    )
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Return a study of forty units, three raters and some missing ratings."""
+    return sa.simulate(40, 3, missing=0.1, rng=1)
+
+
+@pytest.fixture(scope="module")
+def found(study):
+    """Return all that is found about it."""
+    groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
+    return gather(study, groups=groups, n_resamples=99, rng=1)
+
+
+def page_of(path):
+    """Read the page at a path."""
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def needs_page():
+    """Skip where the page cannot be made."""
+    pytest.importorskip("jinja2", reason="the page needs the report extra")
+    pytest.importorskip("matplotlib", reason="the page needs the report extra")
+
+
+class TestNumbers:
+    """What the report says is what the library computes."""
+
+    def test_headline_of_the_walkthrough(self):
+        """T1: masi alpha .40257152 (= 27678/68753), interval .0642031 to .7409399."""
+        f = gather(annotations(T1), n_resamples=99, rng=1)
+        said = plain(headline(f))
+        assert "Krippendorff's alpha with the MASI distance is 0.403" in said
+        assert "0.064 to 0.741" in said
+        assert verdict_sentence(f).startswith("Too low to rely on")
+
+    def test_frames_are_those_of_the_library(self, study, found):
+        """Each frame is what the public function returns, and nothing else."""
+        pd.testing.assert_frame_equal(found.frames["labels"], sa.by_label(study))
+        pd.testing.assert_frame_equal(found.frames["confusions"], sa.confusions(study))
+        pd.testing.assert_frame_equal(found.frames["raters"], sa.by_rater(study))
+        pd.testing.assert_frame_equal(found.frames["pairs"], sa.by_pair(study))
+        pd.testing.assert_frame_equal(found.frames["units"], sa.by_unit(study))
+        test = sa.permutation_test(sa.krippendorff_alpha(study), n_resamples=99, rng=1)
+        assert np.array_equal(found.null.distribution, test.distribution)
+
+    def test_options_reach_every_part(self, study):
+        """Coefficient, distance and level are those of all frames and of the panel."""
+        f = gather(
+            study, coefficient="fleiss_kappa", distance="jaccard", level=0.9, n_resamples=19, rng=1
+        )
+        assert (f.main.coefficient, f.main.distance) == ("fleiss_kappa", "jaccard")
+        expected = sa.by_rater(study, coefficient="fleiss_kappa", distance="jaccard", level=0.9)
+        pd.testing.assert_frame_equal(f.frames["raters"], expected)
+        assert f.table["fleiss_kappa", "jaccard"].estimate == f.main.estimate
+        low, high = f.main.interval(0.9)
+        assert f"90 % interval {interval(low, high)}" in plain(headline(f))
+
+    def test_panel_has_the_headline_first(self, study):
+        """The panel begins with the distance of the headline and names no pair twice."""
+        f = gather(study, distance="dice", n_resamples=19, rng=1)
+        names = [(row.coefficient, row.distance) for row in f.table]
+        assert names[0] == ("krippendorff_alpha", "dice")
+        assert len(set(names)) == len(names)
+        two = gather(sa.simulate(30, 2, rng=1), n_resamples=19, rng=1)
+        assert {"scott_pi", "cohen_kappa"} <= {row.coefficient for row in two.table}
+
+    def test_a_coefficient_of_its_own_is_in_the_panel(self, study):
+        """A coefficient that the panel lacks is added; mv-alpha has distances of its own."""
+        f = gather(study, coefficient="brennan_prediger", n_resamples=19, rng=1)
+        assert ("brennan_prediger", "masi") in f.table.by_name
+        f = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
+        assert "mv_alpha" not in {row.coefficient for row in f.table}
+        assert "No verdict" in verdict_sentence(f)
+
+    def test_reshuffles_are_fewer_where_the_study_is_large(self):
+        """Ten million ratings are reshuffled at most, and 19 times at least."""
+        f = gather(sa.simulate(30_000, 4, rng=1), n_resamples=999, rng=1)
+        assert len(f.null.distribution) == 89  # 10^7 / 120,000 = 83.3, to the next ..9
+        notes = {section.id: section.note for section in sections(f)}
+        assert "89 times instead of 999" in notes["chance"]
+
+    def test_running_share(self, found):
+        """The running share of the worst units ends at 1 and is a plain cumulated sum."""
+        shares = running_share(found.frames["units"])
+        total = 0.0
+        for mine, one in zip(shares, found.frames["units"]["share_of_disagreement"], strict=True):
+            total += one
+            assert mine == pytest.approx(total, rel=1e-12)
+        assert shares[-1] == pytest.approx(1, rel=1e-12)
+
+    def test_what_is_tried(self, found):
+        """At most three mergers, labels and raters are tried, the costliest ones."""
+        changes = found.frames["changes"]
+        assert changes["change"].value_counts().drop("as it is").max() <= 3
+        dropped = set(changes.loc[changes["change"] == "drop label", "what"])
+        assert dropped == set(found.frames["labels"]["label"].head(3))
+        costly = found.frames["raters"].query("change_low > 0")["rater"].head(3)
+        assert set(changes.loc[changes["change"] == "drop rater", "what"]) == set(costly)
+
+    def test_groups_may_come_ready(self, study, found):
+        """A frame of by_group is taken as it is; another frame is refused."""
+        ready = gather(study, groups=found.frames["groups"], n_resamples=19, rng=1)
+        assert ready.frames["groups"] is found.frames["groups"]
+        with pytest.raises(DataError, match="not what by_group returned"):
+            gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
+        with pytest.raises(SetagreeError, match="have no entry"):
+            gather(study, groups={"u1": "a"}, n_resamples=19)
+
+
+class TestSentences:
+    """The main findings name the right things."""
+
+    def test_the_culprits_are_named(self):
+        """One label that one rater alone gives at random is the costly label and rater.
+
+        Ann and ben agree fully; cem adds "noise" to every second unit.
+        """
+        truth = ["a", "b", "c"] * 8
+        triples = [(rater, u, v) for u, v in enumerate(truth) for rater in ("ann", "ben")]
+        triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
+        f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Labels"].startswith("“noise” agrees worst: alpha −")
+        assert "100\u00a0% of the disagreement is about one of 4 labels" in said["Labels"]
+        assert "“noise”" in said["Labels"]
+        assert said["Confusion"] == "Most often left out: “noise” (100\u00a0%)."
+        assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
+        assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
+        # 12 units disagree alike: half of the disagreement is in 6 of the 24.
+        assert "lies in 6 of 24 units (25\u00a0%); in 12 units all agree fully" in said["Units"]
+        assert "drop the label “noise”: alpha 1.000" in said["Change"]
+        assert "one set inside the other" in said["Choice"]
+        assert said["Chance"].startswith("It is more than chance")
+        assert "Left out" not in said
+
+    def test_a_guesser_stands_out(self):
+        """Who answers by lot agrees with nobody, and leaving out that rater gains most."""
+        rng = np.random.default_rng(7)
+        truth = rng.integers(4, size=150)
+        rows = [
+            (rater, u, "abcd"[v if rng.random() < 0.8 else rng.integers(4)])
+            for u, v in enumerate(truth)
+            for rater in ("ann", "ben", "cem")
+        ]
+        rows += [("dot", u, "abcd"[rng.integers(4)]) for u in range(150)]
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        pairs = sa.by_pair(f.study)
+        own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
+        ends = f"{number(own.min())} to {number(own.max())}"
+        assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
+        assert said["Raters"].startswith("Without “dot”, alpha would be ")
+        assert said["Change"].startswith("Most is gained if you leave out the rater “dot”: alpha ")
+
+    def test_units_that_cost_most_are_named(self):
+        """Five units are named, those with more ratings before those that only differ as much."""
+        triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
+        triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
+        triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
+        f = gather(sa.Annotations.from_triples(triples), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        named = "To adjudicate first: “4”, “5”, “0”, “1” and “2”."
+        assert said["Units"].endswith(named)
+        table = next(one.table for one in sections(f) if one.id == "units")
+        assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
+
+    def test_one_batch_stands_out(self):
+        """Of four batches the one that answers by lot is named, the others as they lie."""
+        rng = np.random.default_rng(3)
+        rows = []
+        for u in range(160):
+            answer = rng.integers(3)
+            for rater in ("r", "s", "t"):
+                by_lot = u % 4 == 3 or rng.random() < 0.2
+                rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
+        study = sa.Annotations.from_triples(rows)
+        groups = {u: f"b{u % 4}" for u in range(160)}
+        f = gather(study, groups=groups, n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        estimates = sa.by_group(study, groups).set_index("group")["estimate"]
+        low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
+        assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
+        assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
+
+    def test_no_culprit(self):
+        """Where no rater surely costs anything, the finding says so."""
+        f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
+        raters = f.frames["raters"]
+        assert not (raters["change_low"] > 0).any()
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Raters"].startswith("No single rater explains it")
+
+    def test_perfect_agreement(self):
+        """Where all agree there is no cost to name, and no distance makes a difference."""
+        f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Units"] == "In all of 4 units the raters agree fully."
+        assert said["Choice"] == "The distance makes no difference: alpha is 1.000 with all."
+        assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
+
+    def test_singles_are_counted(self):
+        """Units with one rating are said, in the singular and in the plural."""
+        rows = text("a a / b b / a b / a . / . b")
+        for n, words in ((2, "2 units (40\u00a0%) have"), (1, "1 unit (25\u00a0%) has")):
+            f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
+            assert words in plain(main_findings(f)[-1].sentence)
+
+    def test_groups_differ(self):
+        """Groups that agree fully and not at all differ; alike groups do not."""
+        rng = np.random.default_rng(5)
+        rows = []
+        for u in range(60):
+            answer = "abc"[rng.integers(3)]
+            other = answer if u < 30 and u % 7 else "abc"[rng.integers(3)]
+            rows += [("r", u, answer), ("s", u, other)]
+        study = sa.Annotations.from_triples(rows)
+        apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(apart)}
+        assert re.search(r"The 2 groups differ \(p < .001\): from .* in “False” to .* “True”",
+                         said["Groups"])  # fmt: skip
+        alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(alike)}
+        assert "do not differ surely" in said["Groups"]
+        one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
+        said = {each.about: plain(each.sentence) for each in main_findings(one)}
+        assert said["Groups"] == "Fewer than two groups can be scored."
+
+    def test_no_rater_can_be_left_out(self):
+        """Where nothing is left without any of the raters, there is no finding about them."""
+        f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
+        assert f.frames["raters"]["change"].isna().all()
+        assert "Raters" not in {one.about for one in main_findings(f)}
+
+    @pytest.mark.parametrize(
+        ("rows", "reason"),
+        [
+            (text("a a / a a"), "only one value was used"),
+            (text("a b"), "there is only one unit"),
+            (text("a . / . b"), "no unit has two ratings"),
+            (text("a . / b ."), "there is only one rater"),
+        ],
+    )
+    def test_undefined(self, rows, reason):
+        """Where nothing can be estimated, the one finding says why; the sections still stand."""
+        with pytest.warns(UndefinedAgreementWarning, match=reason):
+            f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert [plain(one.sentence) for one in main_findings(f)] == [plain(headline(f))]
+        assert reason in plain(headline(f))
+        assert "data" in {section.id for section in sections(f)}
+
+    def test_scalars(self):
+        """Numbers have no labels and no confusions; categories have both."""
+        rows = numbers("1 2 1 / 2 2 3 / 3 3 3 / 4 5 4 / 5 5 4")
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert not {"labels", "confusions", "changes"} & {one.id for one in sections(f)}
+        rows = [[("low", "mid", "high")[x % 3] for x in row] for row in rows]
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert {"labels", "confusions"} <= {one.id for one in sections(f)}
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert "of 3 categories" in said["Labels"]
+
+
+class TestStandouts:
+    """What stands out is judged by intervals."""
+
+    @staticmethod
+    def labels(*rows):
+        """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
+        return pd.DataFrame(
+            rows, columns=["label", "alpha", "low", "high", "share_of_disagreement"]
+        )
+
+    def test_worst_label(self):
+        """The lowest alpha counts where its interval ends below all others that are known."""
+        clear = self.labels(("a", 0.2, 0.1, 0.3, 0.5), ("b", 0.4, 0.25, 0.55, 0.5))
+        worst, others = worst_label(clear)
+        assert (worst["label"], list(others["label"])) == ("a", ["b"])
+        rare = self.labels(*clear.to_numpy().tolist(), ("rare", 0.0, -0.5, 0.5, 0.0))
+        assert worst_label(rare)[0]["label"] == "a"
+        assert (
+            worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
+        )
+        assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
+
+    def test_evenly_spread(self):
+        """Half of six labels with 54 % of the disagreement are no news; one of six with 50 % is."""
+        shares = (0.2, 0.18, 0.16, 0.16, 0.15, 0.15)
+        even = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
+        assert evenly_spread(even, 3)
+        odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+        assert not evenly_spread(odd, 1)
+
+    def test_pairs_at_chance(self):
+        """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
+        rows = [("x", "a", -0.05, 0.05), ("b", "x", -0.02, 0.08), ("a", "b", 0.5, 0.7)]
+        pairs = pd.DataFrame(rows, columns=["rater_a", "rater_b", "low", "high"])
+        assert list(pairs_at_chance(pairs, "x")["low"]) == [-0.05, -0.02]
+        assert pairs_at_chance(pairs, "a") is None
+        assert pairs_at_chance(pairs.iloc[:2], "x") is None
+        assert pairs_at_chance(pairs.iloc[1:], "x") is None
+        assert pairs_at_chance(pairs.assign(high=0.9), "x") is None
+        assert pairs_at_chance(None, "x") is None
+
+    def test_groups_apart(self):
+        """P is corrected by Holm over the groups that have one; the farthest comes first.
+
+        Of .001, .02, .04 the corrected values are .003, .04, .04; with a fourth of .5 the second
+        becomes .06.
+        """
+        frame = pd.DataFrame(
+            {
+                "group": list("abcd"),
+                "difference": [-0.1, 0.3, 0.2, np.nan],
+                "difference_p_value": [0.001, 0.02, 0.04, np.nan],
+            }
+        )
+        assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
+        assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
+
+
+class TestWords:
+    """Names and numbers as they are shown."""
+
+    def test_invisible_signs_are_spelled_out(self):
+        """What turns or hides text is spelled out; what joins an emoji is not."""
+        assert visible("a\u202eb\x00") == "a\\u202eb\\x00"
+        assert visible("👩‍💻") == "👩‍💻"
+        assert visible("half\ud800") == "half\\ud800"
+
+    def test_cut(self):
+        """A cut text is as long as it may be and ends in an ellipsis."""
+        assert cut("x" * 60, 60) == "x" * 60
+        assert cut("x" * 61, 60) == "x" * 59 + "…"
+        assert Name("x" * 10_000).short == "x" * 59 + "…"
+        assert len(Name("x" * 10_000).title) == 400
+
+    def test_names(self):
+        """Sets are shown as people read them, tuples and numbers as they are."""
+        assert Name.of(frozenset("ba")).text == "a, b"
+        assert Name.of(frozenset()).text == "{}"
+        assert Name.of(("u", 1)).text == "('u', 1)"
+
+    def test_numbers(self):
+        """Small shares and p-values are said to be small; gaps are dashes."""
+        nbsp = "\u00a0"
+        assert [share(x) for x in (0, 0.0001, 0.05, 0.5, np.nan)] == [
+            f"0{nbsp}%", f"<0.1{nbsp}%", f"5.0{nbsp}%", f"50{nbsp}%", "–",
+        ]  # fmt: skip
+        assert [p_phrase(p) for p in (1e-9, 0.0312, np.nan)] == ["p < .001", "p = .031",
+                                                                 "p undefined"]  # fmt: skip
+        assert interval(np.nan, 1.0) == "–"
+        assert [count(x) for x in (None, 3, 2.5, 1234.5)] == ["–", "3", "2.50", "1,234"]
+        assert interval(-0.5, 1.0) == "−0.500 to 1.000"
+
+    def test_enumeration(self):
+        """One, two and three pieces."""
+        assert "".join(enumeration([("a",)])) == "a"
+        assert "".join(enumeration([("a",), ("b",)])) == "a and b"
+        assert "".join(enumeration([("a",), ("b",), ("c",)])) == "a, b and c"
+
+
+class TestTables:
+    """Cells as they are, and how they are shown and sorted."""
+
+    def test_cells(self):
+        """Every kind is shown, sorted and, where it has one, given its interval."""
+        cell = (0.25, 0.125, 0.375)
+        assert shown(cell, "estimate") == ("0.250",)
+        assert shown(cell, "change") == ("+0.250",)
+        assert span(cell, "change") == "0.125 to 0.375"
+        assert span((0.25, np.nan, np.nan), "estimate") == ""
+        assert [sorts_as(cell, "estimate"), sorts_as("a", "name"), sorts_as(None, "p")] == [
+            "0.25", "", "",
+        ]  # fmt: skip
+        assert shown(None, "name") == ("–",)
+        assert shown("<b>", "name") == (Name("<b>"),)
+        assert shown("ours", "text") == ("ours",)
+
+    def test_silent_columns_are_left_out(self):
+        """A column that is absent, all gaps, or a rate that is always 0 is not shown."""
+        frame = pd.DataFrame({"a": [1, 2], "b": [np.nan, np.nan], "c_rate": [0.0, 0.0]})
+        columns = [Column(name, "number", name) for name in ("a", "b", "c_rate", "d")]
+        table = table_of(frame, columns, "caption", limit=1, function="by_rater")
+        assert [column.head for column in table.columns] == ["a"]
+        assert table.rows == ((1,),)
+        assert table.more == "The first 1 of 2; sa.by_rater returns all."
+
+    def test_answers_side_by_side(self):
+        """Few ratings are shown with who gave them, many as counts, the most frequent first."""
+        few = annotations(text("a ab a / {} b b"))
+        said = [plain(sentence) for sentence in answers(few, ["u1", "u0"])]
+        assert said == ["“b” (“r1” and “r2”); “{}” (“r0”)", "“a” (“r0” and “r2”); “a, b” (“r1”)"]
+        many = annotations([[frozenset([f"l{k % 10}"]) for k in range(12)]] * 9)
+        (sentence,) = answers(many, ["u0"])
+        assert plain(sentence).startswith("“l0”\u00a0×2; “l1”\u00a0×2; “l2”\u00a0×1;")
+        assert plain(sentence).endswith("; and 2 other answers")
+
+    def test_contents(self):
+        """Units, raters, ratings, missing, empty sets and labels are counted."""
+        study = sa.Annotations.from_triples(
+            [("ann", 1, "a"), ("ben", 1, set()), ("ann", 2, "a, b"), ("ben", 2, None),
+             ("ann", 3, set()), ("ben", 3, "a")],
+        )  # fmt: skip
+        counts = {what: n for what, n, _ in contents(study, sa.krippendorff_alpha(study))}
+        assert counts == {
+            "Units": 3, "Units with a single rating": 1, "Raters": 2, "Ratings": 5,
+            "Missing ratings": 1, "Empty sets": 2, "Labels": 2, "Distinct label sets": 3,
+        }  # fmt: skip
+        assert counts_line(study) == "3 units · 2 raters · 5 ratings · 3 distinct sets"
+
+    def test_fate_of_singles(self):
+        """Alpha leaves units with one rating out; kappa uses them for chance."""
+        study = annotations(text("a a / b b / a ."))
+        for make, word in ((sa.krippendorff_alpha, "left out"), (sa.fleiss_kappa, "used for")):
+            said = {what: fate for what, _, fate in contents(study, make(study))}
+            assert said["Units with a single rating"].startswith(word)
+
+
+@pytest.fixture(scope="module")
+def path(study, tmp_path_factory):
+    """Return the path of a page with groups."""
+    needs_page()
+    groups = pd.Series({unit: f"batch {k % 3}" for k, unit in enumerate(study.units)})
+    path = tmp_path_factory.mktemp("page") / "study.html"
+    assert report(study, path, groups=groups, title="Round 2", n_resamples=99, rng=1) == path
+    return path
+
+
+class TestPage:
+    """The page is whole, self-contained and says it all without a script."""
+
+    def test_it_says_what_was_found(self, path, found):
+        """Headline, findings, every section and the methods paragraph are on the page."""
+        page = page_of(path)
+        assert "Round 2" in page.text
+        for one in main_findings(found):
+            said = "".join(x.short if isinstance(x, Name) else x for x in one.sentence)
+            assert " ".join(said.split()) in page.text
+        for section in sections(found):
+            assert section.id in page.ids
+            assert section.title in page.text
+        for line in methods_of(found).splitlines():
+            assert " ".join(line.split()) in page.text
+
+    def test_tables_hold_the_numbers(self, path, study):
+        """The rows of the labels are those of by_label, three decimals of each alpha."""
+        rows = page_of(path).table("Label")
+        frame = sa.by_label(study)
+        assert [row[0] for row in rows] == list(frame["label"])
+        for row, alpha in zip(rows, frame["alpha"], strict=True):
+            assert row[2].split()[0].replace("−", "-") == f"{alpha:.3f}"
+
+    def test_it_needs_nothing(self, path):
+        """There is no address in an attribute, one script with its hash, and no inline handler."""
+        html = path.read_text(encoding="utf-8")
+        page = Page(html)
+        for tag, attributes in page.tags:
+            assert not any(name.startswith("on") for name in attributes)
+            address = attributes.get("href") or attributes.get("src") or "#"
+            assert address.startswith(("#", "data:image/png;base64,")), (tag, address)
+        assert [tag for tag, _ in page.tags].count("script") == 1
+        script = re.search(r"<script>(.*?)</script>", html, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy = next(a["content"] for t, a in page.tags if "http-equiv" in a)
+        assert f"script-src 'sha256-{digest}'" in policy
+        assert policy.startswith("default-src 'none'")
+
+    def test_it_is_sane_for_a_screen_reader(self, path):
+        """One h1, heads with scope, captions, pictures with a description, ids that are unique."""
+        page = page_of(path)
+        tags = [tag for tag, _ in page.tags]
+        assert tags.count("h1") == 1
+        assert tags.count("caption") == tags.count("table") > 5
+        assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
+        pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
+        assert len(pictures) > 5
+        assert all(each["role"] == "img" and each["aria-label"] for each in pictures)
+        assert len(set(page.ids)) == len(page.ids)
+        targets = [a["href"][1:] for t, a in page.tags if t == "a"]
+        assert set(targets) <= set(page.ids)
+
+    def test_the_same_seed_gives_the_same_file(self, path, study, tmp_path):
+        """Two runs with one seed give the same bytes."""
+        groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
+        again = report(
+            study, tmp_path / "x.html", groups=groups, title="Round 2", n_resamples=99, rng=1
+        )
+        assert again.read_bytes() == path.read_bytes()
+
+    def test_hostile_text_stays_text(self, tmp_path):
+        """Hostile labels, raters, units, groups and titles add no tag, and long ones are cut."""
+        needs_page()
+        study = hostile_study()
+        groups = {unit: f"<b>{k % 3}</b>" for k, unit in enumerate(study.units)}
+        path = report(
+            study, tmp_path / "x.html", groups=groups, title=HOSTILE[0], n_resamples=19, rng=1
+        )
+        page = page_of(path)
+        tags = {tag for tag, _ in page.tags}
+        assert not tags & {"img", "u", "b0"}
+        assert [tag for tag, _ in page.tags].count("script") == 1
+        assert HOSTILE[0] in page.text
+        assert HOSTILE[4] in page.text
+        assert "{{ 7*7 }}" in page.text
+        assert "x" * 400 not in page.text
+        assert path.stat().st_size < 600_000
+
+    @pytest.mark.parametrize(
+        "rows",
+        [text("a a / a a"), text("a b"), text("a . / b ."), numbers("1 2 3 / 2 2 2 / 3 3 1")],
+    )
+    @pytest.mark.filterwarnings("ignore::setagree.UndefinedAgreementWarning")
+    def test_small_and_odd_studies(self, rows, tmp_path):
+        """Undefined, tiny and numeric studies have a page as well."""
+        needs_page()
+        path = report(annotations(rows), tmp_path / "x.html", n_resamples=19, rng=1)
+        assert "Main findings" in page_of(path).text
+
+    def test_negative_estimates_stand_on_the_ruler(self, tmp_path):
+        """Below zero the ruler begins further left, and every position lies on it."""
+        needs_page()
+        path = report(annotations(text("a b / b a / a b / b a / a a")), tmp_path / "x.html", rng=1)
+        places = [
+            float(x) for x in re.findall(r"left:([-\d.]+)%", path.read_text(encoding="utf-8"))
+        ]
+        assert min(places) >= 0
+        assert max(places) <= 100
+
+    @pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names no folder with real data")
+    def test_fifty_thousand_ratings(self, tmp_path):
+        """The page of 50,000 ratings takes under 20 s of two cores, and under 3 MB."""
+        needs_page()
+        frame = pd.read_csv(f"{DATA}/crowdtruth_medrel.csv", dtype=str, keep_default_na=False)
+        study = sa.Annotations.from_long(frame, duplicates="first", blank="empty")
+        groups = sa.by_group(frame, "batch", duplicates="first", blank="empty")
+        start = time.process_time()
+        path = report(study, tmp_path / "x.html", groups=groups, rng=1)
+        assert time.process_time() - start < 40  # CPU seconds of two cores
+        assert path.stat().st_size < 3_000_000
+        assert "468 raters with 50,226 ratings are not mapped here" in page_of(path).text
+
+
+class TestMarkdown:
+    """The same findings as Markdown."""
+
+    def test_same_findings(self, found):
+        """Every finding, section and table cell of the page stands there."""
+        markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
+        assert markdown.startswith("# Study\n\ncounts\n")
+        for section in sections(found):
+            assert f"## {section.title}\n" in markdown
+            if section.table is not None:
+                head = " | ".join(column.head for column in section.table.columns)
+                assert f"| {head} |" in markdown
+        for one in main_findings(found):
+            assert f"- **{one.about}.** " in markdown
+
+    def test_tables_are_rectangular(self, found):
+        """Each row of a table has as many cells as its head."""
+        markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
+        blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
+        assert len(blocks) > 5
+        for block in blocks:
+            cells = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+            assert len(cells) == 1
+
+    def test_hostile_text_stays_text(self, tmp_path):
+        """No tag, link, cell or emphasis is opened by a label."""
+        path = report(hostile_study(), tmp_path / "x.md", n_resamples=19, rng=1)
+        markdown = path.read_text(encoding="utf-8")
+        assert "<script" not in markdown
+        assert "<img" not in markdown
+        assert "](javascript" not in markdown
+        assert as_markdown("a|b_*<i>&") == r"a\|b\_\*&lt;i&gt;&amp;"
+
+    def test_chosen_by_ending_or_by_name(self, study, tmp_path):
+        """An ending .md chooses Markdown, and so does the format by name."""
+        for name, form in (("a.md", None), ("b.markdown", None), ("c.txt", "markdown")):
+            path = report(study, tmp_path / name, format=form, n_resamples=19, rng=1)
+            assert path.read_text(encoding="utf-8").startswith(f"# {path.stem}\n")
+
+
+class TestWriting:
+    """A file appears whole or not at all."""
+
+    def test_failure_leaves_the_old_file(self, study, tmp_path, monkeypatch):
+        """Where the writing fails, the old file stays and nothing else is left."""
+        path = tmp_path / "report.md"
+        path.write_text("old", encoding="utf-8")
+
+        def full(*_, **__):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(report_module.Path, "write_bytes", full)
+        with pytest.raises(FileError, match="No space left on device"):
+            report(study, path, n_resamples=19, rng=1)
+        assert path.read_text(encoding="utf-8") == "old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_interrupt_leaves_the_old_file(self, study, tmp_path, monkeypatch):
+        """So it does where somebody interrupts the work."""
+        path = tmp_path / "report.md"
+        path.write_text("old", encoding="utf-8")
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(report_module, "rendered", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            report(study, path, n_resamples=19, rng=1)
+        assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["old"]
+
+    def test_the_old_mode_is_kept(self, study, tmp_path):
+        """A file that is replaced keeps who may read it."""
+        path = tmp_path / "report.md"
+        path.write_text("old", encoding="utf-8")
+        path.chmod(0o640)
+        report(study, path, n_resamples=19, rng=1)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+    def test_impossible_targets_are_refused_before_any_work(self, study, tmp_path, monkeypatch):
+        """A folder that is absent, and a path that is a folder, are refused at once."""
+        monkeypatch.setattr(report_module, "gather", None)
+        with pytest.raises(FileError, match="There is no folder"):
+            report(study, tmp_path / "absent" / "x.md")
+        with pytest.raises(FileError, match="is no file that could be replaced"):
+            report(study, tmp_path, format="markdown")
+        with pytest.raises(OptionError, match="format='pdf' is unknown"):
+            report(study, tmp_path / "x.pdf", format="pdf")
+
+    @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
+    def test_a_missing_extra_is_a_sentence(self, study, tmp_path, monkeypatch, absent):
+        """Without jinja2 or matplotlib the page says what to install; Markdown needs neither."""
+        monkeypatch.setitem(sys.modules, absent, None)
+        with pytest.raises(MissingDependencyError, match=re.escape('"setagree[report]"')):
+            report(study, tmp_path / "x.html")
+        assert list(tmp_path.iterdir()) == []
+        report(study, tmp_path / "x.md", n_resamples=19, rng=1)
+
+    def test_what_is_no_study(self, study, tmp_path):
+        """A tally, a frame and an agreement are refused with what to do."""
+        tally = sa.Tally.from_annotations(study)
+        for thing in (tally, study.to_long(), sa.krippendorff_alpha(study)):
+            with pytest.raises(DataError, match="is no study whose raters are known"):
+                report(thing, tmp_path / "x.md")
+        with pytest.raises(OptionError, match="level=2 must lie between"):
+            report(study, tmp_path / "x.md", level=2)
+        with pytest.raises(OptionError, match="n_resamples=0"):
+            report(study, tmp_path / "x.md", n_resamples=0)
+
+    def test_half_a_character_is_spelled_out(self, tmp_path):
+        """A title with half a surrogate pair does not stop the writing."""
+        path = report(sa.simulate(20, 3, rng=1), tmp_path / "x.md", title="a\ud800", rng=1)
+        assert path.read_text(encoding="utf-8").startswith("# a\\\\ud800")
+
+    def test_generators_have_no_seed_to_print(self, study, tmp_path):
+        """A Generator is accepted; its seed is unknown, and none is printed."""
+        f = gather(study, n_resamples=19, rng=np.random.default_rng(1))
+        assert f.seed is None
+        assert "seed" not in methods_of(f)
+        assert repr(f).startswith("<Findings about <krippendorff_alpha [masi]")
+        drawn = gather(study, n_resamples=19)
+        assert isinstance(drawn.seed, int)
+        assert f"seed {drawn.seed}" in methods_of(drawn)
+
+
+@pytest.fixture(scope="module")
+def five():
+    """Return a study of five raters, the last of them the best."""
+    return sa.simulate(120, 5, skill=[0.7, 0.7, 0.7, 0.6, 0.9], rng=1)
+
+
+@pytest.fixture(scope="module")
+def compared(five):
+    """Return what is found where a model and two panels are named."""
+    panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+    return gather(five, model="r5", panels=panels, n_resamples=99, rng=1)
+
+
+def by_id(f):
+    """Return the sections by their id."""
+    return {section.id: section for section in sections(f)}
+
+
+class TestPanels:
+    """What the report says of models, panels and the map."""
+
+    def test_numbers_are_those_of_the_library(self, five, compared):
+        """Test, scores, replication and map are what the public functions return."""
+        (test,) = compared.panels.tests
+        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5").humans)
+        humans = ["r1", "r2", "r3", "r4"]
+        scores = sa.score_against_consensus(five, raters=["r5", *humans], panel=humans)
+        pd.testing.assert_frame_equal(compared.panels.scores.table, scores.table)
+        panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+        kappa_x = sa.cross_replication(five, panels=panels, n_resamples=99, rng=1)
+        assert np.array_equal(compared.panels.replication.distribution, kappa_x.distribution)
+        mapped = sa.rater_map(five, n_resamples=99, rng=1)
+        assert np.array_equal(compared.panels.map.null, mapped.null)
+        pd.testing.assert_frame_equal(compared.panels.map.table, mapped.table)
+
+    def test_the_distance_reaches_them(self, five):
+        """The distance of the headline is that of test, replication and map."""
+        f = gather(five, model="r5", panels={"a": ["r1"]}, distance="dice", n_resamples=19, rng=1)
+        parts = (f.panels.tests[0], f.panels.replication, f.panels.map)
+        assert {part.distance for part in parts} == {"dice"}
+        f = gather(five, model="r5", coefficient="mv_alpha", n_resamples=19, rng=1)
+        assert f.panels.tests[0].distance == f.main.distance == "dice"
+
+    def test_findings(self, compared):
+        """The verdicts are among the main findings, and lead their sections."""
+        said = {one.about: plain(one.sentence) for one in main_findings(compared)}
+        (test,) = compared.panels.tests
+        won = int(test.humans["rejected"].sum())
+        assert said["Models"].startswith(
+            f"“r5” may replace a human: it wins over {won} of 4 humans (epsilon 0.1). In "
+            f"{share(test.average_advantage_probability)} of the units"
+        )
+        found = compared.panels.replication
+        assert said["Panels"] == (
+            f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95 % interval "
+            f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
+            "itself fully."
+        )
+        assert plain(by_id(compared)["models"].lead) == said["Models"]
+
+    def test_tables(self, compared):
+        """Humans, scores, panels and map are rows of tables; the pictures are named."""
+        found = by_id(compared)
+        assert (found["models"].picture, found["map"].picture) == ("model-1", "map")
+        assert "in all other sections a model counts" in found["models"].note.lower()
+        assert {row[0] for row in found["models"].table.rows} == {"r1", "r2", "r3", "r4"}
+        differences = [row[3] for row in found["models"].table.rows]
+        assert differences == sorted(differences, reverse=True)
+        exact = compared.panels.scores.table["exact"]
+        assert [row[:3] for row in found["consensus"].table.rows] == [
+            (rater, "model" if rater == "r5" else "human", exact[rater])
+            for rater in ("r5", "r1", "r2", "r3", "r4")
+        ]
+        rows = found["replication"].table.rows
+        assert rows[0][1][0] == compared.panels.replication.estimate
+        assert [row[2] for row in rows] == [None, None, 240, 240]
+        assert len(found["map"].table.rows) == 5
+
+    def test_methods(self, compared, study):
+        """The methods paragraph says what was done, with its references; else it is silent."""
+        text = methods_of(compared)
+        for word in ("(Calderon et al., 2025)", "(Wong et al., 2021)", "(Torgerson, 1952)"):
+            assert text.count(word) == 1
+        assert "kappa_x = " in text
+        listed = text.partition("\n\n")[2].splitlines()
+        assert listed == sorted(set(listed))
+        for name in ("Benjamini", "Calderon", "Wong", "Torgerson", "Rousseeuw", "Krippendorff"):
+            assert sum(line.startswith(name) for line in listed) == 1
+        silent = methods_of(gather(study, n_resamples=19, rng=1))
+        assert "Calderon" not in silent
+        assert "Torgerson" not in silent
+
+    def test_several_models(self, five):
+        """Models are ranked, each has a section; the best leads the finding."""
+        f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)
+        assert [test.model for test in f.panels.tests] == ["r5", "r4"]
+        found = by_id(f)
+        assert [row[0] for row in found["models"].table.rows] == ["r5", "r4"]
+        assert (found["model-1"].picture, found["model-2"].picture) == ("model-1", "model-2")
+        said = plain(found["models"].lead)
+        passing = [test.model for test in f.panels.tests if test.passes]
+        assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
+        assert " The best: “r5” may replace a human" in said
+        assert "winning rate" in methods_of(f)
+
+    def test_no_model_passes(self):
+        """Models that answer at random replace nobody."""
+        study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
+        f = gather(study, model=["r4", "r5"], n_resamples=19, rng=1)
+        assert plain(by_id(f)["models"].lead).startswith("None of 2 models may replace a human.")
+
+    def test_too_few_humans(self, five):
+        """Two humans are no test, which the report says; the consensus is still compared."""
+        two = sa.simulate(50, 3, rng=1)
+        f = gather(two, model="r3", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Models"].endswith("three humans or more; beside the models there are only "
+                                       "2 humans.")  # fmt: skip
+        assert by_id(f)["models"].table is None
+        assert len(by_id(f)["consensus"].table.rows) == 3
+        f = gather(two, model=["r3", "r2"], n_resamples=19, rng=1)
+        assert "there is only 1 human." in plain(by_id(f)["models"].lead)
+        assert len(by_id(f)["consensus"].table.rows) == 2
+        with pytest.raises(OptionError, match="nobody is left to compare with"):
+            gather(two, model=["r1", "r2", "r3"], n_resamples=19)
+
+    def test_too_few_units(self):
+        """Where no human shares thirty units with the model, the reason is said."""
+        f = gather(sa.simulate(20, 5, rng=1), model=["r5", "r4"], n_resamples=19, rng=1)
+        found = by_id(f)
+        assert plain(found["model-1"].lead) == (
+            "No verdict on “r5”: no human shares enough units with the model."
+        )
+        assert found["model-1"].note == "Left out for fewer than 30 shared units: 3 humans."
+        assert "Calderon" not in methods_of(f)
+
+    def test_nothing_to_compare(self):
+        """A model alone on its units has no consensus; few testable humans are warned of."""
+        rows = [(r, u, "ab"[u % 2]) for r in "wxyz" for u in range(8)]
+        rows += [("m", u, "a") for u in range(8, 12)]
+        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        assert plain(by_id(f)["consensus"].lead).startswith("No unit has both an answer of the")
+        rows = [(r, u, "ab"[u % 2]) for r in "wxm" for u in range(40)]
+        rows += [("y", u, "a") for u in range(10)]
+        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        assert "Fewer than three humans could be tested" in plain(by_id(f)["models"].lead)
+
+    @pytest.mark.parametrize(
+        ("given", "error", "sentence"),
+        [
+            ({"model": "r55"}, DataError, "model 'r55' gave no answer in this study"),
+            ({"model": ["r1", "r1"]}, OptionError, "more than once"),
+            ({"model": []}, OptionError, "no model is named"),
+            ({"panels": ["r1"]}, OptionError, "panels= maps two names"),
+            ({"panels": {"a": ["r1"], "b": ["r1"]}}, OptionError, "cannot be in both panels"),
+            ({"panels": {"a": ["rx"]}}, DataError, "rater of a 'rx' gave no answer"),
+        ],
+    )
+    def test_refusals(self, five, given, error, sentence, tmp_path):
+        """Who is not there is refused, and nothing is written."""
+        with pytest.raises(error, match=sentence):
+            report(five, tmp_path / "x.md", **given, n_resamples=19)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_long_work_is_left_out(self, five, monkeypatch):
+        """A map that takes long is left out and the report says so; so are humans' scores."""
+        monkeypatch.setattr(panel_findings, "_MAP_WORK", 10)
+        monkeypatch.setattr(panel_findings, "_SCORED", 10)
+        f = gather(five, model="r5", n_resamples=19, rng=1)
+        section = by_id(f)["map"]
+        assert plain(section.lead) == (
+            "5 raters with 600 ratings are not mapped here, because that takes long; sa.rater_map "
+            "does it."
+        )
+        assert section.table is None
+        assert len(by_id(f)["consensus"].table.rows) == 1
+        assert plain(by_id(f)["consensus"].lead).endswith(" of 120 units.")
+
+    def test_reshuffles_of_the_map(self, five, monkeypatch):
+        """As many reshuffles as were asked for, 199 at most, 19 at least, fewer if long."""
+        for asked, n in ((5, 19), (50, 50), (999, 199)):
+            assert len(gather(five, n_resamples=asked, rng=1).panels.map.null) == n
+        # A reshuffle takes 5^3 + 20 * 600 + 10 * 1200 steps.
+        monkeypatch.setattr(panel_findings, "_MAP_WORK", 50 * 24_125)
+        assert len(gather(five, n_resamples=999, rng=1).panels.map.null) == 49
+
+    def test_no_map(self):
+        """Three raters have no map; raters without shared units have one that says why not."""
+        assert "map" not in by_id(gather(sa.simulate(30, 3, rng=1), n_resamples=19, rng=1))
+        lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
+        asked = panel_findings.Asked(None, None, sa.distances.get_distance("masi"), 19, 1)
+        found = panel_findings.panel_findings(lone, asked, mapped=True)
+        assert "no two raters share 1 unit" in found.absent["map"]
+
+    def test_camps(self):
+        """Two camps, one who stands apart, and noise, in words.
+
+        In the first study three raters give one answer and three another, on all units.
+        """
+        rows = [(r, u, "ab"[(u + (r > "c")) % 2] if u < 8 else "c")
+                for r in "abcdef" for u in range(12)]  # fmt: skip
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Camps"] == (
+            "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = .005)."
+        )
+        rng = np.random.default_rng(1)
+        rows = [(r, u, "abcd"[u % 4] if r != "z" else "abcd"[rng.integers(4)])
+                for r in "vwxyz" for u in range(40)]  # fmt: skip
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
+        said = plain(by_id(f)["map"].lead)
+        assert said == "No camps, but “z” stands apart from the others (p = .005)."
+        f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
+        assert "Camps" not in {one.about for one in main_findings(f)}
+        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters stand no more in")
+
+    def test_map_of_few(self):
+        """Of four raters one shares no unit with the others: three can form no camps."""
+        rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
+        f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
+        said = "No verdict: fewer than four raters can form no camps."
+        assert plain(by_id(f)["map"].lead).startswith(said)
+        assert "Torgerson" not in methods_of(f)
+        assert "reshuffles" not in by_id(f)["map"].note
+
+    def test_no_resample_is_defined(self, compared):
+        """Where no resample of the panels is defined there is no interval, and none is said."""
+        nothing = replace(compared.panels.replication, distribution=np.full(9, np.nan))
+        f = replace(compared, panels=replace(compared.panels, replication=nothing))
+        assert "%" not in plain(by_id(f)["replication"].lead)
+        assert "percentile" not in methods_of(f)
+        assert panel_findings.PanelFindings().score_table.empty
+
+    def test_many_names_are_cut(self):
+        """Of a camp three are named."""
+        rows = [(r, u, "ab"[(u + (r > 4)) % 2]) for r in range(10) for u in range(12)]
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=99, rng=1)
+        assert "5 (“0”, “1”, “2” and 2 more)" in plain(by_id(f)["map"].lead)
+
+    def test_undefined_panels(self):
+        """Where kappa_x or its normalised value is undefined, the reason is said."""
+        rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(6)]
+        rows += [("y", u, "a") for u in range(6)]
+        f = gather(sa.Annotations.from_triples(rows), panels={"one": ["y"]}, n_resamples=19, rng=1)
+        said = plain(by_id(f)["replication"].lead)
+        assert said.startswith("“one” and “others” agree with each other at kappa_x 0.000")
+        assert "There is no normalised value" in by_id(f)["replication"].note
+        rows = [("w", 0, "a"), ("x", 0, "b"), *((r, u, "a") for r in "yz" for u in (1, 2))]
+        panels = {"one": ["w"], "two": ["x"]}
+        f = gather(sa.Annotations.from_triples(rows), panels=panels, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Panels"] == (
+            "Agreement between “one” and “two” is undefined: there is only one unit with both "
+            "panels."
+        )
+        assert "Wong" not in methods_of(f)
+
+    @pytest.mark.filterwarnings("ignore::setagree.UndefinedAgreementWarning")
+    def test_undefined_headline(self):
+        """An undefined headline does not hide what was asked; there is no map."""
+        rows = [(r, u, "a") for r in "wxyz" for u in range(40)]
+        f = gather(sa.Annotations.from_triples(rows), model="z", n_resamples=19, rng=1)
+        assert [one.about for one in main_findings(f)] == ["No estimate", "Models"]
+        assert "map" not in by_id(f)
+
+    def test_scalars(self):
+        """Numbers and categories have a consensus, too: the answer nearest to all."""
+        rng = np.random.default_rng(1)
+        rows = numbers(" / ".join(" ".join(map(str, rng.integers(1, 4, 4))) for _ in range(40)))
+        f = gather(annotations(rows), model="r3", n_resamples=19, rng=1)
+        heads = [column.head for column in by_id(f)["consensus"].table.columns]
+        assert "Micro F1" not in heads
+        assert "nearest to all of them" in by_id(f)["consensus"].note
+
+    def test_page(self, five, compared, tmp_path):
+        """The page has a picture each of model and map, and the rows of the tables."""
+        needs_page()
+        panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
+        path = report(five, tmp_path / "x.html", model="r5", panels=panels, n_resamples=99, rng=1)
+        page = page_of(path)
+        assert {"models", "consensus", "replication", "map"} <= set(page.ids)
+        spoken = [a["aria-label"] for tag, a in page.tags if tag == "svg"]
+        # One picture for broad pages and one for narrow ones.
+        assert sum(each.startswith("May a model replace a human?") for each in spoken) == 2
+        assert sum(each.startswith("Raters on a map") for each in spoken) == 2
+        assert [row[0] for row in page.table("Human")] == [
+            row[0] for row in by_id(compared)["models"].table.rows
+        ]
+        twin = report(
+            five, tmp_path / "x.md", model="r5", panels=panels, n_resamples=99, rng=1
+        ).read_text(encoding="utf-8")
+        for section in sections(compared):
+            assert f"## {section.title}\n" in twin
+
+    def test_hostile_models_and_panels(self, tmp_path):
+        """Hostile names of models and panels open no tag, link or cell."""
+        needs_page()
+        study = hostile_study()
+        raters = study.raters.tolist()
+        asked = {"model": raters[3:], "panels": {HOSTILE[0]: raters[:1], HOSTILE[7]: raters[1:3]}}
+        html = page_of(report(study, tmp_path / "x.html", **asked, n_resamples=19, rng=1))
+        assert [tag for tag, _ in html.tags].count("script") == 1
+        assert "i" not in {tag for tag, a in html.tags if not a}
+        path = report(study, tmp_path / "x.md", **asked, n_resamples=19, rng=1)
+        markdown = path.read_text(encoding="utf-8")
+        assert "<script" not in markdown
+        assert "](javascript" not in markdown
+
+
+@pytest.fixture(scope="module")
+def unfollowed():
+    """Return findings under a matrix of four sets, one of which is {a, b}.
+
+    Without c an answer {c} would be empty, which the matrix lacks; so it is with a and b.
+    """
+    sets = [frozenset("a"), frozenset("b"), frozenset("ab"), frozenset("c")]
+    matrix = pd.DataFrame(
+        [[0, 1, 0.5, 1], [1, 0, 0.5, 1], [0.5, 0.5, 0, 1], [1, 1, 1, 0]], sets, sets
+    )
+    rng = np.random.default_rng(1)
+    rows = [
+        (rater, u, sets[u % 4 if rng.random() < 0.6 else rng.integers(4)])
+        for u in range(40)
+        for rater in "wxyz"
+    ]
+    study = sa.Annotations.from_triples(rows)
+    return gather(study, distance=matrix, n_resamples=19, rng=1)
+
+
+class TestChangesThatCannotBe:
+    """Rows without an estimate say why."""
+
+    def test_the_others_stand(self, unfollowed):
+        """What can be made is that of what_if; what cannot is last, with the reason."""
+        frame = unfollowed.frames["changes"]
+        assert frame["change"].iloc[0] == "as it is"
+        gone = frame[frame["change"] == "drop label"]
+        assert gone["estimate"].isna().all()
+        assert set(gone["what"]) == {"a", "b", "c"}
+        assert gone["reason"].str.contains("has no row for").all()
+        assert frame["estimate"].iloc[: -len(gone)].notna().all()
+        assert set(frame["distance"]) == {unfollowed.main.distance}
+
+    def test_they_are_said(self, unfollowed):
+        """The table shows a dash and the reason, and the finding counts what could be tried."""
+        table = by_id(unfollowed)["changes"].table
+        assert table.columns[-1].head == "Why not"
+        rows = [[plain(shown(x, c.kind)) for x, c in zip(row, table.columns, strict=True)]
+                for row in table.rows]  # fmt: skip
+        assert rows[-1][1] == "–"
+        assert "has no row for" in rows[-1][-1]
+        assert rows[0][-1] == "–"
+        tried = unfollowed.frames["changes"].query("change == 'merge'")
+        said = {one.about: plain(one.sentence) for one in main_findings(unfollowed)}
+        assert len(tried) == 1
+        assert said["Change"].startswith("The one change of labels that was tried does not surely")
+
+    def test_groups_that_cannot_be_tested(self):
+        """A group in which all agree fully has no standard error; a group of one unit no estimate.
+
+        The finding says that there is no test, the table why there is no estimate.
+        """
+        rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(20)]
+        rows += [(r, u, "ab"[(u + (u % 3 == 0) * (r == "x")) % 2]) for r in "wx"
+                 for u in range(20, 41)]  # fmt: skip
+        groups = {u: "same" if u < 20 else "other" if u < 40 else "one" for u in range(41)}
+        f = gather(sa.Annotations.from_triples(rows), groups=groups, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Groups"] == (
+            "Whether the 2 groups differ cannot be tested: one of them has no standard error "
+            "above 0."
+        )
+        table = by_id(f)["groups"].table
+        assert table.columns[-1].head == "Why not"
+        assert [row[0] for row in table.rows] == ["other", "same", "one"]
+        assert table.rows[-1][-1] == f.frames["groups"].set_index("group")["reason"]["one"]
+        assert "Welch" in by_id(f)["groups"].note
+
+
+def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
+    """Where raters make too many pairs, the section says how many and which function compares."""
+    monkeypatch.setattr("setagree.reporting.findings._PAIRED", 5)
+    f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
+    assert "pairs" not in f.frames
+    (section,) = [one for one in sections(f) if one.id == "pairs"]
+    assert section.lead == (
+        "4 raters make 6 pairs, which are not compared here; sa.by_pair does it.",
+    )
+    assert section.table is None
+
+
+def test_a_part_that_fails_says_why(study, monkeypatch):
+    """Where one diagnosis cannot be made, its section says why and the others stand."""
+
+    def refused(*_, **__):
+        raise DataError("too large.")
+
+    monkeypatch.setattr("setagree.reporting.findings.confusions", refused)
+    f = gather(study, n_resamples=19, rng=1)
+    (section,) = [one for one in sections(f) if one.id == "confusions"]
+    assert (section.lead, section.table) == (("too large.",), None)
+    assert "merge" not in set(f.frames["changes"]["change"])
+    assert "Confusion" not in {one.about for one in main_findings(f)}
+
+
+def test_the_template_is_part_of_the_package():
+    """Page, style and script lie inside the package, where the build includes them."""
+    folder = Path(sa.__file__).parent / "reporting" / "templates"
+    assert {each.name for each in folder.iterdir()} == {"report.html.j2", "report.css", "report.js"}

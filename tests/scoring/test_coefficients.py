@@ -1,0 +1,77 @@
+"""The door for one coefficient: a public function each."""
+
+import inspect
+
+import pandas as pd
+import pytest
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.scoring.coefficients import COEFFICIENTS
+
+SETS = annotations(text("a ab / a a / b b / ab {}"))
+every_function = pytest.mark.parametrize("name", COEFFICIENTS)
+
+
+@every_function
+def test_the_function_scores_its_coefficient(name):
+    """Each function gives the coefficient of its name, with the distance asked for."""
+    result = getattr(sa, name)(SETS, distance="jaccard")
+    assert (result.coefficient, result.distance) == (name, "jaccard")
+    table = sa.agreement(SETS, coefficient=name, distance="jaccard")
+    assert result.estimate == table[name, "jaccard"].estimate
+
+
+@every_function
+def test_defaults(name):
+    """MASI for label sets (Dice for mv-alpha), nominal for scalars."""
+    assert getattr(sa, name)(SETS).distance == ("dice" if name == "mv_alpha" else "masi")
+    scores = annotations(numbers("1 2 / 2 2 / 1 1"))
+    if name == "mv_alpha":
+        with pytest.raises(DataError, match="redraws labels"):
+            sa.mv_alpha(scores)
+    else:
+        assert getattr(sa, name)(scores).distance == "nominal"
+
+
+@every_function
+def test_signature(name):
+    """The study comes first, all else by name; only those who depend on K take categories."""
+    parameters = inspect.signature(getattr(sa, name)).parameters
+    first, *rest = parameters.values()
+    assert first.name == "study"
+    assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in rest)
+    options = ["distance", "categories"] if COEFFICIENTS[name].model.lists_values else ["distance"]
+    assert [p.name for p in rest] == options
+
+
+@every_function
+def test_docstring(name):
+    """Each docstring has the formula, the paper and an example."""
+    doc = inspect.getdoc(getattr(sa, name))
+    for section in ("Parameters", "Returns", "References", "Examples"):
+        assert f"\n{section}\n---" in doc
+
+
+@every_function
+def test_a_table_is_no_study(name):
+    """A table is refused with what would make a study of it."""
+    with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
+        getattr(sa, name)(pd.DataFrame({"unit": [1], "rater": ["x"], "labels": ["a"]}))
+
+
+@every_function
+def test_unknown_distance(name):
+    """A misspelt distance is answered with the near one."""
+    with pytest.raises(OptionError, match=r"'jacard' is unknown\. Did you mean 'jaccard'"):
+        getattr(sa, name)(SETS, distance="jacard")
+
+
+@pytest.mark.parametrize("name", ["gwet_ac", "brennan_prediger"])
+def test_categories(name):
+    """A codebook enters chance: K counts the listed values."""
+    observed = getattr(sa, name)(SETS, distance="nominal")
+    listed = getattr(sa, name)(SETS, distance="nominal", categories=["a", "b", "a, b", "", "c"])
+    assert (observed.n_values, listed.n_values) == (4, 5)
+    assert listed.expected_agreement < observed.expected_agreement

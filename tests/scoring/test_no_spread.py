@@ -1,0 +1,339 @@
+"""A standard error of 0 is no certainty: what is said where all units agree, or disagree alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_support import invoke
+from small_studies import annotations, text
+
+import setagree as sa
+from setagree.errors import DataError
+from setagree.reporting.findings import gather
+from setagree.reporting.rater_words import rater_finding
+from setagree.reporting.sentences import (
+    chance_finding,
+    change_finding,
+    group_finding,
+    headline,
+    verdict_sentence,
+)
+from setagree.wording.words import plain
+
+AGREED = "a a / b b"
+ALIKE = "a b / b a / a b / b a"
+SAID = {AGREED: "No disagreement was seen in 2 units", ALIKE: "All units disagree alike"}
+MIXED = "a a / b b / a b / b b / a a / b a"
+
+both = pytest.mark.parametrize("rows", [AGREED, ALIKE])
+
+
+def study(rows):
+    """Return the study of rows of answers."""
+    return annotations(text(rows))
+
+
+def write_csv(rows, path):
+    """Write rows of answers as a long table."""
+    frame = study(rows).to_long()
+    frame["labels"] = [",".join(sorted(cell)) for cell in frame["labels"]]
+    frame.to_csv(path, index=False)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write the two studies into the folder that the commands run in."""
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("agreed", AGREED), ("alike", ALIKE), ("mixed", MIXED)):
+        write_csv(rows, f"{name}.csv")
+
+
+class TestAgreement:
+    """What a coefficient and the table say."""
+
+    COEFFICIENTS = (
+        *("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "cohen_kappa", "scott_pi"),
+        *("gwet_ac", "brennan_prediger", "percent_agreement"),
+    )
+
+    @both
+    @pytest.mark.parametrize("name", COEFFICIENTS)
+    def test_every_coefficient(self, name, rows):
+        """The estimate stays; the interval and p are nan, with the reason, in every form."""
+        one = getattr(sa, name)(study(rows))
+        assert np.isfinite(one.estimate)
+        assert one.standard_error == 0
+        assert np.isnan([*one.interval(), *one.interval(0.5), one.p_value]).all()
+        assert one.to_frame()[["low", "high", "p_value"]].isna().all(axis=None)
+        assert one.interval_reason == SAID[rows]
+        assert SAID[rows] in repr(one)
+        assert "95%" not in repr(one)
+
+    def test_rounding_is_no_spread(self):
+        """Thirds and sevenths leave a standard error of some 1e-17, which counts as 0."""
+        one = sa.fleiss_kappa(study("a b ab / b ab a / ab a b / a ab b"), distance="masi")
+        assert one.standard_error == 0
+        assert one.interval_reason == "All units disagree alike"
+
+    def test_units_that_can_disagree_are_counted(self):
+        """A unit with one rating can show no disagreement, so it is not among the n."""
+        one = sa.krippendorff_alpha(study("a a / b b / c ."))
+        assert one.interval_reason == "No disagreement was seen in 2 units"
+
+    @pytest.mark.parametrize("scale", [1e-9, 1e9])
+    def test_unbounded_distances(self, scale):
+        """Whether there was any disagreement does not hang on the unit of the distance."""
+        numbers = sa.Annotations.from_triples(
+            [(rater, unit, scale * (unit + rater)) for unit in range(3) for rater in range(2)],
+            kind="value",
+        )
+        one = sa.percent_agreement(numbers, distance="interval")
+        assert one.interval_reason == "All units disagree alike"
+
+    def test_where_there_is_an_interval(self):
+        """There is no reason; where the estimate is nan it is that of the estimate."""
+        assert sa.krippendorff_alpha(study(MIXED)).interval_reason is None
+        with pytest.warns(sa.UndefinedAgreementWarning):
+            one = sa.krippendorff_alpha(study("a a / a a"))
+        assert one.interval_reason == one.reason == "only one value was used"
+        mv = sa.mv_alpha(study(MIXED))
+        assert mv.interval_reason == "mv_alpha has no standard error here"
+
+    @both
+    def test_the_table(self, rows):
+        """One line below it names the test that does give a p, and for which rows."""
+        table = sa.agreement(study(rows))
+        assert str(table).endswith(f"\n\n{SAID[rows]}; permutation_test gives a p for that.")
+        assert f"<p>{SAID[rows]}; permutation_test gives" in table._repr_html_()
+        assert list(table.to_frame()) == list(sa.agreement(study(MIXED)).to_frame())
+
+    def test_only_some_rows(self):
+        """Nested sets are no disagreement to the overlap distance: the line names those rows."""
+        table = sa.agreement(study("a ab / b b / c c / a a"), distance=["masi", "overlap"])
+        last = str(table).splitlines()[-1]
+        assert last.startswith("No disagreement was seen in 4 units (krippendorff_alpha [overlap],")
+        assert "masi" not in last
+
+    def test_the_permutation_test_gives_a_p(self):
+        """Two units in full agreement: two of the six arrangements agree, p = 1/3."""
+        assert sa.permutation_test(sa.krippendorff_alpha(study(AGREED))).p_value == 1 / 3
+
+
+class TestWhatFollows:
+    """Everything that is made of a standard error."""
+
+    @both
+    def test_planning(self, rows):
+        """No number of units follows from it, and the error says why."""
+        with pytest.raises(DataError, match=f"nothing follows from it. {SAID[rows]}"):
+            sa.plan(sa.krippendorff_alpha(study(rows)))
+
+    def test_groups(self):
+        """A group in full agreement has no interval and no p against the rest, and says why."""
+        rows = study("a a / b b / c c / a b / b b / c a / a a")
+        batch = {unit: "sure" if k < 3 else "other" for k, unit in enumerate(rows.units)}
+        frame = sa.by_group(rows, batch).set_index("group")
+        columns = ["low", "high", "difference_p_value", "difference_standard_error"]
+        assert frame.loc["sure", columns].isna().all()
+        assert frame.loc["sure", "reason"] == "No disagreement was seen in 3 units"
+        assert frame.loc["other", columns[2:]].isna().all()
+        assert frame["homogeneity_p_value"].isna().all()
+        assert "cannot be tested" in plain(group_finding(gather(rows, groups=batch, rng=1)))
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
+    def test_pairs_of_raters(self, coefficient):
+        """Two raters in full agreement have no interval; the closed form and the general agree."""
+        rows = study("a a b / b b b / a a a / b b a")
+        frame = sa.by_pair(rows, coefficient=coefficient).iloc[-1]
+        assert (frame["estimate"], frame["standard_error"]) == (1, 0)
+        assert frame[["low", "high"]].isna().all()
+        assert frame["reason"] == "No disagreement was seen in 4 units"
+        swapped = sa.by_pair(study("a b / b a / a b / b a"), coefficient=coefficient).iloc[0]
+        assert swapped["standard_error"] == 0
+        assert swapped["reason"] == "All units disagree alike"
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
+    def test_without_a_rater(self, coefficient):
+        """The rater without whom all agree is named, though how surely is not known."""
+        rows = study("a a b / b b b / a a a / b b a / c c b / c c c")
+        frame = sa.by_rater(rows, coefficient=coefficient)
+        top = frame.iloc[0]
+        assert top["estimate_without"] == 1
+        assert top[["change_standard_error", "change_low", "change_high"]].isna().all()
+        said = plain(rater_finding(gather(rows, coefficient=coefficient, rng=1)))
+        assert said.startswith(f"Without “{top['rater']}”, ")
+        assert "; how sure that is, no standard error says." in said
+
+    def test_a_change_that_ends_all_disagreement(self):
+        """Merging the two labels that are confused leaves none: a gain, not a sure one."""
+        rows = study("a a / b b / c c / a b / b a / c c / a a / b a")
+        tried = sa.what_if(rows, merge=[["a", "b"]]).set_index("change").loc["merge"]
+        assert tried["estimate"] == 1
+        assert np.isnan([tried["low"], tried["p_value"], tried["difference_standard_error"]]).all()
+        assert tried["reason"] == "No disagreement was seen in 8 units"
+        rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
+        said = plain(change_finding(gather(rows, rng=1)))
+        assert "gained, though how surely is not known, if you drop the label “x”: alpha 1" in said
+
+    def test_labels(self):
+        """A label on which all agree has no interval, and says why."""
+        frame = sa.by_label(study("a a / b b / c c / a b / ab b")).set_index("label")
+        assert frame.loc["c", "reason"] == "No disagreement was seen in 5 units"
+        assert frame.loc["c", ["low", "high"]].isna().all()
+        assert pd.isna(frame.loc["a", "reason"])
+
+    def test_the_picture_of_a_bootstrap(self):
+        """It is drawn without an interval, which is said."""
+        pytest.importorskip("matplotlib")
+        from setagree import plots
+
+        alpha = sa.krippendorff_alpha(study("a a / b b / c c / a a"))
+        ax = plots.bootstrap(sa.bootstrap(alpha, n_resamples=20, rng=1))
+        texts = " ".join(text_.get_text() for text_ in ax.texts)
+        assert "no interval. No disagreement was seen in 4 units" in " ".join(texts.split())
+
+
+class TestReport:
+    """What the report and the command diagnose say."""
+
+    @both
+    def test_findings(self, rows):
+        """The estimate stands without an interval; there is no verdict; reshuffles give the p."""
+        found = gather(study(rows), n_resamples=99, rng=1)
+        assert "interval" not in plain(headline(found))
+        assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
+        assert "It is" not in plain(chance_finding(found))
+        percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)
+        assert verdict_sentence(percent) == f"No verdict. {SAID[rows]}."
+
+    @both
+    def test_methods(self, rows):
+        """The paragraph for the paper says so instead of an interval, and names no t interval."""
+        said = sa.methods_text(sa.krippendorff_alpha(study(rows)))
+        why = SAID[rows][0].lower() + SAID[rows][1:]
+        assert f", without an interval, as {why}" in said
+        assert "t interval" not in said
+
+
+@pytest.mark.usefixtures("files")
+class TestCommand:
+    """The same from the command line."""
+
+    @pytest.mark.parametrize(("file", "rows"), [("agreed", AGREED), ("alike", ALIKE)])
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "score",
+            "score --memory-limit 50MB",
+            "score --interval bootstrap --seed 1",
+            "test --seed 1",
+            "diagnose --seed 1",
+        ],
+    )
+    def test_tables(self, file, rows, words):
+        """Every table tells it, and none has an interval or a t test's p."""
+        command, *options = words.split()
+        done = invoke(command, f"{file}.csv", *options)
+        assert done.exit_code == 0, done.stderr
+        assert SAID[rows] in " ".join(done.stdout.split())
+        assert "<.0001" not in done.stdout
+        assert "elow chance" not in done.stdout
+        if command == "score" and not options:
+            assert "permutation_test" in done.stdout
+
+    def test_compare(self):
+        """The difference has no interval and no p; it says of which study that is."""
+        done = invoke("compare", "agreed.csv", "alike.csv", "--design", "independent")
+        row = next(line for line in done.stdout.splitlines() if line.startswith("agreed.csv - "))
+        assert row.split()[3:] == ["1.7500", "-", "-", "-"]
+        for said in SAID.values():
+            assert said in done.stdout
+        sure = invoke("compare", "agreed.csv", "mixed.csv", "--design", "independent")
+        assert SAID[AGREED] in sure.stdout
+        assert SAID[ALIKE] not in sure.stdout
+
+    def test_markdown_report(self):
+        """The report says it, too."""
+        done = invoke("report", "agreed.csv", "-o", "out.md", "--seed", "1")
+        assert done.exit_code == 0, done.stderr
+        said = Path("out.md").read_text(encoding="utf-8")
+        assert "No verdict. No disagreement was seen in 2 units." in said
+
+
+class TestBelowChance:
+    """Only reshuffles tell an agreement from chance."""
+
+    @staticmethod
+    def random_study(rng, *, units=20, raters=3, rare=0.1):
+        """Return a study whose raters answer yes rarely, and at random."""
+        yes = rng.random((units, raters)) < rare
+        return sa.Annotations.from_triples(
+            [(g, u, "yes" if yes[u, g] else "no") for u in range(units) for g in range(raters)]
+        )
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
+    def test_random_raters_with_rare_labels(self):
+        """In 20 units the t test has a fifth of such studies below 0; the lower tail few, as said.
+
+        One tail at .05: of 200 studies, 20 or more come out in fewer than 1 of 200 runs.
+        """
+        rng = np.random.default_rng(5)
+        by_t = below = above = 0
+        for _ in range(200):
+            alpha = sa.krippendorff_alpha(self.random_study(rng), distance="nominal")
+            test = sa.permutation_test(alpha, n_resamples=199, rng=rng)
+            by_t += alpha.standard_error > 0 and alpha.interval()[1] < 0
+            below += test.beside_chance == "below chance"
+            above += test.beside_chance == "more than chance"
+        assert by_t > 20
+        assert below < 20
+        assert above < 20
+
+    def test_raters_who_do_disagree(self):
+        """Raters who avoid one another's answers are below chance, and the findings say so."""
+        rows = study(" / ".join(["a b", "b a"] * 8))
+        test = sa.permutation_test(sa.krippendorff_alpha(rows), n_resamples=199, rng=1)
+        assert test.beside_chance == "below chance"
+        assert (test.tail("less"), test.p_value) == (0.005, test.tail("greater"))
+        assert test.p_value > 0.9
+        found = gather(rows, n_resamples=199, rng=1)
+        assert plain(chance_finding(found)).startswith("It is below chance: ")
+
+    def test_raters_who_agree(self):
+        """Raters who agree are more than chance; the two tails overlap in the ties."""
+        alpha = sa.krippendorff_alpha(sa.simulate(40, 3, rng=1))
+        test = sa.permutation_test(alpha, n_resamples=99, rng=1, alternative="two-sided")
+        assert test.beside_chance == "more than chance"
+        assert test.p_value == 2 * test.tail("greater") == 0.02
+        assert test.tail("greater") + test.tail("less") >= 1
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
+    def test_undefined(self):
+        """What has no estimate is told from nothing."""
+        test = sa.permutation_test(sa.krippendorff_alpha(study("a a / a a")), n_resamples=9)
+        assert test.beside_chance is None
+        assert np.isnan(test.tail("less"))
+
+    @pytest.mark.parametrize("command", ["test", "diagnose"])
+    def test_commands(self, tmp_path, monkeypatch, command):
+        """`test` and `diagnose` say it by the lower tail; `score` never does."""
+        monkeypatch.chdir(tmp_path)
+        write_csv(" / ".join(["a b", "b a"] * 8), "avoid.csv")
+        write_csv(" / ".join(["a a", "b b"] * 8), "agree.csv")
+        below = invoke(command, "avoid.csv", "--seed", "1").stdout
+        more = invoke(command, "agree.csv", "--seed", "1").stdout
+        assert "elow chance: " in below
+        assert "ore than chance: " in more
+        assert "ore than chance" not in below
+        assert "elow chance" not in more
+        assert "chance" not in invoke("score", "avoid.csv").stdout
+
+
+def test_a_column_of_reasons_is_not_added():
+    """The frame keeps its documented columns."""
+    frame = sa.agreement(study(AGREED)).to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert "reason" not in frame

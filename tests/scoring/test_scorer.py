@@ -1,0 +1,258 @@
+"""From a study and a distance to a result: demands, defaults, categories, warnings."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.distances import distance_names, get_distance
+from setagree.errors import DataError, DistanceError, LabelError, OptionError
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
+
+SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))
+SCORES = annotations(numbers("1 2 / 2 2 / 5 4"))
+MASI = get_distance("masi")
+
+
+class TestCatalogue:
+    """The coefficients by name."""
+
+    def test_names_are_public_functions(self):
+        """Every coefficient of the catalogue is a function of the door, and documented there."""
+        assert " ".join(COEFFICIENTS) == (
+            "krippendorff_alpha fleiss_kappa conger_kappa cohen_kappa scott_pi gwet_ac "
+            "brennan_prediger percent_agreement mv_alpha"
+        )
+        for name in COEFFICIENTS:
+            assert getattr(sa, name).__name__ == name
+
+    @pytest.mark.parametrize(
+        ("wrong", "sentence"),
+        [
+            (
+                "krippendorf_alpha",
+                "'krippendorf_alpha' is unknown. Did you mean 'krippendorff_alpha'",
+            ),
+            ("Fleiss_Kappa", "Did you mean 'fleiss_kappa'"),
+            ("xyz", r"'xyz' is unknown. Known: krippendorff_alpha, .*mv_alpha\."),
+        ],
+    )
+    def test_unknown_names(self, wrong, sentence):
+        """An unknown name is answered with near ones, or with all."""
+        with pytest.raises(OptionError, match=sentence):
+            get_coefficient(wrong)
+
+    def test_defaults_are_known(self):
+        """The distances that stand in where none is named exist, for every kind of value."""
+        named = [name for names in DEFAULT_DISTANCES.values() for name in names]
+        named += [c.default_distance for c in COEFFICIENTS.values() if c.default_distance]
+        assert set(named) <= set(distance_names())
+        assert set(DEFAULT_DISTANCES) == {"labels", "number", "category"}
+
+
+class TestBench:
+    """One study, whose distances are made once."""
+
+    def test_only_studies(self):
+        """A table is not a study: the error says what makes one."""
+        with pytest.raises(DataError, match=r"a DataFrame is no study; build one with .*from_long"):
+            Scorer(pd.DataFrame({"a": [1]}))
+
+    def test_a_case_is_made_once(self):
+        """The same distance over the same values gives the same case, also for later scores."""
+        scorer = Scorer(SETS)
+        assert scorer.case(MASI) is scorer.case(MASI)
+        assert (
+            scorer.score(get_coefficient("fleiss_kappa"), MASI).case
+            is scorer.score(get_coefficient("krippendorff_alpha"), MASI).case
+        )
+        assert scorer.case(get_distance("dice")) is not scorer.case(MASI)
+
+    def test_a_codebook_of_the_observed_values_is_no_second_case(self):
+        """Listing nothing new shares the case; listing more makes another."""
+        same = Scorer(SETS, categories=["a", "b", "a, b", ""])
+        assert same.case(MASI, listed=True) is same.case(MASI)
+        more = Scorer(SETS, categories=["a", "b", "a, b", "", "c"])
+        assert more.case(MASI, listed=True).weights.n_values == 5
+        assert more.case(MASI).weights.n_values == 4
+
+    def test_distances_that_come_and_go(self):
+        """A distance that is thrown away does not lend its place in memory to the next one."""
+        scorer = Scorer(SETS)
+        seen = set()
+        for factor in range(1, 30):
+            distance = sa.CallableDistance(lambda x, y, f=factor: f * (x != y), name="scaled")
+            seen.add(
+                scorer.score(get_coefficient("krippendorff_alpha"), distance).observed_disagreement
+            )
+        assert len(seen) == 29
+
+    @pytest.mark.parametrize(
+        ("study", "name", "expected"),
+        [
+            (SETS, "fleiss_kappa", ["masi"]),
+            (SETS, "mv_alpha", ["dice"]),
+            (SCORES, "fleiss_kappa", ["nominal", "ordinal", "interval"]),
+            (
+                sa.Annotations.from_triples([("x", 1, "low"), ("y", 1, "high")], kind="value"),
+                "fleiss_kappa",
+                ["nominal"],
+            ),
+        ],
+    )
+    def test_default_distances(self, study, name, expected):
+        """MASI for sets (Dice for mv-alpha), three for numbers, nominal for categories."""
+        assert [d.name for d in Scorer(study).distances(get_coefficient(name), None)] == expected
+        asked = [get_distance("jaccard")]
+        assert Scorer(study).distances(get_coefficient(name), asked) is asked
+
+
+class TestRaters:
+    """Who needs to know the raters, and how many."""
+
+    @pytest.mark.parametrize("name", ["conger_kappa", "cohen_kappa", "scott_pi"])
+    def test_a_tally_does_not_know_them(self, name):
+        """A tally of counts is refused where raters, or their number, matter."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
+        with pytest.raises(DataError, match=f"{name} needs to know who gave which answer"):
+            Scorer(tally).score(get_coefficient(name), MASI)
+
+    @pytest.mark.parametrize(
+        ("name", "other"), [("cohen_kappa", "conger_kappa"), ("scott_pi", "fleiss_kappa")]
+    )
+    def test_more_than_two(self, name, other):
+        """Cohen and Scott name the three raters, and who takes more than two."""
+        sentence = rf"{name} compares two raters; these are 3 \('r0', 'r1', 'r2'\). Use {other}"
+        with pytest.raises(DataError, match=sentence):
+            Scorer(SETS).score(get_coefficient(name), MASI)
+
+
+class TestCategories:
+    """The codebook of values, for those who depend on it."""
+
+    def test_sets_as_sets_lists_or_text(self):
+        """Label sets may be written in any way that cells are; repeats do not count."""
+        tally = sa.Tally.from_annotations(SETS)
+        written = [{"a"}, ["b", "a"], "b", "", "a,b", frozenset()]
+        assert set(read_categories(tally, written)) == set(tally.values)
+        assert len(read_categories(tally, written)) == 4
+
+    def test_an_iterator_is_read_once(self):
+        """A generator will do."""
+        result = sa.gwet_ac(SETS, categories=(c for c in ["a", "b", "a, b", "", "c"]))
+        assert result.n_values == 5
+
+    def test_numbers(self):
+        """Numbers are numbers, of any type."""
+        result = sa.brennan_prediger(SCORES, categories=[1, 2.0, np.int64(3), 4, 5])
+        assert result.n_values == 5
+        assert result.expected_agreement == pytest.approx(1 / 5)
+
+    @pytest.mark.parametrize(
+        ("study", "categories", "sentence"),
+        [
+            (SETS, ["a", "b"], "leaves out values that were given: .*'a, b'"),
+            (SCORES, [1, 2], "leaves out values that were given: '5', '4'"),
+            (SETS, "a", "categories='a' must be a list of values"),
+            (SETS, 5, "categories=5 must be a list of values"),
+            (SETS, ["a", "b", "a, b", "", None], "a category is missing; the empty set is written"),
+            (SCORES, [1, 2, 4, 5, None], "category None is not one value"),
+            (SCORES, [1, 2, 4, 5, float("nan")], "category nan is not one value"),
+            (SCORES, [1, 2, 4, 5, [6]], r"category \[6\] is not one value"),
+            (SCORES, [1, 2, 4, 5, "6"], "category '6' is no finite number"),
+            (SCORES, [1, 2, 4, 5, math.inf], "category inf is no finite number"),
+        ],
+    )
+    def test_refusals(self, study, categories, sentence):
+        """What is left out, missing, or of another kind is named."""
+        with pytest.raises(OptionError, match=sentence):
+            Scorer(study, categories=categories)
+
+    def test_what_is_no_label_set(self):
+        """A number among label sets is refused."""
+        with pytest.raises(LabelError, match="5 is an int, not labels"):
+            Scorer(SETS, categories=["a", 5])
+
+    def test_ordinal_ranks_over_the_listed_numbers(self):
+        """Gwet's ordinal ranks the listed values: 1, 2, 4, 5 with 3 listed are 0, 1, 3, 4.
+
+        d(1, 5) = C(5, 2) = 10 is the largest; the 3 stands between 2 and 4.
+        """
+        scorer = Scorer(SCORES, categories=[1, 2, 3, 4, 5])
+        weights = scorer.case(get_distance("ordinal_gwet"), listed=True).weights
+        frame = weights.to_frame(distance=True)
+        assert frame.loc["1"].tolist() == [0, 1, 3, 6, 10]
+        assert frame.loc["3"].tolist() == [3, 1, 0, 1, 3]
+
+
+UNDEFINED = {
+    "only one value was used": text("a a a / a a ."),
+    "no unit has two ratings": text("a . . / . b ."),
+    "there is only one unit": text("a b a"),
+    "there is only one rater": [[answer] for row in text("a b ab") for answer in row],
+}
+NEEDS_NO_CHANCE = {
+    ("percent_agreement", "only one value was used"),
+    ("percent_agreement", "there is only one unit"),
+    ("brennan_prediger", "there is only one unit"),
+}
+
+
+class TestUndefined:
+    """nan with a reason, and one warning from the door."""
+
+    @pytest.mark.parametrize("reason", UNDEFINED)
+    @pytest.mark.parametrize("name", COEFFICIENTS)
+    def test_one_warning_with_the_reason(self, name, reason):
+        """Each coefficient says in one warning that it is undefined, and why."""
+        rows = UNDEFINED[reason]
+        if COEFFICIENTS[name].raters == "two":
+            rows = [row[:2] for row in rows]
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            result = getattr(sa, name)(annotations(rows))
+        if (name, reason) in NEEDS_NO_CHANCE:
+            assert given == []
+            assert math.isfinite(result.estimate)
+            assert result.reason is None
+            return
+        assert [w.category for w in given] == [sa.UndefinedAgreementWarning]
+        expected = f"{name} [{result.distance}]: undefined (nan), because {reason}."
+        assert str(given[0].message) == expected
+        assert given[0].filename == __file__
+        assert math.isnan(result.estimate)
+        assert math.isnan(result.standard_error)
+        assert result.reason == reason
+
+    def test_a_table_warns_once(self):
+        """A table names all that is undefined, and each reason once."""
+        with pytest.warns(sa.UndefinedAgreementWarning) as given:
+            sa.agreement(
+                annotations(text("a a / a a")),
+                coefficient=["krippendorff_alpha", "percent_agreement", "fleiss_kappa"],
+                distance=["masi", "dice"],
+            )
+        [message] = [str(w.message) for w in given]
+        assert message == (
+            "krippendorff_alpha [masi], krippendorff_alpha [dice], fleiss_kappa [masi], "
+            "fleiss_kappa [dice]: undefined (nan), because only one value was used."
+        )
+
+    def test_what_is_defined_warns_of_nothing(self):
+        """No warning where there is a number."""
+        assert math.isfinite(score(SETS, get_coefficient("fleiss_kappa")).estimate)
+
+
+def test_mv_alpha_is_refused_before_it_is_weighed():
+    """mv-alpha refuses a function of two answers without calling it."""
+
+    def never(x, y):
+        raise AssertionError("called")
+
+    with pytest.raises(DistanceError, match=r"'never' is none\. OverlapDistance makes one"):
+        score(SETS, get_coefficient("mv_alpha"), distance=never)

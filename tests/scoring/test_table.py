@@ -1,0 +1,218 @@
+"""The door for tables: several coefficients and distances in one call."""
+
+import pandas as pd
+import pytest
+from small_studies import annotations, numbers, text, triples
+
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError
+from setagree.scoring.results import COLUMNS
+
+ROWS = text("a ab b / a a . / b b b / ab {} a")
+STUDY = annotations(ROWS)
+LONG = pd.DataFrame(triples(ROWS), columns=["rater", "unit", "labels"])
+TEXT = LONG.assign(labels=LONG["labels"].map(sa.format_labels))
+
+
+def names(table):
+    """Return coefficient and distance of every row."""
+    return [(row.coefficient, row.distance) for row in table]
+
+
+def same(one, other):
+    """Compare two tables, number by number."""
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+
+
+class TestData:
+    """A table, a study, a tally, or a path."""
+
+    def test_a_frame(self):
+        """A long table scores as the study it stands for, whatever its columns are called."""
+        expected = sa.agreement(STUDY)
+        same(sa.agreement(LONG), expected)
+        renamed = LONG.rename(columns={"rater": "who", "unit": "doc", "labels": "tags"})
+        same(sa.agreement(renamed, unit="doc", rater="who", labels="tags"), expected)
+
+    def test_a_path_and_a_glob(self, tmp_path):
+        """A CSV file scores as its table; a glob as the tables one after the other."""
+        expected = sa.agreement(STUDY)
+        path = tmp_path / "study.csv"
+        TEXT.to_csv(path, index=False)
+        for place in (path, str(path)):
+            same(sa.agreement(place, blank="empty"), expected)
+        for part, rows in TEXT.groupby("unit"):
+            rows.to_csv(tmp_path / f"part_{part}.csv", index=False)
+        same(sa.agreement(str(tmp_path / "part_*.csv"), blank="empty"), expected)
+
+    def test_a_tally(self):
+        """Counts will do where raters are not needed."""
+        tally = sa.Tally.from_annotations(STUDY)
+        table = sa.agreement(tally)
+        assert [row.estimate for row in table] == [row.estimate for row in sa.agreement(STUDY)]
+
+    def test_values(self):
+        """`value` names a column of scalars."""
+        scores = pd.DataFrame(
+            triples(numbers("1 2 / 2 2 / 5 4")), columns=["rater", "unit", "score"]
+        )
+        table = sa.agreement(scores, unit="unit", rater="rater", value="score")
+        assert {row.distance for row in table} == {"nominal", "ordinal", "interval"}
+
+    @pytest.mark.parametrize("wrong", [5, None, [1, 2], {"a": 1}])
+    def test_anything_else(self, wrong):
+        """What is no table is refused by its type."""
+        with pytest.raises(
+            DataError, match=f"^an? {type(wrong).__name__} is no table; pass a DataFrame"
+        ):
+            sa.agreement(wrong)
+
+    def test_a_path_that_is_not_there(self, tmp_path):
+        """A missing file is a sentence."""
+        with pytest.raises(FileError, match=r"nowhere\.csv"):
+            sa.agreement(str(tmp_path / "nowhere.csv"))
+
+    def test_the_input_is_not_changed(self):
+        """The table stays as it was."""
+        before = TEXT.copy(deep=True)
+        sa.agreement(TEXT, blank="empty")
+        pd.testing.assert_frame_equal(TEXT, before)
+
+
+class TestOptions:
+    """What is scored, and how."""
+
+    def test_the_default_table(self):
+        """Alpha and Fleiss' kappa with MASI."""
+        default = [("krippendorff_alpha", "masi"), ("fleiss_kappa", "masi")]
+        assert names(sa.agreement(STUDY)) == default
+
+    def test_product(self):
+        """Every coefficient with every distance, in the order asked."""
+        table = sa.agreement(
+            STUDY, coefficient=["gwet_ac", "conger_kappa"], distance=("dice", "nominal")
+        )
+        assert names(table) == [
+            ("gwet_ac", "dice"),
+            ("gwet_ac", "nominal"),
+            ("conger_kappa", "dice"),
+            ("conger_kappa", "nominal"),
+        ]
+
+    def test_single_names(self):
+        """One coefficient or one distance needs no list; a coefficient named twice counts once."""
+        assert names(sa.agreement(STUDY, coefficient="mv_alpha")) == [("mv_alpha", "dice")]
+        one = sa.agreement(STUDY, coefficient=["fleiss_kappa"] * 2, distance="hamming")
+        assert names(one) == [("fleiss_kappa", "hamming")]
+
+    def test_every_way_to_give_a_distance(self):
+        """Names, functions, objects and matrices stand side by side."""
+
+        def unlike(x, y):
+            return float(x != y)
+
+        matrix = pd.DataFrame(
+            [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]],
+            index=["a", "b", "a, b", ""],
+            columns=["a", "b", "a, b", ""],
+        )
+        table = sa.agreement(
+            STUDY,
+            coefficient="fleiss_kappa",
+            distance=["nominal", unlike, matrix, sa.distances.taxonomy({})],
+        )
+        assert [row.distance for row in table] == ["nominal", "unlike", "matrix", "taxonomy"]
+        estimates = [row.estimate for row in table]
+        assert estimates[1] == estimates[2] == pytest.approx(estimates[0], rel=1e-14)
+
+    def test_categories(self):
+        """A codebook reaches those who depend on it."""
+        table = sa.agreement(
+            STUDY,
+            coefficient=["brennan_prediger", "fleiss_kappa"],
+            distance="nominal",
+            categories=["a", "b", "a, b", "", "c"],
+        )
+        assert table["brennan_prediger", "nominal"].expected_agreement == pytest.approx(1 / 5)
+        assert table["fleiss_kappa", "nominal"].n_values == 4
+
+    def test_reading_options(self):
+        """Separator, case, blank, codebook and duplicates reach the reading of the table."""
+        rows = [("x", 1, "A;b"), ("y", 1, "a; B"), ("x", 2, ""), ("y", 2, "b"), ("x", 1, "b")]
+        table = pd.DataFrame(rows, columns=["rater", "unit", "labels"])
+        options = {"sep": ";", "case": "lower", "blank": "empty", "duplicates": "first"}
+        result = sa.agreement(table, codebook=["a", "b"], **options)["fleiss_kappa", "masi"]
+        assert (result.n_units, result.n_ratings, result.n_values) == (2, 4, 3)
+        with pytest.raises(ValueError, match="not in the codebook"):
+            sa.agreement(table, codebook=["b"], **options)
+
+    def test_level(self):
+        """The level is that of the table; outside (0, 1) it is refused before anything is read."""
+        assert sa.agreement(STUDY, level=0.5).level == 0.5
+        for level in (0, 1, 95):
+            with pytest.raises(OptionError, match=f"level={level} must lie between 0 and 1"):
+                sa.agreement("nowhere.csv", level=level)
+
+    @pytest.mark.parametrize("options", [{"coefficient": []}, {"distance": []}])
+    def test_nothing_asked(self, options):
+        """An empty list is refused."""
+        with pytest.raises(OptionError, match="name one coefficient and one distance at least"):
+            sa.agreement(STUDY, **options)
+
+    def test_unknown_names_are_found_before_the_data_are_read(self):
+        """A misspelt coefficient or distance costs no time."""
+        with pytest.raises(OptionError, match="Did you mean 'fleiss_kappa'"):
+            sa.agreement("nowhere.csv", coefficient="fleis_kappa")
+        with pytest.raises(OptionError, match="Did you mean 'masi'"):
+            sa.agreement("nowhere.csv", distance=["masy"])
+
+    def test_two_distances_of_one_name(self):
+        """Two distances of one name could not be told apart in the table."""
+        with pytest.raises(
+            OptionError, match="two distances are called '<lambda>'; give one another"
+        ):
+            sa.agreement(STUDY, distance=[lambda x, y: 0.0, lambda x, y: 1.0 * (x != y)])
+
+    def test_options_of_reading_with_a_study_that_is_built(self):
+        """How a table is read says nothing to a study: refused, not ignored."""
+        with pytest.raises(
+            OptionError, match="the study is already built; drop unit=, sep=, blank="
+        ):
+            sa.agreement(STUDY, unit="doc", sep=";", blank="empty")
+        assert len(sa.agreement(STUDY, sep=",", case="keep", duplicates="error")) == 2
+
+
+def test_missing_cells_are_counted():
+    """Cells without an annotation are told in the table's first line."""
+    table = LONG.astype(object)
+    table.loc[len(table)] = ["r9", "u0", None]
+    assert "(1 missing)" in str(sa.agreement(table))
+    assert sa.agreement(table).n_missing == 1
+
+
+def test_columns_of_the_frame():
+    """The frame has the promised columns, whatever was scored."""
+    frame = sa.agreement(STUDY, coefficient=["mv_alpha", "percent_agreement"]).to_frame()
+    assert frame.columns.tolist() == list(COLUMNS)
+
+
+class TestWeights:
+    """The credit between the values of a study."""
+
+    def test_default_is_masi(self):
+        """Without a distance it is MASI: {a} against {a, b} has 1/2 x 2/3 = 1/3."""
+        assert sa.weights(STUDY).to_frame().loc["a", "a, b"] == pytest.approx(1 / 3)
+
+    def test_any_distance(self):
+        """A function, a name or a matrix will do."""
+        credit = sa.weights(STUDY, lambda x, y: 0.25 * (x != y)).to_frame()
+        assert credit.loc["{}", "b"] == 0.75
+
+    def test_of_a_tally(self):
+        """A tally knows its values."""
+        assert sa.weights(sa.Tally.from_annotations(STUDY), "dice").n_values == 4
+
+    def test_refusals(self):
+        """No study, no weights."""
+        with pytest.raises(DataError, match="is no study"):
+            sa.weights(LONG)

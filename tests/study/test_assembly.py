@@ -1,0 +1,298 @@
+"""Three long columns become one coded study: missing rows, repeats, codes."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    LabelError,
+    OptionError,
+    SwappedColumnsWarning,
+)
+from setagree.study.assembly import assemble, check_design, label_syntax
+from setagree.study.codes import as_objects
+from setagree.study.labels import LabelSyntax
+from setagree.study.layouts import LongColumns
+
+
+def build(rows, *, kind="labels", duplicates="error", quiet=True, **syntax):
+    """Return the study of (unit, rater, answer) rows."""
+    long = LongColumns(*(pd.Series(as_objects(row[k] for row in rows)) for k in range(3)))
+    return assemble(
+        long, kind=kind, syntax=LabelSyntax(**syntax), duplicates=duplicates, quiet=quiet
+    )
+
+
+def rows_of(coded):
+    """Return (unit, rater, answer) of each annotation."""
+    columns = (
+        coded.units[coded.unit_codes],
+        coded.raters[coded.rater_codes],
+        [coded.values[code] for code in coded.value_codes],
+    )
+    return list(zip(*columns, strict=True))
+
+
+def refusal(rows, *, error=DataError, **options):
+    """Return the sentence with which rows are refused."""
+    with pytest.raises(error) as caught:
+        build(rows, **options)
+    assert type(caught.value) is error
+    return str(caught.value)
+
+
+class TestCoding:
+    """What is left of good data."""
+
+    def test_codes(self):
+        """Codes point into the units, raters and values, in the order of their first row."""
+        coded = build([("u2", "y", "a"), ("u1", "x", "a, b"), ("u2", "x", "b,a")])
+        assert coded.units.tolist() == ["u2", "u1"]
+        assert coded.raters.tolist() == ["y", "x"]
+        assert coded.values == ({"a"}, {"a", "b"})
+        assert coded.unit_codes.tolist() == [0, 1, 0]
+        assert coded.rater_codes.tolist() == [0, 1, 1]
+        assert coded.value_codes.tolist() == [0, 1, 1]
+        assert (coded.kind, coded.n_missing) == ("labels", 0)
+
+    def test_missing_rows_are_counted_and_forgotten(self):
+        """A row without an answer is no annotation; its unit, rater and value are not counted."""
+        coded = build([("u1", "x", "a"), ("u2", "x", None), ("u1", "y", None), ("u3", "x", "b")])
+        assert rows_of(coded) == [("u1", "x", {"a"}), ("u3", "x", {"b"})]
+        assert coded.units.tolist() == ["u1", "u3"]
+        assert coded.raters.tolist() == ["x"]
+        assert coded.unit_codes.tolist() == [0, 1]
+        assert coded.n_missing == 2
+
+    def test_empty_set_is_no_missing_row(self):
+        """The empty set is an answer like any other."""
+        coded = build([("u", "x", []), ("u", "y", "")], blank="empty")
+        assert rows_of(coded) == [("u", "x", frozenset()), ("u", "y", frozenset())]
+        assert (coded.values, coded.n_missing) == ((frozenset(),), 0)
+
+    def test_scalars(self):
+        """Single values are numbers where all are, else categories."""
+        assert build([("u", "x", "2"), ("u", "y", 10)], kind="value").values == (2, 10)
+        assert build([("u", "x", "low"), ("u", "y", "é")], kind="value").kind == "category"
+        coded = build([("u", "x", "Low"), ("u", "y", "low")], kind="value", case="lower")
+        assert coded.values == ("low",)
+
+    def test_keep(self):
+        """Some of the rows are a study of the same units, raters and values."""
+        coded = build([("u", "x", "a"), ("u", "y", "b")]).keep(np.array([False, True]))
+        assert rows_of(coded) == [("u", "y", {"b"})]
+        assert coded.units.tolist() == ["u"]
+
+
+class TestBlanks:
+    """Blank cells that are missing by default."""
+
+    ROWS = (("u", "x", "a"), ("u", "y", ""), ("v", "x", " "))
+
+    def test_one_warning_that_counts(self):
+        """Where nobody said what blank means, one warning counts the cells."""
+        with pytest.warns(BlankLabelsWarning, match="^2 blank cells taken as missing") as caught:
+            coded = build(self.ROWS, quiet=False)
+        assert len(caught) == 1
+        assert coded.n_missing == 2
+
+    def test_silent_on_request(self):
+        """Where somebody did, nothing is warned about."""
+        assert build(self.ROWS, quiet=True).n_missing == 2
+        assert build(self.ROWS, quiet=False, blank="empty").n_missing == 0
+
+    def test_scalars_are_silent(self):
+        """A scalar has no empty answer, so blank can only be missing."""
+        rows = [("u", "x", "1"), ("u", "y", "")]
+        assert build(rows, kind="value", quiet=False).n_missing == 1
+
+    def test_syntax(self):
+        """blank=None is missing; an unknown policy is refused, blank text too."""
+        assert label_syntax(";", None, "lower", ["a"]) == LabelSyntax(
+            sep=";", blank="missing", case="lower", codebook=["a"]
+        )
+        for blank in ("", "emtpy"):
+            with pytest.raises(OptionError, match=f"blank='{blank}' is unknown"):
+                label_syntax(",", blank, "keep", None)
+
+
+class TestRefusals:
+    """What cannot be a study."""
+
+    def test_no_rows(self):
+        """A table of 0 rows has nothing to score."""
+        assert refusal([]) == "the table has 0 rows; there is nothing to score."
+
+    @pytest.mark.parametrize("kind", ["labels", "value"])
+    def test_all_missing(self, kind):
+        """So has one in which every cell is missing."""
+        sentence = refusal([("u", "x", None), ("u", "y", np.nan)], kind=kind)
+        assert sentence == "all 2 cells are missing; there is nothing to score."
+
+    def test_missing_ids(self):
+        """A row without unit or rater is an error even where its answer is missing."""
+        assert refusal([("u", "x", "a"), (None, "y", None)]) == (
+            "1 row without a unit (first: row 2, counted from 1 below the header); name the unit "
+            "or drop the rows."
+        )
+        assert refusal([("u", np.nan, "a")]).startswith(
+            "1 row without a rater (first: row 1, counted"
+        )
+
+    @pytest.mark.parametrize(("unit", "shown"), [(np.int64(7), "7"), ("u" * 999, "'uuu")])
+    def test_place(self, unit, shown):
+        """A cell that fails is placed by unit and rater, in Python's own words and cut short."""
+        sentence = refusal([(unit, "x", "a"), (unit, "y", 3)], error=LabelError)
+        assert sentence.startswith(f"Unit {shown}")
+        assert ", rater 'y': 3 is an int, not labels." in sentence
+        assert len(sentence) < 250
+
+    def test_place_in_other_dtypes(self):
+        """So it is where the columns are no objects."""
+        long = LongColumns(pd.Series([1, 1]), pd.Series(["x", "y"]), pd.Series(["1", "inf"]))
+        with pytest.raises(DataError, match=r"^Unit 1, rater 'y': 'inf' is not a finite number\.$"):
+            assemble(long, kind="value", syntax=LabelSyntax(), duplicates="error", quiet=True)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "known"),
+        [
+            ("duplicates", "frist", "'error', 'first', 'last', 'union'. Did you mean 'first'?"),
+            ("kind", "lables", "'labels', 'value'. Did you mean 'labels'?"),
+            ("duplicates", 1, "'error', 'first', 'last', 'union'."),
+        ],
+    )
+    def test_options(self, name, value, known):
+        """An unknown option is refused with the known ones, before any row is read."""
+        sentence = refusal([], error=OptionError, **{name: value})
+        assert sentence == f"{name}={value!r} is unknown; use {known}"
+
+    def test_codebook_of_scalars(self):
+        """A codebook of labels checks nothing in single values, so it is refused."""
+        sentence = refusal([("u", "x", 1)], kind="value", codebook=["a"], error=OptionError)
+        assert sentence == "codebook= lists the labels of label sets; single values have none."
+
+
+class TestDuplicates:
+    """A rater who annotated a unit more than once."""
+
+    ROWS = (
+        ("u", "x", "a"),
+        ("u", "y", "q"),
+        ("u", "x", "b"),
+        ("v", "x", "c"),
+        ("u", "x", "a"),
+        ("v", "x", None),
+    )
+
+    def test_error(self):
+        """Without a policy it is an error with the pairs, how often each, and the policies."""
+        assert refusal(self.ROWS) == (
+            "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); say "
+            "duplicates='first', 'last' or 'union'."
+        )
+
+    def test_first_pairs_are_shown(self):
+        """Three pairs are spelt out and all are counted."""
+        rows = [(unit, "x", "a") for unit in [1, 2, 3, 4, 4, 3, 2, 2, 1, 5]]
+        assert refusal(rows) == (
+            "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
+            "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); say duplicates='first', 'last' or "
+            "'union'."
+        )
+
+    def test_twice_the_same_file(self):
+        """Where every pair stands twice it is asked whether the file was appended to itself."""
+        rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")] * 2
+        sentence = refusal(rows)
+        assert sentence.startswith("3 pairs of unit and rater annotated more than once (unit 'u', ")
+        assert sentence.endswith(" Every pair stands twice: was the file appended to itself?")
+
+    def test_long_names_are_cut(self):
+        """Names of thousands of characters do not fill the screen."""
+        assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2)) < 400
+
+    @pytest.mark.parametrize(
+        ("policy", "kept"),
+        [
+            ("first", [("u", "x", {"a"}), ("u", "y", {"q"}), ("v", "x", {"c"})]),
+            ("last", [("u", "y", {"q"}), ("v", "x", {"c"}), ("u", "x", {"a"})]),
+            ("union", [("u", "x", {"a", "b"}), ("u", "y", {"q"}), ("v", "x", {"c"})]),
+        ],
+    )
+    def test_policies(self, policy, kept):
+        """The first, the last, or all labels count; a missing cell is no second annotation."""
+        coded = build(self.ROWS, duplicates=policy)
+        assert rows_of(coded) == kept
+        assert coded.n_missing == 1
+
+    @pytest.mark.parametrize("policy", ["first", "last", "union"])
+    def test_appended_file_is_one_file(self, policy):
+        """A file appended to itself is the file, under every policy."""
+        rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", [])]
+        assert sorted(rows_of(build(rows * 2, duplicates=policy)), key=str) == sorted(
+            rows_of(build(rows)), key=str
+        )
+
+    def test_values_that_nobody_gives_any_more(self):
+        """A value whose every annotation was dropped is no value of the study."""
+        assert build(self.ROWS, duplicates="last").values == ({"a"}, {"q"}, {"c"})
+        assert build(self.ROWS, duplicates="union").values == ({"q"}, {"c"}, {"a", "b"})
+
+    def test_union_with_the_empty_set(self):
+        """The empty set adds nothing to a union."""
+        coded = build([("u", "x", []), ("u", "x", "a"), ("v", "x", [])], duplicates="union")
+        assert rows_of(coded) == [("u", "x", {"a"}), ("v", "x", frozenset())]
+
+    def test_union_of_scalars(self):
+        """Scalars have no union; first and last they have."""
+        rows = [("u", "x", 1), ("u", "x", 2)]
+        assert refusal(rows, kind="value", duplicates="union") == (
+            "duplicates='union' needs label sets; scalars have no union."
+        )
+        assert rows_of(build(rows, kind="value", duplicates="first")) == [("u", "x", 1)]
+        assert rows_of(build(rows, kind="value", duplicates="last")) == [("u", "x", 2)]
+
+    @pytest.mark.parametrize("n", [3, 40])
+    def test_few_or_many_pairs(self, n):
+        """Repeats are found where the pairs fill the table and where they are scattered in it."""
+        rows = [(unit, unit, "a") for unit in range(n)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SwappedColumnsWarning)
+            assert len(rows_of(build(rows))) == n
+            assert "1 pair of unit and rater" in refusal([*rows, (n - 1, n - 1, "b")])
+
+
+class TestDesign:
+    """Units and raters that look exchanged."""
+
+    def study(self, n_units, n_raters, each=1):
+        """Return a study in which the raters take the units in turn, so many each."""
+        turns = [(rater, rater * each + k) for rater in range(n_raters) for k in range(each)]
+        return build([(turn % n_units, rater, "a") for rater, turn in turns])
+
+    def test_one_rating_a_rater(self):
+        """Ten raters or more with one rating each, and fewer units: it is asked."""
+        rows = [(rater % 3, rater, "a") for rater in range(10)]
+        with pytest.warns(SwappedColumnsWarning) as caught:
+            coded = build(rows)
+        assert len(caught) == 1
+        assert str(caught[0].message) == (
+            "10 raters and only 3 units: are the unit and the rater column exchanged?"
+        )
+        assert len(rows_of(coded)) == 10
+
+    def test_four_times_as_many_raters(self):
+        """So it is with four times as many raters as units, however many ratings each gave."""
+        with pytest.warns(SwappedColumnsWarning, match="^12 raters and only 3 units"):
+            self.study(3, 12, each=3)
+
+    @pytest.mark.parametrize(
+        ("n_units", "n_raters", "each"), [(3, 9, 1), (10, 10, 1), (3, 11, 3), (4, 12, 2)]
+    )
+    def test_no_warning(self, n_units, n_raters, each):
+        """A few raters, as many units as raters, or crowds that rate more than once are silent."""
+        assert check_design(self.study(n_units, n_raters, each)) is not None

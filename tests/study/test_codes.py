@@ -1,0 +1,486 @@
+"""Columns to integer codes: every sort of column, every sort of cell."""
+
+import decimal
+import fractions
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    LabelError,
+    MixedScaleWarning,
+    SeparatorWarning,
+    SimilarLabelsWarning,
+)
+from setagree.study import codes as coding
+from setagree.study.doubts import doubt_blanks
+from setagree.study.labels import LabelSyntax
+from setagree.study.numbers import EXACT, exact
+
+MISSING_CELLS = (
+    None,
+    float("nan"),
+    np.float32("nan"),
+    pd.NA,
+    pd.NaT,
+    np.datetime64("NaT"),
+    np.timedelta64("NaT"),
+    decimal.Decimal("NaN"),
+)
+
+
+def place(row):
+    """Word where a row is, as the layouts do."""
+    return f"Row {row}"
+
+
+def objects(*cells):
+    """Return a column of objects, whatever the cells are."""
+    return pd.Series(coding.as_objects(cells), name="labels")
+
+
+def decoded(answers):
+    """Return the answer of each row, None where it is missing."""
+    return [None if code == coding.MISSING else answers.values[code] for code in answers.codes]
+
+
+def sets_of(column, **options):
+    """Return the label set of each row of a column."""
+    return decoded(coding.code_label_sets(column, LabelSyntax(**options), place=place))
+
+
+def scalars_of(column, blank="missing", **options):
+    """Return the coded scalars of a column."""
+    return coding.code_scalars(column, blank, place=place, **options)
+
+
+def refused_sets(column, **options):
+    """Return the sentence with which a column of label sets is refused."""
+    with pytest.raises(LabelError) as caught:
+        sets_of(column, **options)
+    return str(caught.value)
+
+
+def refused_scalars(column, blank="missing"):
+    """Return the sentence with which a column of scalars is refused."""
+    with pytest.raises(DataError) as caught:
+        scalars_of(column, blank)
+    return str(caught.value)
+
+
+A, B, AB, EMPTY = frozenset("a"), frozenset("b"), frozenset("ab"), frozenset()
+
+
+class TestAsObjects:
+    """One-dimensional arrays of anything."""
+
+    @pytest.mark.parametrize(
+        "items", [[(1, 2), (3, 4)], [[1], [2]], [A, AB], ["a", 1], [], [np.array([1, 2])]]
+    )
+    def test_one_dimension(self, items):
+        """Tuples, lists and sets stay items and do not become axes."""
+        array = coding.as_objects(items)
+        assert array.shape == (len(items),)
+        assert all(one is other for one, other in zip(array, items, strict=True))
+
+    def test_index(self):
+        """The items of an index become Python's own."""
+        assert type(coding.as_objects(pd.Index([1, 2]))[0]) is int
+
+
+class TestLabelColumns:
+    """Columns whose cells are label sets."""
+
+    @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
+    def test_text(self, dtype):
+        """Text is read the same in every dtype that holds it, missing cells included."""
+        column = pd.Series(["a", "b, a", None, "a,b", "a"], dtype=dtype)
+        assert sets_of(column) == [A, AB, None, AB, A]
+
+    def test_arrow_text(self):
+        """So it is in Arrow's strings."""
+        pytest.importorskip("pyarrow")
+        column = pd.Series(["a", "b, a", None], dtype="string[pyarrow]")
+        assert sets_of(column) == [A, AB, None]
+
+    def test_equal_sets_have_one_code(self):
+        """Cells that mean the same set are one value, whatever they are written as."""
+        cells = ["a, b", "b,a", ["a", "b"], ("b", "a"), {"a", "b"}, AB, np.array(["a", "b", "a"])]
+        answers = coding.code_label_sets(objects(*cells), LabelSyntax(), place=place)
+        assert answers.values == (AB,)
+        assert answers.codes.tolist() == [0] * len(cells)
+        assert answers.kind == "labels"
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            [["b", "a"], [], ["a", "b"], None],
+            [("a", "b"), (), ("b", "a"), None],
+            [{"a", "b"}, set(), {"b", "a"}, None],
+            [AB, EMPTY, AB, None],
+            [np.array(["a", "b"]), np.array([]), np.array(["b", "a"]), None],
+            ["['a', 'b']", "[]", '["b", "a"]', None],
+        ],
+        ids=["lists", "tuples", "sets", "frozensets", "arrays", "written lists"],
+    )
+    def test_collections(self, cells):
+        """Columns of collections hold label sets, the empty set among them."""
+        assert sets_of(objects(*cells)) == [AB, EMPTY, AB, None]
+
+    @pytest.mark.parametrize("missing", MISSING_CELLS, ids=repr)
+    @pytest.mark.parametrize("other", ["a", ["a"], A], ids=["text", "list", "frozenset"])
+    def test_missing_of_every_sort(self, missing, other):
+        """A missing cell is no annotation beside text as beside cells that cannot be hashed."""
+        answers = coding.code_label_sets(objects(other, missing), LabelSyntax(), place=place)
+        assert decoded(answers) == [A, None]
+        assert answers.n_blank == 0
+
+    def test_column_of_missing_cells(self):
+        """A numeric column without a number is a column of missing cells, not of numbers."""
+        assert sets_of(pd.Series([np.nan, np.nan])) == [None, None]
+
+    @pytest.mark.parametrize(
+        "blank", ["", "  ", ",", '""', "[''] ", [""], ("", " "), np.array([" "])], ids=repr
+    )
+    def test_blanks_are_counted(self, blank):
+        """Every blank cell that is taken as missing is counted, lists of blanks included."""
+        column = objects("a", blank, blank, None)
+        answers = coding.code_label_sets(column, LabelSyntax(), place=place)
+        assert decoded(answers) == [A, None, None, None]
+        assert answers.n_blank == 2
+        assert sets_of(column, blank="empty") == [A, EMPTY, EMPTY, None]
+
+    def test_one_hot_rows(self):
+        """Rows of flags are label sets named by the codebook, or by position."""
+        column = objects([True, False], [True, True], [False, False])
+        assert sets_of(column, codebook=["a", "b"]) == [A, AB, EMPTY]
+        assert sets_of(column) == [{0}, {0, 1}, EMPTY]
+        arrays = objects(np.array([True, False]), np.array([False, False]), None)
+        assert sets_of(arrays, codebook=["a", "b"]) == [A, EMPTY, None]
+
+    def test_one_hot_rows_of_different_lengths(self):
+        """Flags of rows that do not fit each other cannot mean the same labels."""
+        sentence = refused_sets(objects([True, False], [True], None))
+        assert sentence == "one-hot rows of different lengths, such as [True, False] and [True]."
+
+    @pytest.mark.parametrize("cells", [([1, 0], [0, 0]), ((1.0, 0.0), (0.0, 1.0), None)], ids=repr)
+    def test_rows_of_zeros_and_ones(self, cells):
+        """[1, 0] may be flags or two labels: it is asked, not guessed."""
+        sentence = refused_sets(objects(*cells))
+        assert "every cell is a list of 2 zeros and ones, such as " in sentence
+        assert repr(cells[0]) in sentence
+        assert "make them booleans" in sentence
+
+    def test_lists_of_numbers(self):
+        """Lists of numbers that cannot be flags are labels, a single 0 or 1 too."""
+        assert sets_of(objects([1, 2], [2, 1])) == [{1, 2}, {1, 2}]
+        assert sets_of(objects([1], [0])) == [{1}, {0}]
+        assert sets_of(objects([0, 1], [1], [])) == [{0, 1}, {1}, EMPTY]
+
+    @pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "bool", "boolean"])
+    def test_numeric_columns(self, dtype):
+        """A column of numbers is refused with its name, its dtype and the way for numbers."""
+        sentence = refused_sets(pd.Series([1, 0], dtype=dtype, name="tags"))
+        assert sentence.startswith(f"column 'tags' holds {dtype} numbers where labels are due; ")
+        assert "value=" in sentence
+
+    def test_numeric_column_without_a_name(self):
+        """A column without a name is not called None."""
+        assert refused_sets(pd.Series([1, 2])).startswith("the table holds int64 numbers")
+
+    @pytest.mark.parametrize(
+        ("cell", "words"),
+        [
+            ({"a": 1}, "{'a': 1} is a dict, not labels."),
+            (7, "7 is an int, not labels. Use value="),
+            (b"a", "b'a' is a bytes, not labels."),
+            ('"a', "'\"a' has an unbalanced quote"),
+            (["a", None], "a label inside a list is missing"),
+            (pd.Timestamp("2020-01-01"), "Timestamp('2020-01-01 00:00:00') is a Timestamp"),
+        ],
+        ids=repr,
+    )
+    def test_failing_cells(self, cell, words):
+        """The first failing row is named with what is wrong with it."""
+        sentence = refused_sets(objects("a", None, cell))
+        assert sentence.startswith(f"Row 2: {words}")
+        assert "more row" not in sentence
+
+    def test_failing_cells_are_counted(self):
+        """Rows that fail, not distinct cells, are counted, whatever is wrong with each."""
+        assert refused_sets(objects("a", 1, "b", 1)).endswith(" (1 more row fails.)")
+        assert refused_sets(objects("a", 1, 2, 1, '"')).endswith(" (3 more rows fail.)")
+
+    def test_codebook(self):
+        """A label outside the codebook is an error with its row and the nearest spelling."""
+        sentence = refused_sets(objects("joy", "joy, suprise"), codebook=["joy", "surprise"])
+        assert sentence == (
+            "Row 1: label 'suprise' is not in the codebook. Did you mean 'surprise'?"
+        )
+
+    @pytest.mark.parametrize("cells", [["a", "b"], [["a"], ["b"]]], ids=["text", "lists"])
+    def test_rows_not_index(self, cells):
+        """Rows are told by their place, whatever the index of the table is."""
+        column = pd.Series([*cells, 5], index=[9, 9, 9], dtype=object)
+        assert refused_sets(column).startswith("Row 2: 5")
+        assert sets_of(column.iloc[:2]) == [A, B]
+
+    @settings(deadline=None)
+    @given(st.lists(st.none() | st.frozensets(st.sampled_from("abc")), min_size=1))
+    def test_coding_loses_nothing(self, sets):
+        """Decoding gives back every row: hashable cells and cells that are not, alike."""
+        assert sets_of(objects(*sets)) == sets
+        lists = [None if one is None else sorted(one) for one in sets]
+        assert sets_of(objects(*lists)) == sets
+
+
+class TestLabelWarnings:
+    """What looks like a mistake is computed, with one warning."""
+
+    def test_case(self):
+        """Labels that differ in case are kept apart; one warning names all pairs."""
+        with pytest.warns(SimilarLabelsWarning) as caught:
+            sets = sets_of(objects("Joy", "joy", "a, B", "b"))
+        assert sets == [{"Joy"}, {"joy"}, {"a", "B"}, {"b"}]
+        assert len(caught) == 1
+        assert str(caught[0].message) == (
+            "Labels kept apart that look alike: ('B', 'b'), ('Joy', 'joy'); case='lower' or "
+            "cleaning the types makes them one."
+        )
+
+    def test_number_and_text(self):
+        """So are the number 1 and the text "1"."""
+        with pytest.warns(SimilarLabelsWarning, match=r"look alike: \(1, '1'\)"):
+            assert sets_of(objects([1], ["1"])) == [{1}, {"1"}]
+
+    def test_lower_case_and_accents_are_silent(self):
+        """Where they are made one there is nothing to warn about."""
+        assert sets_of(objects("Joy", "joy"), case="lower") == [{"joy"}, {"joy"}]
+        assert sets_of(objects("\u00e9", "e\u0301")) == [{"\u00e9"}, {"\u00e9"}]
+
+    @pytest.mark.parametrize("other", [";", "|", "\n", "\t"])
+    def test_another_separator(self, other):
+        """Where no cell holds the separator and a quarter holds another, it is asked."""
+        with pytest.warns(SeparatorWarning) as caught:
+            sets_of(objects(f"a{other}b", "a", "b", "c"))
+        assert str(caught[0].message) == (
+            f"No cell contains ',', but 1 distinct cell of 4 with {other!r}, such as "
+            f"{f'a{other}b'!r}; did you mean sep={other!r}?"
+        )
+
+    def test_several_separators(self):
+        """Several separators are told to be made one; `sep` is one, whatever its length."""
+        one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
+        with pytest.warns(SeparatorWarning, match=rf"if it separates labels too, {one}\.$"):
+            sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
+        with pytest.warns(SeparatorWarning, match="',;' is one separator; if each of its signs"):
+            sets_of(objects("a, b", "a; b", "a"), sep=",;")
+
+    def test_comma_where_it_is_not_the_separator(self):
+        """The default separator is asked for where another was given."""
+        with pytest.warns(SeparatorWarning, match=r"did you mean sep=','\?"):
+            sets_of(objects("a, b", "a"), sep=";")
+
+    @pytest.mark.parametrize(
+        "cells",
+        [("a; b", "a", "b", "c", "d"), ("a; b", "a, b"), ("a", "b\n"), (["a;b"],)],
+        ids=repr,
+    )
+    def test_no_other_separator(self, cells):
+        """A rare sign, one beside the separator, one at the end or in a list gives no warning."""
+        assert len(sets_of(objects(*cells))) == len(cells)
+
+    def test_blanks(self):
+        """The warning for blank cells counts them and says how to decide."""
+        with pytest.warns(BlankLabelsWarning) as caught:
+            doubt_blanks(1200)
+        assert str(caught[0].message).startswith("1,200 blank cells taken as missing; say blank=")
+        doubt_blanks(0)
+
+
+class TestScalars:
+    """Columns of one value a cell."""
+
+    @pytest.mark.parametrize(
+        ("column", "values"),
+        [
+            (pd.Series([2, 10, 2]), (2, 10)),
+            (pd.Series([2.5, np.nan, 1.0]), (2.5, 1)),
+            (pd.Series([2, None, 10], dtype="Int64"), (2, 10)),
+            (pd.Series([2.5, None], dtype="Float64"), (2.5,)),
+            (pd.Series([True, False]), (1, 0)),
+            (pd.Series([True, None], dtype="boolean"), (1,)),
+            (pd.Series([3, 1], dtype="category"), (3, 1)),
+            (pd.Series(["2", "10", " 3 "]), (2, 10, 3)),
+            (pd.Series(["1e3", "-.5", "+5", "2."]), (1000, -0.5, 5, 2)),
+            (objects(np.int64(2), np.float32(0.5)), (2, 0.5)),
+            (objects(decimal.Decimal("1.5"), fractions.Fraction(1, 4)), (1.5, 0.25)),
+        ],
+        ids=str,
+    )
+    def test_numbers(self, column, values):
+        """Numbers are numbers in every dtype, and so is text that spells one."""
+        answers = scalars_of(column)
+        assert answers.kind == "number"
+        assert answers.values == values
+
+    def test_equal_numbers_are_one_value(self):
+        """1, 1.0, True, "1", "1.00" and Decimal(1) are the same number, as -0 is 0."""
+        column = objects(1, 1.0, True, "1", "1.00", decimal.Decimal(1), np.float64(1))
+        assert scalars_of(column).values == (1,)
+        assert scalars_of(objects(0, "-0", -0.0, "0.")).values == (0,)
+
+    def test_long_whole_numbers_stay_exact(self):
+        """Codes of 18 digits, as in SNOMED CT, are not rounded to one float."""
+        codes = ["900000000000207008", "900000000000207009"]
+        assert float(codes[0]) == float(codes[1])  # which is what rounding would do
+        assert scalars_of(pd.Series(codes)).values == tuple(map(int, codes))
+        assert scalars_of(pd.Series(codes).astype("Int64")).values == tuple(map(int, codes))
+
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pd.Series(["low", "high", None, " low "]),
+            pd.Series(["low", "high", None, "low"], dtype="category"),
+            pd.Series(["low", "high", None, "low"], dtype="string"),
+        ],
+        ids=str,
+    )
+    def test_categories(self, column):
+        """Other text is a category, without the space around it."""
+        answers = scalars_of(column)
+        assert answers.kind == "category"
+        assert decoded(answers) == ["low", "high", None, "low"]
+
+    def test_other_categories(self):
+        """Dates and tuples can be categories too."""
+        dates = pd.Series(pd.to_datetime(["2020-01-01", None]))
+        assert decoded(scalars_of(dates)) == [pd.Timestamp("2020-01-01"), None]
+        assert scalars_of(objects(("a",), ("b", "c"))).values == (("a",), ("b", "c"))
+
+    def test_accents_and_case(self):
+        """Accents of categories are composed; case is kept unless told, with a warning."""
+        assert scalars_of(objects("\u00e9", "e\u0301")).values == ("\u00e9",)
+        with pytest.warns(SimilarLabelsWarning, match=r"Categories kept apart .* \('Joy', 'joy'\)"):
+            assert scalars_of(objects("Joy", "joy")).values == ("Joy", "joy")
+        assert scalars_of(objects("Joy", "joy"), case="lower").values == ("joy",)
+
+    def test_number_beside_its_text_among_categories(self):
+        """Among categories 1 and "1" are two, which is warned about."""
+        column = objects("low", "mid", "high", 1, "1")
+        with pytest.warns(SimilarLabelsWarning, match=r"\(1, '1'\)"):
+            assert scalars_of(column).values == ("low", "mid", "high", 1, "1")
+
+    @pytest.mark.parametrize("odd", ["n/a", "1,5", "nan", "1_000", "--", "3 stars"])
+    def test_something_among_numbers(self, odd):
+        """One answer that is no number makes a scale of categories: it is named and counted."""
+        with pytest.warns(MixedScaleWarning) as caught:
+            answers = scalars_of(pd.Series(["1", "2", "2", odd, odd]))
+        assert answers.kind == "category"
+        assert str(caught[0].message) == (
+            f"2 answers among numbers cannot be read as one (Row 3: {odd!r}), so that all answers "
+            "are taken as categories; make them numbers, or make them missing."
+        )
+
+    def test_half_numbers(self):
+        """So it is where half of the answers are numbers, the first of them included."""
+        with pytest.warns(MixedScaleWarning, match=r"^1 answer among numbers .* \(Row 1: 'low'\)"):
+            scalars_of(pd.Series(["1", "low"]))
+
+    def test_numbers_among_categories(self):
+        """Where most answers are words, a number is a category like any other, in silence."""
+        assert scalars_of(pd.Series(["low", "mid", "high", "5"])).kind == "category"
+
+    @pytest.mark.parametrize("odd", ["inf", "-Infinity", math.inf, decimal.Decimal("Infinity")])
+    def test_infinity(self, odd):
+        """An infinite number has no place on a scale; it is refused with its row."""
+        assert refused_scalars(objects(1, "2", odd)) == f"Row 2: {odd!r} is not a finite number."
+
+    @pytest.mark.parametrize("odd", [10**400, "9" * 400, "1e400"], ids=["int", "digits", "power"])
+    def test_numbers_beyond_all_floats(self, odd):
+        """A number that no float can hold is an answer all the same, with all its digits."""
+        whole = 10**400 - 1 if odd == "9" * 400 else 10**400
+        assert scalars_of(objects(1, odd)).values == (1, whole)
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            10**5000,
+            fractions.Fraction(1, 10**5000),
+            decimal.Decimal("1e-5000"),
+            "9" * 5000,
+            "1e5000",
+        ],
+        ids=["int", "fraction", "decimal", "digits", "power"],
+    )
+    def test_numbers_of_thousands_of_digits(self, odd):
+        """One with more than 4,000 digits is refused, before they are all written out."""
+        assert "more than 4,000 digits" in refused_scalars(objects(1, odd))
+        assert "more than 4,000 digits" in refused_scalars(objects(1, "1e-999999999999999999999"))
+
+    def test_infinity_as_a_word(self):
+        """Among words "inf" is a word; an infinite float is refused all the same."""
+        assert scalars_of(pd.Series(["inf", "sup", "max"])).values == ("inf", "sup", "max")
+        assert "is not a finite number" in refused_scalars(objects("low", "mid", math.inf))
+
+    def test_blank_is_missing(self):
+        """A scalar has no empty answer: blank text is missing and counted."""
+        answers = scalars_of(pd.Series(["1", "", " ", None, "2", ""]))
+        assert decoded(answers) == [1, None, None, None, 2, None]
+        assert answers.n_blank == 3
+        assert answers.kind == "number"
+        assert scalars_of(pd.Series(["", "1", ""])).n_blank == 2
+
+    @pytest.mark.parametrize("blank", ["empty", "error"])
+    def test_blank_refused(self, blank):
+        """Under another policy blank text is an error with its first row and the number."""
+        sentence = refused_scalars(pd.Series([None, "1", "", "2", " "]), blank)
+        assert sentence.startswith("Row 2: the cell is blank; a scalar has no empty answer")
+        assert sentence.endswith("(2 of them).")
+        assert refused_scalars(pd.Series(["", "1"]), blank).startswith("Row 0: the cell is blank")
+
+    def test_column_of_missing_cells(self):
+        """A column without an answer has no values."""
+        answers = scalars_of(objects(*MISSING_CELLS))
+        assert answers.values == ()
+        assert set(answers.codes.tolist()) == {coding.MISSING}
+
+    @pytest.mark.parametrize("cell", [["a"], {"a"}, A, {"a": 1}, np.array(["a"])], ids=repr)
+    def test_collections(self, cell):
+        """A collection is not one value: its row, and the way for label sets."""
+        sentence = refused_scalars(objects("b", cell, cell))
+        assert sentence == (
+            f"Row 1: {cell!r} is a {type(cell).__name__}, not one value; use labels=. "
+            "(1 more row fails.)"
+        )
+
+    @settings(deadline=None)
+    @given(st.lists(st.integers(-(10**20), 10**20), min_size=1))
+    def test_whole_numbers_as_text(self, numbers):
+        """Text that spells whole numbers is those numbers, exactly."""
+        assert decoded(scalars_of(pd.Series([str(n) for n in numbers]))) == numbers
+
+    @settings(deadline=None)
+    @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+    def test_floats_as_text(self, numbers):
+        """Python's spelling of any finite number is read back as just the number it spells."""
+        found = decoded(scalars_of(pd.Series([repr(x) for x in numbers])))
+        for number, x in zip(found, numbers, strict=True):
+            assert exact(number) == fractions.Fraction(repr(x))
+            # A float of 2**53 and more is written with fewer digits than it holds.
+            assert number == x if abs(x) < EXACT else isinstance(number, int)
+
+
+class TestUsedLabels:
+    """The labels that occur."""
+
+    def test_union(self):
+        """They are the union of the sets, none where all are empty."""
+        assert coding.used_labels([AB, frozenset("c"), EMPTY]) == {"a", "b", "c"}
+        assert coding.used_labels([EMPTY]) == coding.used_labels([]) == EMPTY

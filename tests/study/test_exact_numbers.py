@@ -1,0 +1,131 @@
+"""Whole numbers keep all their digits on the way from files and frames to a study."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import FileError, SimilarLabelsWarning
+from setagree.files.tables import read_table
+
+BIG = 2**53
+"""The last whole number up to which floats tell all apart: BIG + 1 as a float is BIG."""
+
+
+def save(folder, name, content):
+    """Write JSON, or text as it is, and return the path."""
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def rows(units):
+    """Return records in which two raters answer each unit."""
+    return [{"unit": unit, "rater": rater, "labels": ["a"]} for unit in units for rater in "xy"]
+
+
+def test_wide_columns_of_two_types():
+    """Answers of int64 and uint64 columns that differ by one stay different."""
+    ann = pd.Series([BIG, BIG + 1], dtype="int64")
+    bob = pd.Series([BIG + 1, BIG], dtype="uint64")
+    frame = pd.DataFrame({"unit": ["p", "q"], "ann": ann, "bob": bob})
+    study = sa.Annotations.from_wide(frame, unit="unit", kind="value")
+    assert set(study.values) == {BIG, BIG + 1}
+    # D_o = 1; of 4 * 3 ordered pairs of ratings 8 differ, so that alpha = 1 - 1 / (8 / 12).
+    assert sa.krippendorff_alpha(study, distance="nominal").estimate == pytest.approx(-0.5)
+
+
+def test_wide_columns_with_a_float():
+    """A rater who gave halves takes no digits from another."""
+    frame = pd.DataFrame({"unit": [1, 2], "ann": [BIG, BIG + 1], "bob": [0.5, np.nan]})
+    study = sa.Annotations.from_wide(frame, unit="unit", kind="value")
+    assert set(study.values) == {BIG, BIG + 1, 0.5}
+
+
+def test_small_numbers_stay_a_column_of_numbers():
+    """Where nothing is rounded, columns of numbers are joined as numbers."""
+    from setagree.study.frames import stacked
+
+    joined = stacked([pd.Series([1, 2]), pd.Series([0.5])])
+    assert joined.dtype == float
+    assert joined.tolist() == [1, 2, 0.5]
+    large = stacked([pd.Series([2.0**60]), pd.Series([0.5])])
+    assert large.dtype == float
+
+
+def test_a_pattern_of_json(tmp_path):
+    """Identifiers of 64 bits, signed in one file and beyond that in the next, stay apart."""
+    signed, unsigned = [BIG + 1, BIG + 3], [BIG, 2**64 - 1]
+    save(tmp_path, "k-1.json", rows(signed))
+    save(tmp_path, "k-2.json", rows(unsigned))
+    study = sa.Annotations.from_long(read_table(tmp_path / "k-*.json"))
+    assert set(study.units) == {*signed, *unsigned}
+
+
+def test_json_with_one_float(tmp_path):
+    """One fraction among whole numbers rounds none of them."""
+    path = save(tmp_path, "mixed.json", rows([BIG, BIG + 1, 0.5]))
+    assert set(sa.Annotations.from_long(read_table(path)).units) == {BIG, BIG + 1, 0.5}
+    small = save(tmp_path, "small.json", rows([1, 0.5]))
+    assert read_table(small)["unit"].dtype == float
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_nanoseconds(zone, library):
+    """Times a nanosecond apart are two units, with or without a time zone."""
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("narwhals")
+    times = pl.Series([1, 1, 2, 2]).cast(pl.Datetime("ns", zone))
+    frame = pl.DataFrame({"unit": times, "rater": [*"abab"], "labels": [["x"], ["y"]] * 2})
+    study = sa.Annotations.from_long(frame if library == "polars" else frame.to_arrow())
+    assert [pd.Timestamp(unit).nanosecond for unit in study.units] == [1, 2]
+    assert {pd.Timestamp(unit).tz is None for unit in study.units} == {zone is None}
+
+
+def test_json_columns_by_their_keys(tmp_path):
+    """Cells of columns that are objects meet by their keys, in whatever order these stand."""
+    columns = {
+        "unit": {"0": "u1", "1": "u1", "2": "u2", "3": "u2"},
+        "rater": {"0": "a", "1": "b", "2": "a", "3": "b"},
+        "labels": {"3": "z", "2": "z", "1": "y", "0": "y"},
+    }
+    found = read_table(save(tmp_path, "columns.json", columns))
+    assert found["labels"].tolist() == ["y", "y", "z", "z"]
+
+
+@pytest.mark.parametrize("numbers", [[1, 2], [1, None]])
+def test_text_and_numbers_in_one_pattern(tmp_path, numbers):
+    """A column that is text in one file and numbers in another is refused: 1 is not "1"."""
+    save(tmp_path, "g-1.csv", "unit,rater,labels\n1,a,x\n2,a,y\n")
+    save(tmp_path, "g-2.json", [{"unit": u, "rater": "b", "labels": "x"} for u in numbers])
+    with pytest.raises(FileError, match=r"column 'unit' is text in .*g-1.* and numbers in .*g-2"):
+        read_table(tmp_path / "g-*")
+
+
+def test_text_of_two_kinds_of_file(tmp_path):
+    """Text is text, whatever file it is from; what is neither text nor number is left alone."""
+    pytest.importorskip("pyarrow")
+    save(tmp_path, "g-1.csv", "unit,rater,labels\nu1,a,x\n")
+    cells = {"unit": ["u1"], "rater": ["b"], "labels": ["x"]}
+    pd.DataFrame(cells).to_parquet(tmp_path / "g-2.parquet")
+    save(tmp_path, "g-3.json", [{"unit": "u1", "rater": "c", "labels": ["x"]}])
+    found = read_table(tmp_path / "g-*")
+    assert found["labels"].tolist() == ["x", "x", ["x"]]
+    assert found["rater"].tolist() == ["a", "b", "c"]
+    flags = pd.DataFrame({**cells, "sure": pd.Categorical(["yes"])})
+    flags.to_parquet(tmp_path / "h-1.parquet")
+    flags.to_parquet(tmp_path / "h-2.parquet")
+    assert len(read_table(tmp_path / "h-*")) == 2
+
+
+@pytest.mark.parametrize("role", ["unit", "rater"])
+def test_a_number_and_its_text(tmp_path, role):
+    """1 and "1" are two units, or raters, and one warning says so."""
+    odd = [{"unit": "u", "rater": "a", "labels": ["x"], role: name} for name in (1, "1", "other")]
+    path = save(tmp_path, "ids.json", odd)
+    with pytest.warns(SimilarLabelsWarning, match=r"kept apart that look alike: \('1', 1\); if"):
+        study = sa.Annotations.from_long(read_table(path))
+    assert (study.n_units, study.n_raters)[role == "rater"] == 3

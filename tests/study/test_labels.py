@@ -1,0 +1,726 @@
+"""Label text to label set, and back."""
+
+import copy
+import decimal
+import itertools
+import time
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from setagree import format_labels, parse_labels
+from setagree.errors import LabelError, OptionError
+from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.wording.label_sets import display_labels, sorted_labels
+
+HOSTILE = [
+    "=cmd()",
+    "+1",
+    "-1",
+    "@x",
+    "<script>",
+    "%s",
+    "{x}",
+    "{0}",
+    "x" * 10_000,
+    "😀",
+    "👩‍👩‍👧",
+    "שלום",
+    "\u202eevil",
+    '"',
+    'say "hi"',
+    "'",
+    "[",
+    "[b]",
+    "(p)",
+    "{y}",
+    "a, b",
+    ",",
+    "set(",
+    "set()",
+    "frozenset({'a'})",
+    "['a', 'b']",
+    "\\",
+    "a\x00b",
+    "None",
+    "nan",
+    "null",
+]
+
+
+def refusal(cell, **options):
+    """Return the sentence with which a cell is refused."""
+    with pytest.raises(LabelError) as caught:
+        parse_labels(cell, **options)
+    return str(caught.value)
+
+
+def clean(text):
+    """Return text as a label that parse_labels gives back."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+LABELS = st.text(max_size=8).map(clean).filter(bool)
+TRICKY = st.text(alphabet="ab,;| \t\"'[](){}=set", max_size=6).map(clean).filter(bool)
+SEPARATORS = st.text(min_size=1, max_size=3).filter(lambda sep: '"' not in sep and sep.strip())
+
+
+class TestText:
+    """A cell of text is split at the separator."""
+
+    @pytest.mark.parametrize(
+        "cell", ["a,b", "a, b", " b ,a ", "b,a", "a,b,a", "a,,b", "a, b,", ",a,b", "a\u00a0,\tb\n"]
+    )
+    def test_same_set(self, cell):
+        """Space, order, repeats and doubled or trailing separators do not make another set."""
+        assert parse_labels(cell) == {"a", "b"}
+
+    def test_a_label_may_hold_space(self):
+        """Only the space around a label goes."""
+        assert parse_labels(" a  bit , so so ") == {"a  bit", "so so"}
+
+    def test_case_is_kept_unless_told(self):
+        """Joy and joy are two labels; case="lower" makes them one."""
+        assert parse_labels("Joy, joy") == {"Joy", "joy"}
+        assert parse_labels("Joy, joy", case="lower") == {"joy"}
+
+    def test_accents_are_composed(self):
+        """é as one code point and as e with an accent are the same label (Unicode NFC)."""
+        assert parse_labels("\u00e9, e\u0301") == {"\u00e9"}
+        assert parse_labels(["e\u0301"]) == {"\u00e9"}
+        assert parse_labels("E\u0301", case="lower") == {"\u00e9"}
+
+    @pytest.mark.parametrize("sep", [";", "|", "||", "\t", "\n", " ", " and ", ".", "∧", "::"])
+    def test_any_separator(self, sep):
+        """Any text without a double quote can stand between labels."""
+        assert parse_labels(f"a{sep}b", sep=sep) == {"a", "b"}
+
+    def test_only_that_separator(self):
+        """With another separator a comma is part of the label."""
+        assert parse_labels("a, b; c", sep=";") == {"a, b", "c"}
+
+    @pytest.mark.parametrize("text", ["None", "nan", "NaN", "NA", "null", "N/A", "-", "0", "False"])
+    def test_words_for_nothing_are_labels(self, text):
+        """Text is never taken for a missing value, whatever it says."""
+        assert parse_labels(text) == {text}
+
+    def test_numpy_text(self):
+        """A NumPy string is text, and its labels are plain text."""
+        (label,) = parse_labels(np.str_("a"))
+        assert type(label) is str
+
+
+class TestQuotes:
+    """A label that holds the separator stands in double quotes."""
+
+    @pytest.mark.parametrize(
+        ("cell", "labels"),
+        [
+            ('"a, b", c', {"a, b", "c"}),
+            ('c,"a, b"', {"c", "a, b"}),
+            (' "a, b" ', {"a, b"}),
+            ('"a" , "b"', {"a", "b"}),
+            ('"say ""hi""", b', {'say "hi"', "b"}),
+            ('"a",', {"a"}),
+            ('"", a', {"a"}),
+            ('" a "', {"a"}),
+        ],
+    )
+    def test_read(self, cell, labels):
+        """Quotes hold a label together; a quote inside is written twice."""
+        assert parse_labels(cell) == labels
+
+    def test_quotes_inside_a_label(self):
+        """Quotes that come in pairs inside a label are part of it."""
+        assert parse_labels('the "real" thing, b') == {'the "real" thing', "b"}
+
+    @pytest.mark.parametrize("cell", ['"a', 'a"', 'a, "b', 'a"b', 'a "b, c" d', '"a, b', '5"" x"'])
+    def test_unbalanced(self, cell):
+        """A quote that is not closed is an error with the cell, never a guess."""
+        assert repr(cell) in refusal(cell)
+        assert "unbalanced quote" in refusal(cell)
+
+    def test_text_after_a_quote(self):
+        """What follows a closing quote must be a separator."""
+        sentence = refusal('"a" b, c')
+        assert sentence == "'\"a\" b, c' has text after a closing quote; put ',' between labels."
+
+    def test_another_separator(self):
+        """Quotes protect whatever the separator is."""
+        assert parse_labels('"a || b"||c', sep="||") == {"a || b", "c"}
+
+
+class TestWrittenLists:
+    """JSON lists, and Python collections as a data frame writes them to a file."""
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            '["a, b", "c"]',
+            "['a, b', 'c']",
+            "{'a, b', 'c'}",
+            "('a, b', 'c')",
+            "frozenset({'a, b', 'c'})",
+            "set(['a, b', 'c'])",
+            "  ['a, b' , 'c',]\n",
+            "['a, b',\n 'c']",
+            '["c", "a, b", "c", ""]',
+        ],
+    )
+    def test_read(self, cell):
+        """Each of them is the set of its items."""
+        assert parse_labels(cell) == {"a, b", "c"}
+
+    @pytest.mark.parametrize("cell", ["[]", "()", "set()", "set([])", "frozenset()", "[ ]"])
+    def test_empty(self, cell):
+        """A list without items is the empty set under every policy for blank text."""
+        for blank in ("missing", "empty", "error"):
+            assert parse_labels(cell, blank=blank) == frozenset()
+
+    def test_numbers_are_text(self):
+        """Text stays text: the items of "[1, 2]" are labels "1" and "2"."""
+        assert parse_labels("[1, -2]") == {"1", "-2"}
+
+    @pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['it''s']", "[1 2]", "[1 2 3]"])
+    def test_printed_arrays(self, cell):
+        """A printed NumPy array has no commas: Python would glue its strings to one label."""
+        assert repr(cell) in refusal(cell)
+        assert "list" in refusal(cell)
+
+    def test_quotes_inside_items(self):
+        """Quotes and space inside an item are not taken for a printed array."""
+        assert parse_labels("['x \" \" y', 'it\\'s']") == {'x " " y', "it's"}
+
+    def test_odd_escapes(self):
+        """A backslash that means nothing to Python is a backslash, without a warning."""
+        assert parse_labels(r"['\d', 'b']") == {r"\d", "b"}
+
+    @pytest.mark.parametrize(
+        ("cell", "item"),
+        [
+            ("[1.5]", "1.5"),
+            ("[null]", "None"),
+            ('["a", true]', "True"),
+            ('["a", ["b"]]', "['b']"),
+            ("[b'a']", "b'a'"),
+        ],
+    )
+    def test_items_that_are_no_labels(self, cell, item):
+        """An item that is neither text nor a whole number is an error that shows cell and item."""
+        assert refusal(cell) == f"{cell!r} holds {item}; a label is text or a whole number."
+
+    @pytest.mark.parametrize("cell", ['{"a": 1}', "{'a': 1}", "{}"])
+    def test_dicts(self, cell):
+        """A dict is no list of labels, not even an empty one."""
+        assert refusal(cell) == f"{cell!r} is a dict, not labels."
+
+    @pytest.mark.parametrize("cell", ["['a',", "['a', 'b'], c", "('a')", "['a'] # x", "['a', b]"])
+    def test_broken_lists(self, cell):
+        """What starts as a list and is none is an error, not labels with brackets."""
+        assert refusal(cell) == f"{cell!r} looks like a list of labels and cannot be read as one."
+
+    def test_lists_without_quotes(self):
+        """A list as Spark prints it would give other labels in another order; it is refused."""
+        assert "looks like a list" in refusal("[a, b]")
+        assert "looks like a list" in refusal("[a|b]", sep="|")
+
+    @pytest.mark.parametrize(
+        "cell", ["[x]", "(smile)", "{x}", "[", "set", "fun (very)", "settle(a)", "[9**9**9]", "[x"]
+    )
+    def test_brackets_in_labels(self, cell):
+        """A bracket alone makes no list, and nothing is evaluated."""
+        assert parse_labels(cell) == {cell}
+
+    def test_bracketed_labels_beside_others(self):
+        """Labels in brackets can stand beside others."""
+        assert parse_labels("[x], [y]") == {"[x]", "[y]"}
+        assert parse_labels("(x), y") == {"(x)", "y"}
+
+    def test_deep_nesting(self):
+        """A hundred thousand brackets are text, not a crash."""
+        assert parse_labels("[" * 100_000) == {"[" * 100_000}
+
+
+class TestBlank:
+    """Blank text means what blank= says."""
+
+    CELLS = ("", " ", "\t\n", ",", " , ,", '""', '" "', '[""]', [""], ["", " "], np.array([""]))
+
+    @pytest.mark.parametrize("cell", CELLS)
+    def test_missing(self, cell):
+        """By default blank is no annotation."""
+        assert parse_labels(cell) is None
+
+    @pytest.mark.parametrize("cell", CELLS)
+    def test_empty(self, cell):
+        """blank="empty": no label applies."""
+        assert parse_labels(cell, blank="empty") == frozenset()
+
+    @pytest.mark.parametrize("cell", CELLS)
+    def test_error(self, cell):
+        """blank="error": a mistake, shown."""
+        sentence = refusal(cell, blank="error")
+        assert sentence.startswith(f"{cell!r} is blank; say blank='missing'")
+
+
+class TestCollections:
+    """Cells that are lists, tuples, sets or arrays of labels."""
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            ["a", "b"],
+            ("b", "a"),
+            {"a", "b"},
+            frozenset("ab"),
+            ["a", "b", "a"],
+            [" a", "b\n"],
+            np.array(["a", "b"]),
+            np.array(["a", "b"], dtype=object),
+            pd.array(["a", "b"], dtype="string"),
+            pd.Categorical(["a", "b"]),
+        ],
+    )
+    def test_read(self, cell):
+        """Each of them is the set of its labels."""
+        assert parse_labels(cell) == {"a", "b"}
+
+    @pytest.mark.parametrize("cell", [[], (), set(), frozenset(), np.array([]), pd.array([])])
+    def test_empty(self, cell):
+        """A collection without items is the empty set under every policy for blank text."""
+        for blank in ("missing", "empty", "error"):
+            assert parse_labels(cell, blank=blank) == frozenset()
+
+    def test_items_are_not_split(self):
+        """A separator inside an item is part of the label, as are quotes and brackets."""
+        assert parse_labels(["a, b", '"c"', "[d]"]) == {"a, b", '"c"', "[d]"}
+
+    def test_whole_numbers(self):
+        """Whole numbers are labels, and 1 is not "1"."""
+        assert parse_labels([1, np.int64(1), "1"]) == {1, "1"}
+        assert all(type(label) in {int, str} for label in parse_labels([np.int64(1), np.str_("a")]))
+
+    def test_input_is_not_changed(self):
+        """The cell is the same afterwards."""
+        cell = [" B ", "a", "a"]
+        before = copy.deepcopy(cell)
+        parse_labels(cell, case="lower")
+        assert cell == before
+
+    @pytest.mark.parametrize("item", [1.5, 1.0, b"a", ["a"], {"a": 1}, ("a",), np.array(["a"])])
+    def test_items_that_are_no_labels(self, item):
+        """An item that is neither text nor a whole number is shown."""
+        sentence = refusal(["a", item])
+        assert repr(item) in sentence
+        assert sentence.endswith("; a label is text or a whole number.")
+
+    @pytest.mark.parametrize("item", [None, float("nan"), pd.NA, pd.NaT])
+    def test_missing_items(self, item):
+        """A missing item is an error that says what to do, never a label called "nan"."""
+        assert refusal(["a", item]) == (
+            "a label inside a list is missing; drop it, or make the cell missing."
+        )
+
+    def test_arrays_of_other_shapes(self):
+        """An array is one-dimensional, or it is no list of labels."""
+        assert refusal(np.array([["a"]])) == "an array of shape (1, 1) is not a list of labels."
+        assert refusal(np.array("a")) == "an array of shape () is not a list of labels."
+
+    @pytest.mark.parametrize(
+        ("cell", "name"),
+        [
+            ({"a": 1}, "dict"),
+            (b"a", "bytes"),
+            (pd.Timestamp("2020-01-01"), "Timestamp"),
+            (range(2), "range"),
+            (pd.Series(["a"]), "Series"),
+            (object, "type"),
+        ],
+    )
+    def test_other_things(self, cell, name):
+        """Anything else is refused by its type."""
+        assert f"is a {name}, not labels." in refusal(cell)
+
+    @pytest.mark.parametrize("cell", [1, 1.5, True, 2 + 0j, np.int64(3), np.True_])
+    def test_numbers(self, cell):
+        """A number is no label set; the sentence names the way for single values."""
+        assert refusal(cell).endswith("Use value= (or kind='value') for one value a cell.")
+
+
+class TestOneHotRows:
+    """Cells that are rows of flags."""
+
+    def test_positions(self):
+        """Without a codebook the labels are the positions of the true flags."""
+        assert parse_labels([True, False, True]) == {0, 2}
+        assert parse_labels(np.array([False, True])) == {1}
+        assert parse_labels((False, False)) == frozenset()
+
+    def test_codebook_names_the_flags(self):
+        """The order of the codebook is that of the flags."""
+        assert parse_labels([True, False, True], codebook=["c", "b", "a"]) == {"c", "a"}
+
+    def test_another_length(self):
+        """As many flags as labels, or it is an error with both numbers."""
+        sentence = refusal([True, False, True], codebook=["a", "b"])
+        assert sentence == "[True, False, True] has 3 flags for 2 labels of the codebook."
+
+    def test_a_set_of_flags(self):
+        """A set has no order, so flags in it mean nothing."""
+        assert refusal({True}) == "{True} is a set of flags, which has no order; use a list."
+
+    def test_flags_beside_labels(self):
+        """A flag among labels is no label."""
+        assert "True is a bool" in refusal([True, "a"])
+
+
+class TestMissing:
+    """No annotation."""
+
+    MISSING = (
+        None,
+        float("nan"),
+        np.float32("nan"),
+        np.float64("nan"),
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        np.timedelta64("NaT"),
+        decimal.Decimal("NaN"),
+        complex("nan"),
+    )
+
+    @pytest.mark.parametrize("cell", MISSING, ids=lambda cell: type(cell).__name__)
+    @pytest.mark.parametrize("blank", ["missing", "empty", "error"])
+    def test_every_sort(self, cell, blank):
+        """Every missing value that pandas knows is no annotation, whatever blank text means."""
+        assert is_missing(cell)
+        assert parse_labels(cell, blank=blank) is None
+
+    @pytest.mark.parametrize("cell", ["", "nan", 0, False, (), [], [None], np.array([np.nan])])
+    def test_nothing_else(self, cell):
+        """Blank text, zero, collections, and collections of missing values are not missing."""
+        assert not is_missing(cell)
+
+
+class TestCodebook:
+    """The labels that may occur."""
+
+    def test_inside(self):
+        """A label of the codebook passes, cleaned as the cells are."""
+        assert parse_labels("JOY, e\u0301", codebook=["Joy ", "\u00e9"], case="lower") == {
+            "joy",
+            "\u00e9",
+        }
+
+    def test_outside(self):
+        """Another label is an error with the nearest spelling."""
+        sentence = refusal("joy, suprise", codebook=["joy", "surprise"])
+        assert sentence == "label 'suprise' is not in the codebook. Did you mean 'surprise'?"
+
+    def test_number_and_text(self):
+        """The label "1" is not the label 1, and the hint shows the difference."""
+        assert refusal("1", codebook=[1, 2]) == (
+            "label '1' is not in the codebook. Did you mean 1?"
+        )
+
+    def test_case_counts(self):
+        """Under case="keep" another case is another label."""
+        assert "Did you mean 'joy'?" in refusal("Joy", codebook=["joy"])
+
+    def test_empty_set_and_missing(self):
+        """No label is never outside the codebook."""
+        assert parse_labels([], codebook=["a"]) == frozenset()
+        assert parse_labels(None, codebook=["a"]) is None
+        assert parse_labels("", codebook=["a"], blank="empty") == frozenset()
+
+    @pytest.mark.parametrize("codebook", [("a", "b"), {"a", "b"}, {"a": 1, "b": 2}, iter("ab")])
+    def test_any_collection(self, codebook):
+        """A tuple, a set, the keys of a dict or an iterator list labels as well."""
+        assert parse_labels("a, b", codebook=codebook) == {"a", "b"}
+
+    @pytest.mark.parametrize("codebook", ["ab", 5])
+    def test_no_list(self, codebook):
+        """One text, or a number, is no list of labels."""
+        with pytest.raises(OptionError, match=r"codebook=.* must be a list of labels\."):
+            parse_labels("a", codebook=codebook)
+
+    @pytest.mark.parametrize("label", [None, 1.5, True])
+    def test_no_label(self, label):
+        """What is no label is refused as an option, not as a cell."""
+        with pytest.raises(OptionError, match="codebook: "):
+            parse_labels("a", codebook=["a", label])
+
+
+class TestSyntax:
+    """Options are checked once, before any cell."""
+
+    @pytest.mark.parametrize("sep", ["", '"', 'a"', None, 1, ["a"]])
+    def test_separator(self, sep):
+        """A separator is text without a double quote, which would mean two things."""
+        with pytest.raises(OptionError, match=r"sep=.* must be text of one character or more"):
+            LabelSyntax(sep=sep)
+
+    @pytest.mark.parametrize(("name", "value"), [("blank", "emtpy"), ("case", "upper")])
+    def test_closed_lists(self, name, value):
+        """An unknown policy is refused with the known ones."""
+        with pytest.raises(OptionError, match=f"{name}='{value}' is unknown; use "):
+            LabelSyntax(**{name: value})
+
+    def test_read_cell_is_parse_labels(self):
+        """Reading with a syntax that is checked gives what parse_labels gives."""
+        assert read_cell("B;a", LabelSyntax(sep=";", case="lower")) == {"a", "b"}
+
+
+class TestNested:
+    """Sets, lists and dicts inside one another, as templates leave them."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *(
+                "{{}}",
+                "{{1}}",
+                "{{'a':1}}",
+                "{[1]}",
+                "{{{}}}",
+                "{{1}: 2}",
+                "{[]: 1}",
+                "{{'a'}, 'b'}",
+            ),
+            *("[{1}]", "[[1]]", "{(1,)}", "[{}]", "[{'a': 1}]", "[[0xf]]"),
+            *(
+                "set([[1]])",
+                "frozenset({{1}})",
+                "[0x" + "f" * 5000 + "]",
+                "[[0x" + "f" * 5000 + "]]",
+            ),
+        ],
+    )
+    def test_refused(self, text):
+        """They are no labels, which a sentence with the cell says."""
+        with pytest.raises(LabelError, match="a label is text or a whole number") as caught:
+            parse_labels(text)
+        inside = text.removeprefix("frozenset(").removeprefix("set(")
+        assert inside[:5] in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["{{name}}", "{{ a.b }}", "{name}", "{{a}} b"])
+    def test_templates(self, text):
+        """What no language reads as a collection is a label as it stands."""
+        assert parse_labels(text) == {text}
+
+
+class TestFormat:
+    """A label set as text."""
+
+    def test_sorted_and_separated(self):
+        """Labels stand in order, numbers first, with a space after a comma or semicolon."""
+        assert format_labels({"b", "a", 10, 9}) == "9, 10, a, b"
+        assert format_labels({"b", "a"}, sep=";") == "a; b"
+        assert format_labels({"b", "a"}, sep="|") == "a|b"
+
+    def test_any_collection(self):
+        """What is formatted may be a list or an iterator as well."""
+        assert format_labels(["b", "a"]) == format_labels(iter("ab")) == "a, b"
+
+    def test_quotes_where_they_are_needed(self):
+        """Only labels that would be read as something else stand in quotes."""
+        assert format_labels({"a, b", "c d"}) == '"a, b", c d'
+        assert format_labels({'"x"'}) == '"""x"""'
+        assert format_labels({"[x]"}) == '"[x]"'
+
+    def test_end_of_a_label_and_separator(self):
+        """A label whose end and the separator could be split elsewhere stands in quotes."""
+        assert parse_labels(format_labels({"a|", "b"}, sep="||"), sep="||") == {"a|", "b"}
+        assert parse_labels(format_labels({"set", "x)"}, sep="("), sep="(") == {"set", "x)"}
+
+    @pytest.mark.parametrize(
+        ("labels", "sep", "text"),
+        [
+            ({"|a"}, " | ", '"|a"'),
+            ({"a|"}, " | ", '"a|"'),
+            ({"|"}, " | ", '"|"'),
+            ({"a|b"}, " | ", "a|b"),
+            ({"b", "|a"}, " | ", 'b | "|a"'),
+            ({"a|", "b"}, " | ", '"a|" | b'),
+            ({";a"}, " ;", '";a"'),
+            ({"a;"}, " ;", '"a;"'),
+            ({";"}, " ;", '";"'),
+            ({"a;b"}, " ;", "a;b"),
+            ({"a ;b"}, " ;", '"a ;b"'),
+            ({";a"}, "; ", '";a"'),
+            ({"a;"}, "; ", '"a;"'),
+            ({"a", ")", "-"}, " - - ", ') - - "-" - - a'),
+            ({"-", "a"}, " - - ", '"-" - - a'),
+            ({"ba"}, "aba", "ba"),
+            ({"a;"}, ",", "a;"),
+            ({"a"}, "  ", "a"),
+        ],
+    )
+    def test_spaced_separators(self, labels, sep, text):
+        """A label that begins, ends or is what stands between spaces is quoted; no other is.
+
+        The ends of a cell lose their space, so that the separator is seen there without it.
+        """
+        found = format_labels(labels, sep=sep)
+        assert parse_labels(found, sep=sep) == labels
+        assert found == text
+
+    @pytest.mark.parametrize(
+        "sep", [" | ", " ;", "; ", " - - ", "--", "aa", " ab ", "a ", " a", " , ", "  ", " ][ "]
+    )
+    def test_all_small_sets_with_spaced_separators(self, sep):
+        """All sets of one or two labels made of the separator and other signs come back."""
+        signs = [*dict.fromkeys([*sep.replace(" ", "x"), "a", "|", "x"])]
+        words = ["".join(w) for n in (1, 2, 3) for w in itertools.product(signs, repeat=n)]
+        words += [f"{a} {b}" for a in signs for b in signs]
+        for pair in itertools.combinations_with_replacement(words, 2):
+            text = format_labels(set(pair), sep=sep)
+            assert parse_labels(text, sep=sep) == frozenset(pair), (pair, text)
+
+    @pytest.mark.parametrize(
+        ("text", "sep", "labels"),
+        [
+            ("| a | b |", " | ", {"a", "b"}),
+            ("| | a | |", " | ", {"a"}),
+            (";a ;b ;", " ;", {"a", "b"}),
+            ("a; b;", "; ", {"a", "b"}),
+            ("||", " | ", {"||"}),
+            ("|  | a |  |", " | ", {"a"}),
+            ("|   ['a', 'b']", " | ", {"a", "b"}),
+            ("['a', 'b']   |", " | ", {"a", "b"}),
+            ("- - a - -", " - - ", {"a"}),
+        ],
+    )
+    def test_separators_at_the_ends(self, text, sep, labels):
+        """Separators at the ends of a cell count as such without the space around the cell."""
+        assert parse_labels(text, sep=sep) == labels
+
+    def test_empty_set(self):
+        """The empty set is blank as text, and {} where people read it."""
+        assert format_labels(frozenset()) == ""
+        assert display_labels(frozenset()) == "{}"
+        assert display_labels({"b", "a"}) == "a, b"
+
+    def test_sorted_labels(self):
+        """Numbers are sorted by size and stand before text."""
+        assert sorted_labels({"b", 10, "B", 9}) == [9, 10, "B", "b"]
+
+    @pytest.mark.parametrize("label", HOSTILE, ids=lambda label: repr(label)[:20])
+    def test_hostile_labels_come_back(self, label):
+        """Whatever a label looks like, it is read back as itself, alone and among others."""
+        assert parse_labels(format_labels({label})) == {label}
+        assert parse_labels(format_labels({label, "~"})) == {label, "~"}
+        assert parse_labels([label]) == {label}
+
+    def test_all_hostile_labels_at_once(self):
+        """A set of all of them is read back."""
+        assert parse_labels(format_labels(HOSTILE)) == frozenset(HOSTILE)
+
+
+class TestProperties:
+    """What holds for all labels."""
+
+    @settings(deadline=None)
+    @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), st.sampled_from(",;|\t"))
+    def test_round_trip(self, labels, sep):
+        """What is formatted is read back as the same set."""
+        assert parse_labels(format_labels(labels, sep=sep), sep=sep) == labels
+
+    @settings(deadline=None)
+    @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), SEPARATORS)
+    def test_round_trip_with_any_separator(self, labels, sep):
+        """So it is with any separator, longer ones and ones that occur in labels too."""
+        assert parse_labels(format_labels(labels, sep=sep), sep=sep) == labels
+
+    @settings(deadline=None)
+    @given(st.frozensets(LABELS, max_size=5))
+    def test_round_trip_with_the_empty_set(self, labels):
+        """Where blank text is the empty set, every set comes back."""
+        assert parse_labels(format_labels(labels), blank="empty") == labels
+
+    @settings(deadline=None)
+    @given(
+        st.lists(st.sampled_from(["a", "b", "sad, a bit", 'x"y', "é", "[z]"]), min_size=1),
+        st.randoms(use_true_random=False),
+        st.sampled_from(["", " ", "  ", "\t"]),
+    )
+    def test_order_space_and_repeats(self, labels, random, space):
+        """Order, space around labels, repeats and empty places do not matter."""
+        written = ['"' + label.replace('"', '""') + '"' for label in labels] * 2 + [""]
+        random.shuffle(written)
+        assert parse_labels(f"{space},{space}".join(written)) == frozenset(labels)
+
+    @settings(deadline=None)
+    @given(st.text(alphabet="ab,\"' []{}()s", max_size=12))
+    def test_reading_never_crashes(self, text):
+        """Any text is a label set, blank, or a LabelError that is not empty."""
+        try:
+            labels = parse_labels(text)
+        except LabelError as error:
+            assert str(error)  # noqa: PT017 - both ends are right, which one depends on the text
+        else:
+            assert labels is None or all(label == label.strip() != "" for label in labels)
+
+    @settings(deadline=None, max_examples=300)
+    @given(
+        st.lists(
+            st.sampled_from(
+                [
+                    *"{}[]()'\"\\,: 1a-#\0\n",
+                    "{{",
+                    "}}",
+                    "set(",
+                    "name",
+                    "1e999",
+                    "None",
+                    "b'",
+                    "...",
+                ]
+            ),
+            max_size=9,
+        ),
+        st.sampled_from(["", "{}", "[]", "()", ("set(", ")"), ("{{", "}}"), ("{[", "]}")]),
+    )
+    def test_reading_nestings_never_crashes(self, pieces, around):
+        """Brackets, quotes and numbers in any nesting are labels, blank, or a LabelError."""
+        first, last = around or ("", "")
+        try:
+            labels = parse_labels(f"{first}{''.join(pieces)}{last}")
+        except LabelError as error:
+            assert str(error)  # noqa: PT017 - both ends are right, which one depends on the text
+        else:
+            assert labels is None or isinstance(labels, frozenset)
+
+    @pytest.mark.parametrize("text", ["[" * 9999 + "]" * 9999, "{" * 999 + "}" * 999, "[-" * 999])
+    def test_deep_nestings(self, text):
+        """A cell of thousands of brackets is read, or refused in a sentence."""
+        try:
+            assert parse_labels(text)
+        except LabelError as error:
+            assert len(str(error)) < 300  # noqa: PT017 - as above
+
+    @pytest.mark.parametrize(
+        ("text", "sep"),
+        [
+            ('"a",' + "bbbbb," * 80_000, ","),
+            ('"a",' * 80_000, ","),
+            ('"a"' + " ," * 80_000, ","),
+            ("| " * 80_000 + "a" + " |" * 80_000, " | "),
+        ],
+    )
+    def test_long_cells_take_linear_time(self, text, sep):
+        """A cell of half a million characters is read at once; each label once moved the rest."""
+        start = time.process_time()
+        assert parse_labels(text, sep=sep) <= {"a", "bbbbb"}
+        assert time.process_time() - start < 2
+
+    def test_exhaustively_small(self):
+        """All sets of one or two labels of up to three of these signs come back."""
+        words = ["".join(w) for n in (1, 2, 3) for w in itertools.product('a,"[', repeat=n)]
+        for pair in itertools.combinations_with_replacement(words, 2):
+            assert parse_labels(format_labels(set(pair))) == frozenset(pair)

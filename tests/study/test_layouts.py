@@ -1,0 +1,538 @@
+"""Tables of every layout become three long columns, or are refused in words."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from setagree.errors import DataError, LabelError, OptionError
+from setagree.study import layouts
+from setagree.study.labels import is_missing
+
+
+def refusal(function, *arguments, error=DataError):
+    """Return the sentence with which a layout is refused."""
+    with pytest.raises(error) as caught:
+        function(*arguments)
+    assert type(caught.value) is error
+    return str(caught.value)
+
+
+def rows(long):
+    """Return (unit, rater, answer) of each row, None where the answer is missing."""
+    zipped = zip(*(column.tolist() for column in long), strict=True)
+    return [(unit, rater, None if is_missing(one) else one) for unit, rater, one in zipped]
+
+
+def wide(data, unit=None, raters=None):
+    """Return the rows of a wide table."""
+    return rows(layouts.from_wide(pd.DataFrame(data), unit, raters))
+
+
+def wide_refusal(data, unit=None, raters=None, error=DataError):
+    """Return the sentence with which a wide table is refused."""
+    return refusal(layouts.from_wide, pd.DataFrame(data), unit, raters, error=error)
+
+
+class TestColumns:
+    """Columns by name."""
+
+    FRAME = pd.DataFrame([[1, 2, 3, 4]], columns=["doc", 0, "tags", "tags"])
+
+    def test_found(self):
+        """A column is found by its name, text or not."""
+        assert layouts.pick_column(self.FRAME, "doc").tolist() == [1]
+        assert layouts.pick_column(self.FRAME, 0).tolist() == [2]
+
+    def test_absent(self):
+        """An absent one is refused with the columns there are and the nearest spelling."""
+        assert refusal(layouts.pick_column, self.FRAME, "dco") == (
+            "there is no column 'dco'; the columns are 'doc', 0, 'tags', 'tags'. Did you mean "
+            "'doc'?"
+        )
+        assert "there is no column '0'" in refusal(layouts.pick_column, self.FRAME, "0")
+        assert "Did you mean 0?" in refusal(layouts.pick_column, self.FRAME, "0")
+
+    def test_twice(self):
+        """Two columns of one name are not chosen from."""
+        assert refusal(layouts.pick_column, self.FRAME, "tags") == (
+            "2 columns are called 'tags'; rename all but one."
+        )
+
+    def test_no_columns(self):
+        """A table without columns is called that."""
+        assert refusal(layouts.pick_column, pd.DataFrame(), "doc") == (
+            "there is no column 'doc'; the table has no columns."
+        )
+
+    def test_long(self):
+        """A long table gives its three columns and leaves the others."""
+        frame = pd.DataFrame({"d": [1, 2], "w": ["x", "y"], "t": ["a", "b"], "more": [0, 0]})
+        assert rows(layouts.from_long(frame, "d", "w", "t")) == [(1, "x", "a"), (2, "y", "b")]
+
+    @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.eye(2)])
+    def test_no_table(self, data):
+        """What is no DataFrame is refused by its type."""
+        known = "(pandas, Polars, Arrow, DuckDB, ...)"
+        words = f"a {type(data).__name__} is no table; pass a DataFrame {known}."
+        assert refusal(layouts.from_long, data, "unit", "rater", "labels") == words
+        assert refusal(layouts.from_wide, data, None, None) == words
+
+
+class TestWide:
+    """One row a unit, one column a rater."""
+
+    TABLE = pd.DataFrame({"doc": ["u1", "u2"], "ann": ["a", "b"], "bob": ["c", None]})
+
+    def test_index_is_the_unit(self):
+        """Without unit= the index names the units, and every column is a rater."""
+        assert wide(self.TABLE.set_index("doc")) == [
+            ("u1", "ann", "a"),
+            ("u2", "ann", "b"),
+            ("u1", "bob", "c"),
+            ("u2", "bob", None),
+        ]
+
+    def test_unit_column(self):
+        """A named unit column is no rater."""
+        assert wide(self.TABLE, "doc") == wide(self.TABLE.set_index("doc"))
+
+    def test_named_raters(self):
+        """Only the columns named are raters, in that order."""
+        assert wide(self.TABLE, "doc", ["bob"]) == [("u1", "bob", "c"), ("u2", "bob", None)]
+
+    def test_numbered_columns_and_tuples(self):
+        """Columns may be numbers or tuples; an index of tuples names units by tuples."""
+        assert wide([["a", "b"]]) == [(0, 0, "a"), (0, 1, "b")]
+        index = pd.MultiIndex.from_tuples([("d1", 1), ("d1", 2)])
+        assert wide(pd.DataFrame({"ann": ["a", "b"]}, index=index)) == [
+            (("d1", 1), "ann", "a"),
+            (("d1", 2), "ann", "b"),
+        ]
+
+    def test_numbers_stay_numbers(self):
+        """Numeric columns stay one numeric column, whatever their dtypes."""
+        frame = pd.DataFrame({"ann": [1, 2], "bob": [1.5, np.nan]})
+        assert layouts.from_wide(frame, None, None).answer.dtype == float
+
+    def test_cells_of_any_type(self):
+        """Lists, arrays and sets stay the cells they are."""
+        cells = [["a"], np.array(["a", "b"])], [("b", "a"), frozenset()]
+        frame = pd.DataFrame({"ann": cells[0], "bob": cells[1]})
+        answers = layouts.from_wide(frame, None, None).answer.tolist()
+        assert all(one is other for one, other in zip(answers, cells[0] + cells[1], strict=True))
+
+    def test_empty_tables(self):
+        """A table without rows or without raters has no answers."""
+        assert wide_refusal({"ann": []}) == "a wide table of 0 rows and 1 rater has no answers."
+        assert wide_refusal(pd.DataFrame(index=[1, 2])) == (
+            "a wide table of 2 rows and 0 raters has no answers."
+        )
+
+    def test_absent_columns(self):
+        """Unit and raters that are not there are named."""
+        assert "no column 'docs'" in wide_refusal(self.TABLE, "docs")
+        assert "no column 'bo'" in wide_refusal(self.TABLE, "doc", ["ann", "bo"])
+
+    def test_raters_as_one_text(self):
+        """raters="ab" is not the two columns a and b."""
+        sentence = wide_refusal({"a": ["x"], "b": ["y"]}, None, "ab", error=OptionError)
+        assert sentence == "raters='ab' must be a list of columns, not one text."
+
+    @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT])
+    def test_without_a_name(self, missing):
+        """A unit or rater without a name is counted in rows and columns of the table itself."""
+        frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
+        assert wide_refusal(frame) == (
+            "1 row of a unit without a name (first: number 1); name it or drop it."
+        )
+        assert wide_refusal(pd.DataFrame([["a", "b"]], columns=["ann", missing])) == (
+            "1 column of a rater without a name (first: number 1); name it or drop it."
+        )
+
+    @pytest.mark.parametrize(
+        "stray",
+        [
+            ["u1", "u2", "u3", "u4"],
+            [101, 102, 103, 104],
+            [101.0, 102.0, np.nan, 104.0, 105.0],
+            ["Good, really", "Bad; so bad", "Meh", "Hm"],
+            list(pd.date_range("2020-01-01", periods=4)),
+        ],
+        ids=["text", "numbers", "numbers with a gap", "free text", "dates"],
+    )
+    def test_stray_column(self, stray):
+        """A column of identifiers or free text is refused, with the others listed."""
+        table = {"ann": ["a", "b"], "bob": ["b, a", "b"], "id": stray}
+        columns = {name: (cells * 3)[: len(stray)] for name, cells in table.items()}
+        n_cells = sum(not pd.isna(cell) for cell in stray)
+        assert wide_refusal(columns) == (
+            "column 'id' looks like unit identifiers or free text, not like the answers of a rater "
+            f"({n_cells} of its {n_cells} cells are different, and most stand in no other column); "
+            "say unit='id', or list the raters: raters=['ann', 'bob']."
+        )
+        named = wide(columns, None, ["ann", "bob"])
+        assert {rater for _, rater, _ in named} == {"ann", "bob"}
+
+    def test_numbered_rows_among_ratings(self):
+        """Row numbers are refused though the first few of them stand among the ratings too."""
+        ratings = {"ann": [1, 2, 3, 4, 5, 4] * 2, "bob": [1, 2, 3, 3, 5, 5] * 2}
+        assert "column 'row' looks" in wide_refusal({"row": range(1, 13), **ratings})
+
+    def test_nearly_all_different(self):
+        """Free text in which a tenth repeats is still free text."""
+        texts = [f"text {k}" for k in range(9)] + ["text 0"]
+        assert "(9 of its 10 cells are different" in wide_refusal(
+            {"tweet": texts, "ann": ["a", "b"] * 5, "bob": ["b", "b"] * 5}
+        )
+
+    @pytest.mark.parametrize("name", ["comment", "Date", " notes ", "batch"])
+    def test_columns_that_do_not_sound_like_raters(self, name):
+        """A column called so is refused whatever it holds, with the others as raters to name."""
+        table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
+        assert wide_refusal(table) == (
+            f"column {name!r} does not sound like a rater; if it is none, list the raters: "
+            "raters=['ann', 'bob']."
+        )
+        assert len(wide(table, None, ["ann", name])) == 4
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            {"ann": ["a", "b", "c", "d"], "bob": ["a", "b", "e", "f"]},
+            {"ann": ["a", "b", "c", "d"], "bob": ["d, c", "b, a", "a, c", "b, d"]},
+            {"ann": [["a"], ["b"], ["c"], ["d"]], "bob": [["a"], ["b"], ["c"], {"d"}]},
+            {"ann": [1, 2, 3, 4], "bob": [2, 3, 4, 5]},
+            {"ann": [0.1, 0.2, 0.3, 0.4], "bob": [0.15, 0.25, 0.35, 0.45]},
+            {"ann": ["a", "b", "c"], "bob": ["x", "y", "z"]},
+            {"ann": ["a", "b", "c", "d"]},
+            {"ann": ["a", "b", "c", "d"], "bob": [None, None, None, None]},
+            {"ann": [{"a": k} for k in range(4)], "bob": ["a", "b", "c", "d"]},
+        ],
+        ids=["half", "sets", "lists", "scale", "continuous", "short", "alone", "silent", "dicts"],
+    )
+    def test_raters_who_seldom_repeat(self, columns):
+        """Answers that are all different are answers where half of them stand elsewhere too.
+
+        So they are on a continuous scale, in a table of three rows, and where no other rater
+        answered; what is no answer at all is refused later, with its unit and rater.
+        """
+        assert len(wide(columns)) == sum(map(len, columns.values()))
+
+
+class TestTriples:
+    """(rater, unit, answer), as NLTK orders them."""
+
+    def test_rater_comes_first(self):
+        """The first is the rater, the second the unit."""
+        assert rows(layouts.from_triples([("ann", 1, "a"), ["bob", 2, {"a"}]])) == [
+            (1, "ann", "a"),
+            (2, "bob", {"a"}),
+        ]
+
+    def test_any_iterable(self):
+        """A generator of triples will do."""
+        assert rows(layouts.from_triples((r, 1, "a") for r in "xy")) == [
+            (1, "x", "a"),
+            (1, "y", "a"),
+        ]
+
+    @pytest.mark.parametrize("odd", [("ann", 1), ("ann", 1, "a", "b"), "abc", {"a", "b", "c"}, 5])
+    def test_no_triple(self, odd):
+        """What is no triple is refused with its place."""
+        sentence = refusal(layouts.from_triples, [("ann", 1, "a"), odd])
+        assert sentence == f"triple 1 is {odd!r}; write (rater, unit, labels)."
+
+    def test_no_list(self):
+        """What cannot be gone through is refused by its type."""
+        assert refusal(layouts.from_triples, 5) == (
+            "an int is no list of (rater, unit, labels) triples."
+        )
+
+
+class TestContingency:
+    """Two raters' table of counts."""
+
+    def pairs(self, table, raters=("x", "y")):
+        """Return how many units got each pair of answers."""
+        long = layouts.from_contingency(table, raters)
+        frame = pd.DataFrame({"unit": long.unit, "rater": long.rater, "answer": long.answer})
+        assert frame.groupby("unit")["rater"].apply(list).map(lambda two: two == ["x", "y"]).all()
+        first, second = (frame.answer[frame.rater == rater].tolist() for rater in ("x", "y"))
+        return pd.Series(list(zip(first, second, strict=True))).value_counts().to_dict()
+
+    def test_rows_are_the_first_rater(self):
+        """Row k, column l counts the units that the first rater gave k and the second l."""
+        table = pd.DataFrame([[3, 1], [0, 2]], index=["a", "b"], columns=["a", "b"])
+        assert self.pairs(table) == {("a", "a"): 3, ("a", "b"): 1, ("b", "b"): 2}
+
+    def test_axes_need_not_match(self):
+        """What crosstab leaves out is not needed: axes may differ in length and in order."""
+        table = pd.DataFrame([[1, 3, 2]], index=["a"], columns=["c", "a", "b"])
+        assert self.pairs(table) == {("a", "a"): 3, ("a", "b"): 2, ("a", "c"): 1}
+
+    def test_floats_and_flags(self):
+        """Whole counts may be floats or flags."""
+        table = pd.DataFrame([[1.0, 0.0]], index=["a"], columns=["a", "b"])
+        assert self.pairs(table) == self.pairs(table.astype(bool)) == {("a", "a"): 1}
+
+    @pytest.mark.parametrize("count", [-1, 0.5, np.nan, np.inf])
+    def test_no_counts(self, count):
+        """A count that is none is refused with its place."""
+        table = pd.DataFrame([[1, 2], [count, 3]], index=["a", "b"], columns=["c", "d"])
+        assert refusal(layouts.from_contingency, table, ("x", "y")) == (
+            "a contingency table holds whole counts of zero or more; row 'b', column 'c' has "
+            f"{float(count)}."
+        )
+
+    def test_text(self):
+        """Text among the counts is refused."""
+        table = pd.DataFrame([["a", 2]], index=["a"], columns=["c", "d"])
+        assert refusal(layouts.from_contingency, table, ("x", "y")) == (
+            "a contingency table holds counts and labels on both axes."
+        )
+
+    @pytest.mark.parametrize(
+        ("table", "count"),
+        [
+            (pd.DataFrame(), "0"),
+            (pd.DataFrame([[0, 0]], index=["a"], columns=["a", "b"]), "0"),
+            (pd.DataFrame([[10**12]], index=["a"], columns=["a"]), "1,000,000,000,000"),
+        ],
+        ids=["no cells", "zeros", "too many"],
+    )
+    def test_size(self, table, count):
+        """A table of no unit, or of more than can be written out, is refused with the number."""
+        assert refusal(layouts.from_contingency, table, ("x", "y")) == (
+            f"the contingency table counts {count} units; 1 to 100,000,000 can be written as "
+            "annotations."
+        )
+
+    def test_not_labelled(self):
+        """An array has no labels to align by."""
+        sentence = refusal(layouts.from_contingency, np.eye(2), ("x", "y"))
+        assert sentence == (
+            "a contingency table needs its labels: pass a DataFrame with both axes."
+        )
+
+    def test_axis_without_a_name(self):
+        """A row or column that has no name would lose its units; it is refused."""
+        table = pd.DataFrame([[1, 2]], index=["a"], columns=["a", None])
+        assert refusal(layouts.from_contingency, table, ("x", "y")) == (
+            "1 column of the contingency table without a name (first: number 1); name it or drop "
+            "it."
+        )
+        assert "1 row of the contingency table without a name" in refusal(
+            layouts.from_contingency, table.T, ("x", "y")
+        )
+
+    @pytest.mark.parametrize("name", ["All", "Total", "sum"])
+    def test_margins(self, name):
+        """Sums, as crosstab(margins=True) appends them, are no answers."""
+        first, second = pd.Series(list("abab")), pd.Series(list("abba"))
+        table = pd.crosstab(first, second, margins=True, margins_name=name)
+        sentence = refusal(layouts.from_contingency, table, ("x", "y"))
+        assert sentence == (
+            f"the last row of the contingency table, {name!r}, is the sum of the others; drop the "
+            "margins."
+        )
+        columns_only = table.iloc[:-1]
+        assert "the last column" in refusal(layouts.from_contingency, columns_only, ("x", "y"))
+
+    def test_no_margins(self):
+        """An answer called All that is no sum is an answer."""
+        table = pd.DataFrame([[1, 1], [1, 1]], index=["a", "All"], columns=["a", "b"])
+        with pytest.raises(DataError):
+            layouts.from_contingency(table, ("x", "y"))  # here it is the sum
+        table.loc["All", "b"] = 5
+        assert self.pairs(table)["All", "b"] == 5
+
+    @pytest.mark.parametrize("raters", [("x",), ("x", "y", "z"), "xy", ("x", "x")])
+    def test_two_raters(self, raters):
+        """The names are those of two raters."""
+        table = pd.DataFrame([[1]], index=["a"], columns=["a"])
+        sentence = refusal(layouts.from_contingency, table, raters, error=OptionError)
+        assert sentence == f"raters={raters!r} must name two raters."
+
+
+class TestCube:
+    """Flags of shape (raters, units, labels)."""
+
+    CUBE = np.array([[[1, 0], [0, 0], [1, 1]], [[1, 1], [0, 1], [0, 0]]])
+
+    def read(self, cube=CUBE, labels=("a", "b"), units=None, raters=None, mask=None):
+        """Return the rows of a cube."""
+        return rows(layouts.from_cube(cube, labels, units, raters, mask))
+
+    def refused(self, *arguments, error=DataError, **options):
+        """Return the sentence with which a cube is refused."""
+        with pytest.raises(error) as caught:
+            self.read(*arguments, **options)
+        return str(caught.value)
+
+    def test_axes(self):
+        """First raters, then units, then labels; a row without a flag is the empty set."""
+        assert self.read(units=[10, 20, 30], raters="xy") == [
+            (10, "x", {"a"}),
+            (20, "x", frozenset()),
+            (30, "x", {"a", "b"}),
+            (10, "y", {"a", "b"}),
+            (20, "y", {"b"}),
+            (30, "y", frozenset()),
+        ]
+
+    def test_defaults(self):
+        """Without names units, raters and labels are numbered."""
+        assert self.read(self.CUBE[:, :1], labels=None) == [(0, 0, {0}), (0, 1, {0, 1})]
+
+    @pytest.mark.parametrize("dtype", [bool, int, float, object, "U1"])
+    def test_flags_of_any_type(self, dtype):
+        """1 and 0 are flags in every dtype."""
+        assert self.read(self.CUBE.astype(int).astype(dtype)) == self.read()
+        assert self.read(self.CUBE.tolist()) == self.read()
+
+    def test_mask(self):
+        """A true mask entry is no annotation, which is not the empty set."""
+        read = self.read(mask=[[0, 1, 0], [0, 0, 1]])
+        assert [answer for *_, answer in read] == [
+            {"a"},
+            None,
+            {"a", "b"},
+            {"a", "b"},
+            {"b"},
+            None,
+        ]
+
+    def test_no_labels(self):
+        """Flags for no label at all are empty sets."""
+        assert self.read(np.zeros((2, 1, 0)), labels=None) == [
+            (0, 0, frozenset()),
+            (0, 1, frozenset()),
+        ]
+
+    def test_many_labels(self):
+        """More labels than bits in a byte keep their names."""
+        flags = np.eye(19, dtype=bool)[None]
+        names = [f"n{k}" for k in range(19)]
+        assert [answer for *_, answer in self.read(flags, names)] == [{name} for name in names]
+
+    @pytest.mark.parametrize(
+        ("entry", "shown"), [(0.5, "0.5"), (np.nan, "nan"), (2, "2.0"), (-1, "-1.0")]
+    )
+    def test_other_entries(self, entry, shown):
+        """An entry that is no flag is refused with its place and the number of such entries."""
+        cube = self.CUBE.astype(float)
+        cube[1, 2, 0] = entry
+        assert self.refused(cube) == (
+            f"indicators: 1 entry neither 0 nor 1 (first: {shown} at (1, 2, 0)); pass mask= for "
+            "missing annotations."
+        )
+        cube[1, 2, 1] = entry
+        assert "indicators: 2 entries neither" in self.refused(cube)
+
+    @pytest.mark.parametrize("cube", [[[["a"]]], [[[1, 0], [1]]], [[[None]], [[{}]]]], ids=repr)
+    def test_no_flags(self, cube):
+        """Text, ragged lists and the like are refused."""
+        assert self.refused(cube, labels=None).startswith(
+            "indicators must be flags, True and False or 1 and 0 ("
+        )
+
+    @pytest.mark.parametrize("shape", [(2,), (2, 2), (1, 2, 2, 2)])
+    def test_other_shapes(self, shape):
+        """Flags have three axes."""
+        assert self.refused(np.zeros(shape)) == (
+            f"indicators of shape {shape}; they are (raters, units, labels)."
+        )
+
+    def test_lengths_that_do_not_fit(self):
+        """Names and mask that do not fit are shown beside the shape."""
+        assert self.refused(labels=["a"], mask=[[0, 0]]) == (
+            "flags of shape (2, 3, 2) (raters, units, labels) do not fit mask (1, 2), 2 raters, "
+            "3 units, 1 labels."
+        )
+        assert "2 units" in self.refused(units=[1, 2])
+        assert "3 raters" in self.refused(raters=[1, 2, 3])
+        assert "mask (3, 2)" in self.refused(mask=np.zeros((3, 2)))
+
+    @pytest.mark.parametrize("entry", [np.nan, 2])
+    def test_mask_that_is_none(self, entry):
+        """A mask is flags too: nan in it is not taken for True."""
+        assert self.refused(mask=[[0, entry, 0], [0, 0, 0]]).startswith(
+            "mask: 1 entry neither 0 nor 1 (first:"
+        )
+
+    def test_masked_array(self):
+        """NumPy would forget the mask of a masked array without a word; it is refused."""
+        masked = np.ma.masked_array(self.CUBE, self.CUBE == 0)
+        assert self.refused(masked) == (
+            "indicators: a masked array; pass plain flags, and what is missing as mask=."
+        )
+
+    @pytest.mark.parametrize(
+        "labels", [["a", "a"], ["a", " a"], ["a", ""], ["\u00e9", "e\u0301"], [True, False]]
+    )
+    def test_labels_that_are_the_same(self, labels):
+        """Two names for one label, or none, would lose flags; they are refused."""
+        assert self.refused(labels=labels) == (
+            f"2 labels need as many different names; these are {labels[0]!r}, {labels[1]!r}."
+        )
+
+    def test_labels_as_one_text(self):
+        """labels="ab" is not the two labels a and b."""
+        sentence = self.refused(labels="ab", error=OptionError)
+        assert sentence == "labels='ab' must be a list of labels, not one text."
+
+    def test_labels_that_are_none(self):
+        """A label is text or a whole number, here as in every cell."""
+        assert "1.5 is a float" in self.refused(labels=["a", 1.5], error=LabelError)
+        assert "is missing" in self.refused(labels=["a", None], error=LabelError)
+
+    def test_input_is_not_changed(self):
+        """Cube, names and mask are the same afterwards."""
+        cube, mask = self.CUBE.copy(), np.array([[0, 1, 0], [0, 0, 1]])
+        names = ["a", "b"]
+        before = copy.deepcopy((cube, mask, names))
+        self.read(cube, names, mask=mask)
+        assert (cube == before[0]).all()
+        assert (mask == before[1]).all()
+        assert names == before[2]
+
+
+class TestFlagFrame:
+    """One row an annotation, indexed by unit and rater."""
+
+    def frame(self, names=("unit", "rater"), columns=("a", "b")):
+        """Return flags of two units and two raters."""
+        index = pd.MultiIndex.from_tuples([(1, "x"), (1, "y"), (2, "x")], names=names)
+        return pd.DataFrame([[1, 0], [0, 0], [1, 1]], index=index, columns=columns)
+
+    ROWS = ((1, "x", {"a"}), (1, "y", frozenset()), (2, "x", {"a", "b"}))
+
+    def test_rows(self):
+        """A row is an annotation; without a flag it is the empty set."""
+        assert tuple(rows(layouts.from_flag_frame(self.frame()))) == self.ROWS
+        assert tuple(rows(layouts.from_flag_frame(self.frame().astype(bool)))) == self.ROWS
+
+    def test_levels_by_name(self):
+        """Levels called rater and unit are read by name; others by place, unit first."""
+        swapped = self.frame().swaplevel()
+        assert tuple(rows(layouts.from_flag_frame(swapped))) == self.ROWS
+        assert tuple(rows(layouts.from_flag_frame(self.frame((None, None))))) == self.ROWS
+        assert tuple(rows(layouts.from_flag_frame(self.frame(("doc", "who"))))) == self.ROWS
+
+    def test_another_index(self):
+        """An index of one level does not say who annotated what."""
+        sentence = refusal(layouts.from_flag_frame, self.frame().reset_index())
+        assert sentence == "a frame of flags needs an index of two levels: unit, rater."
+
+    def test_labels_that_are_the_same(self):
+        """Two columns for one label are refused."""
+        sentence = refusal(layouts.from_flag_frame, self.frame(columns=["a", "a "]))
+        assert sentence == "2 labels need as many different names; these are 'a', 'a '."
+
+    def test_missing_flags(self):
+        """A flag that is missing is refused."""
+        frame = self.frame().astype(float)
+        frame.iloc[1, 0] = np.nan
+        assert "(first: nan at (1, 0))" in refusal(layouts.from_flag_frame, frame)
