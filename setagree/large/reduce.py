@@ -115,7 +115,7 @@ def tally(
 
     Notes
     -----
-    `setagree.large` tells how it is done, what is exact and what it costs.
+    ``examples/guide/bigger-data.md`` tells how it is done, what is exact and what it costs.
 
     Examples
     --------
