@@ -73,6 +73,10 @@ class Weights(ABC):
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B)."""
 
+    @abstractmethod
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (d_kl / d_max)² for x of shape (K,)."""
+
     @cached_property
     def distance_total(self) -> float:
         """The sum of all K x K distances."""
@@ -124,6 +128,16 @@ class BlockWeights(Weights):
         out = np.zeros(x.shape)
         codes = np.arange(self.n_values)
         add_symmetric_blocks(self, codes, codes[:0], x, out)
+        return out
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (d_kl / d_max)² for x of shape (K,)."""
+        used = np.flatnonzero(x)
+        out = 0.0
+        for i, rows in enumerate(chunks(used)):
+            for j, columns in enumerate(chunks(used[i * BLOCK :])):
+                part = (self.block(rows, columns) / self.max_distance) ** 2
+                out += (2 if j else 1) * float(x[rows] @ part @ x[columns])
         return out
 
     @cached_property

@@ -27,6 +27,10 @@ class NominalWeights(Weights):
         """Return D @ x = sum(x) - x."""
         return np.asarray(x.sum(axis=0) - x)
 
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l over different values."""
+        return float(x @ self.distance_dot(x))
+
 
 class SquaredWeights(Weights):
     """d = (p_k - p_l)² of one position a value."""
@@ -51,6 +55,12 @@ class SquaredWeights(Weights):
         p = _around_mean(self.positions, x)
         total, first, second = x.sum(axis=0), (p * x).sum(axis=0), (p * p * x).sum(axis=0)
         return np.asarray(p * p * total - 2 * p * first + second)
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (p_k - p_l)^4 / d_max², from the moments around the mean."""
+        p = _around_mean(self.positions, x) / np.sqrt(self.max_distance)
+        m = [float(x @ p**power) for power in range(5)]
+        return 2 * (m[0] * m[4] - 4 * m[1] * m[3] + 3 * m[2] ** 2)
 
 
 class AbsoluteWeights(Weights):
@@ -77,6 +87,11 @@ class AbsoluteWeights(Weights):
         out = np.empty(x.shape)
         out[order] = p * (2 * below - below[-1]) - (2 * below_p - below_p[-1])
         return out
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (p_k - p_l)² / d_max², from the moments around the mean."""
+        p = _around_mean(self.positions, x) / self.max_distance
+        return float(2 * (x.sum() * (x @ p**2) - (x @ p) ** 2))
 
 
 def _around_mean(positions: Floats, x: Floats) -> Floats:

@@ -54,6 +54,11 @@ class DenseWeights(Weights):
         """Return D @ x for x of shape (K,) or (K, B)."""
         return np.asarray(self.distances @ x)
 
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (d_kl / d_max)² for x of shape (K,)."""
+        rows = (row / self.max_distance for row in self.distances)
+        return float(sum(one * ((row * row) @ x) for one, row in zip(x, rows, strict=True)))
+
 
 class WeightedJaccardWeights(BlockWeights):
     """1 - weight(A ∩ B) / weight(A ∪ B), in blocks of sparse products."""

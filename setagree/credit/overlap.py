@@ -81,6 +81,15 @@ class OverlapWeights(BlockWeights):
         add_symmetric_blocks(self, large, small, x, out)
         return out
 
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (d_kl / d_max)²: squared, an overlap distance is one again."""
+        function, d_max = self.distance.function, self.max_distance
+        squared = OverlapDistance(
+            lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
+        )
+        other = OverlapWeights(self.values, self.geometry, squared, checked=True)
+        return float(x @ other.distance_dot(x))
+
     @cached_property
     def _split(self) -> tuple[Codes, Codes]:
         """The codes of the sets that go by subsets, and of those that go by blocks."""

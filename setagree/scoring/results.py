@@ -6,14 +6,17 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Estimate, standard_error
+from setagree.coefficients.models import Urn
+from setagree.coefficients.score_interval import score_ends
 from setagree.credit.base import Weights
-from setagree.errors import DataError, a_type, counted, did_you_mean
+from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean
 from setagree.scoring.definition import Coefficient
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
@@ -180,28 +183,59 @@ class Agreement:
             return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
         return "All units disagree alike"
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the two-sided t interval; the upper end is cut at 1, the lower is not.
+    def interval(
+        self, level: float = 0.95, *, method: Literal["t", "score"] = "t"
+    ) -> tuple[float, float]:
+        """Return the two-sided t interval, or the score interval of small studies.
 
-        Without a standard error above 0 there is none (nan), and `interval_reason` says why.
+        The upper end of t is cut at 1, the lower is not. The score interval (of Krippendorff's
+        alpha, Fleiss' kappa, Scott's pi) holds its level where t does not: few units, high
+        agreement, rare labels, no disagreement at all. Its low end never lies above that of t.
+
+        Without a standard error above 0 there is no t interval (nan), and `interval_reason` says
+        why.
 
         Parameters
         ----------
         level : float
             The confidence level, strictly between 0 and 1.
+        method : {"t", "score"}
+            Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²).
 
         Raises
         ------
         OptionError
-            The level is not between 0 and 1.
+            The level is not between 0 and 1; the method is unknown, or not known to hold for the
+            coefficient.
         """
         check_level(level)
+        if method == "score":
+            return self._score_interval(level)
+        if method != "t":
+            raise OptionError(
+                f"method={method!r} is unknown; use 't' or 'score'. Resampled intervals are those "
+                "of bootstrap(...).interval(method=) and of jackknife."
+            )
         if not self.standard_error > 0:
             return float("nan"), float("nan")
         from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
 
         half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
         return self.estimate - half, min(1.0, self.estimate + half)
+
+    def _score_interval(self, level: float) -> tuple[float, float]:
+        model = self.definition.model
+        if not isinstance(model, Urn) or model not in (Urn("ratings"), Urn("units")):
+            raise OptionError(
+                f"method='score' is not known to hold for {self.coefficient}; it is for "
+                "krippendorff_alpha, fleiss_kappa and scott_pi."
+            )
+        if self.reason is not None:
+            return float("nan"), float("nan")
+        low, high = score_ends(self.case, model, level)
+        if self.standard_error > 0:
+            low = min(low, self.interval(level)[0])
+        return max(low, min(self.estimate, -1.0)), high
 
     @property
     def p_value(self) -> float:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exports import test_json_tools as toy
 from cli_support import invoke, ok, refusal
+from exports import test_json_tools as toy
 
 import setagree as sa
 from setagree.cli import show as cli_show

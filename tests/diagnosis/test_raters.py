@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from diagnosis.test_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_generic
-from diagnosis.test_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
 
 import setagree as sa
 from setagree import checks as limits

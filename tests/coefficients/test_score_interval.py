@@ -1,0 +1,230 @@
+"""The score interval: its vectors, a plain reference, and that it holds where t does not."""
+
+import math
+
+import numpy as np
+import pytest
+import reference
+from scipy import stats
+from small_studies import annotations, random_rows, sets_of, text
+
+import setagree as sa
+from setagree.coefficients.models import Urn
+from setagree.coefficients.score_interval import moments, score_ends
+from setagree.credit.build import WeightBuilder
+from setagree.distances import distance_names, get_distance
+from setagree.errors import OptionError, UndefinedAgreementWarning
+
+T1 = (
+    "a,b a b / a,b a,b a,b / a a a / c c . / c a,c a,c / d d d / b d e / a,b a b / "
+    "a,b a,b,c a,b,c,i / a b,d a / a a e"
+)
+T2 = "a,b a / a,b a,b / a a / c c / c a,c / d d / b d / a,b a / a,b a,b,c / a a / a a"
+
+
+def study_of(rows):
+    """Return a study; labels of one answer stand with commas between them, a dot is missing."""
+    cells = [row.split() for row in rows.split("/")]
+    return sa.Annotations.from_triples(
+        (rater, unit, set(cell.split(",")))
+        for unit, row in enumerate(cells)
+        for rater, cell in enumerate(row)
+        if cell != "."
+    )
+
+
+def plain(rows, d, level=0.95, *, by_ratings=True):
+    """Return the ends without the minimum with t, from the ratings, by loops (no product code)."""
+    rated = [[x for x in row if x is not None] for row in rows]
+    rated = [row for row in rated if row]
+    pairable = [row for row in rated if len(row) > 1]
+    counted = pairable if by_ratings else rated
+    n, N = len(counted), sum(map(len, pairable))
+    rb = N / len(pairable)
+    shares = {}
+    for row in counted:
+        for x in row:
+            each = 1 / N if by_ratings else 1 / (len(row) * n)
+            shares[x] = shares.get(x, 0) + each
+    e = {x: sum(p * d(x, y) for y, p in shares.items()) for x in shares}
+    E = sum(p * e[x] for x, p in shares.items())
+    total = {id(row): sum(d(x, y) for x in row for y in row) for row in rated}
+    if by_ratings:
+        Do = sum(total[id(row)] / (len(row) - 1) for row in pairable) / N
+        De = E * N / (N - 1)
+        delta = [total[id(r)] / (len(r) - 1) / rb - Do * (len(r) - rb) / rb for r in pairable]
+        eta = [sum(e[x] for x in r) / rb - E * (len(r) - rb) / rb for r in pairable]
+    else:
+        mean = {id(r): total[id(r)] / (len(r) * (len(r) - 1)) for r in pairable}
+        Do, De = sum(mean.values()) / len(pairable), E
+        delta = [Do + n / len(pairable) * (mean.get(id(r), Do) - Do) for r in rated]
+        eta = [sum(e[x] for x in r) / len(r) for r in rated]
+    th = Do / De
+    M2 = sum(p * q * d(x, y) ** 2 for x, p in shares.items() for y, q in shares.items())
+    S2 = sum(p * e[x] ** 2 for x, p in shares.items())
+    m = rb * (rb - 1) / 2
+    s0 = (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * E**2) / (m * E)
+    s0 *= 1 if by_ratings else n / len(pairable)
+    seen = sum(delta) + s0 / 2
+    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
+    c = (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * S2 / E / 2) / seen
+    B = 3 - 4 * c / E + 4 * (sum(y * y for y in eta) / n - E**2) / E**2
+    t, z = stats.t.ppf((1 + level) / 2, n - 1), stats.norm.ppf((1 + level) / 2)
+    p = min(1, Do / s)
+    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
+    A, b = 1 - k * B, 2 * th + k * s / E
+    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
+    x = n * Do / s
+    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
+    b = 2 * low + k * s / E
+    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
+    return 1 - up, 1 - low
+
+
+class TestVectors:
+    """Figures of an independent plain program (10 digits), MASI unless said otherwise."""
+
+    @pytest.mark.parametrize(
+        ("level", "ends"),
+        [
+            (0.95, (0.0642031, 0.7191400461)),
+            (0.90, (0.1273285, 0.6740731)),
+            (0.99, (-0.0787189, 0.7986110)),
+        ],
+    )
+    def test_walkthrough(self, level, ends):
+        """T1; the low ends are those of t, which lie lower."""
+        alpha = sa.krippendorff_alpha(study_of(T1))
+        assert alpha.interval(level, method="score") == pytest.approx(ends, abs=6e-8)
+
+    def test_walkthrough_inside(self):
+        """T1, its own low end and what it is made of."""
+        alpha = sa.krippendorff_alpha(study_of(T1))
+        found = moments(alpha.case, Urn("ratings"))
+        assert found.s == pytest.approx(0.7435992016, abs=6e-11)
+        assert pytest.approx(-1.0019488083, abs=6e-11) == found.B
+        assert found.n * found.Do / found.s == pytest.approx(6.8057683195, abs=6e-11)
+        assert score_ends(alpha.case, Urn("ratings"), 0.95) == pytest.approx(
+            (0.1609905268, 0.7191400461), abs=6e-11
+        )
+
+    @pytest.mark.parametrize(
+        ("rows", "name", "distance", "ends"),
+        [
+            (T1, "krippendorff_alpha", "nominal", (0.0095073, 0.6884994998)),
+            (T1, "fleiss_kappa", "masi", (0.0646332, 0.722947)),
+            (T2, "krippendorff_alpha", "masi", (0.1648602, 0.8322471023)),
+        ],
+    )
+    def test_others(self, rows, name, distance, ends):
+        """T1 with nominal and Fleiss, T2."""
+        found = getattr(sa, name)(study_of(rows), distance=distance)
+        assert found.interval(method="score") == pytest.approx(ends, abs=6e-7)
+
+    def test_units_with_one_rating(self):
+        """Fleiss counts rated units: T1 with three units that one rater rated."""
+        kappa = sa.fleiss_kappa(study_of(T1 + " / a . . / . d . / e . ."))
+        assert kappa.estimate == pytest.approx(0.4202706594, abs=6e-11)
+        own = score_ends(kappa.case, Urn("units"), 0.95)
+        # The figures are cut after ten digits, not rounded.
+        assert own == pytest.approx((0.1505346279, 0.7126091434), abs=1.01e-10)
+
+    def test_full_agreement(self):
+        """Ten units, two raters, no disagreement: t has none, the score interval does."""
+        alpha = sa.krippendorff_alpha(study_of(" / ".join(f"{c} {c}" for c in "aaabbbcccd")))
+        assert math.isnan(alpha.interval()[0])
+        assert alpha.interval(method="score") == pytest.approx((0.6145377780, 1), abs=6e-11)
+
+
+@pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal", "hamming"])
+@pytest.mark.parametrize("by_ratings", [True, False])
+def test_against_loops(distance, by_ratings):
+    """On random studies with holes the ends are those of the loops above."""
+    rng = np.random.default_rng(7)
+    d, name = reference.SET_DISTANCES[distance], ("fleiss_kappa", "krippendorff_alpha")[by_ratings]
+    model = Urn("ratings" if by_ratings else "units")
+    for _ in range(30):
+        rows = random_rows(
+            rng, sets_of("abc"), units=int(rng.integers(3, 12)), raters=4, missing=0.3
+        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("setagree.scoring.scorer.warn", lambda *_: None)
+            found = getattr(sa, name)(annotations(rows), distance=distance)
+        if found.reason is None:
+            expected = plain(rows, lambda x, y: float(d(x, y)), by_ratings=by_ratings)
+            assert score_ends(found.case, model, 0.95) == pytest.approx(expected, abs=1e-12)
+
+
+class TestEdges:
+    """Where it is undefined, cut or refused."""
+
+    def test_undefined(self):
+        """One value, or one pairable unit: nan, as the estimate."""
+        for rows in ("a a / a a", "a b"):
+            with pytest.warns(UndefinedAgreementWarning):
+                alpha = sa.krippendorff_alpha(annotations(text(rows)))
+            assert all(map(math.isnan, alpha.interval(method="score")))
+
+    def test_never_above_t(self):
+        """The low end is the lower of the two; no end lies below -1 unless the estimate does."""
+        rng = np.random.default_rng(3)
+        for _ in range(40):
+            rows = random_rows(rng, sets_of("ab"), units=5, raters=2, missing=0)
+            alpha = sa.krippendorff_alpha(annotations(rows), distance="nominal")
+            low, high = alpha.interval(method="score")
+            if alpha.standard_error > 0 and alpha.interval()[0] > -1:
+                assert low <= alpha.interval()[0]
+            assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
+
+    @pytest.mark.parametrize("name", ["conger_kappa", "gwet_ac", "mv_alpha", "percent_agreement"])
+    def test_other_coefficients(self, name):
+        """It is refused where it is not known to hold."""
+        with pytest.raises(OptionError, match=r"not known to hold for .*; it is for krippendorff"):
+            getattr(sa, name)(study_of(T1)).interval(method="score")
+
+    def test_unknown_method(self):
+        """A resampled interval is another function's."""
+        with pytest.raises(OptionError, match=r"bootstrap\(\.\.\.\)\.interval\(method=\)"):
+            sa.krippendorff_alpha(study_of(T1)).interval(method="BCa")
+
+    def test_scale(self):
+        """The unit of a distance does not matter."""
+        rows = [[1, 2], [2, 2], [5, 3], [4, 4], [1, 1]]
+        study, far = (annotations([[by * x for x in row] for row in rows]) for by in (1, 10**9))
+        for name in ("interval", "linear", "ratio"):
+            one, other = (sa.krippendorff_alpha(s, distance=name) for s in (study, far))
+            expected = pytest.approx(one.interval(method="score"), rel=1e-9)
+            assert other.interval(method="score") == expected
+
+
+@pytest.mark.parametrize("distance", distance_names())
+def test_squares(distance):
+    """The sum of squared distances is that of the double loop, for every kind of weights."""
+    rng = np.random.default_rng(5)
+    found = get_distance(distance)
+    scale = hasattr(found, "position")
+    values = (1, 2, 5, 9) if scale else tuple(sets_of("abcd"))
+    weights = WeightBuilder(values, "number" if scale else "labels", np.ones(len(values))).build(
+        found
+    )
+    x = rng.random(len(values)) * (rng.random(len(values)) < 0.8)
+    k, l = np.divmod(np.arange(len(values) ** 2), len(values))
+    d = weights.distance_at(k, l) / weights.max_distance
+    assert weights.squares(x) == pytest.approx(float((x[k] * x[l]) @ d**2), rel=1e-12)
+
+
+def test_it_holds_where_t_does_not():
+    """Twenty units, two raters, alpha .9: of 600 studies at least 93 % cover, of t's far fewer."""
+    rng = np.random.default_rng(11)
+    truth, hits, by_t = 0.9, 0, 0
+    for _ in range(600):
+        first = rng.integers(4, size=20)
+        kept = rng.random(20) < truth
+        second = np.where(kept, first, rng.integers(4, size=20))
+        rows = [[int(a), int(b)] for a, b in zip(first, second, strict=True)]
+        alpha = sa.krippendorff_alpha(annotations(rows), distance="nominal")
+        low, high = alpha.interval(method="score")
+        hits += low <= truth <= high
+        by_t += alpha.interval()[0] <= truth <= alpha.interval()[1]
+    assert hits / 600 >= 0.93
+    assert by_t / 600 < 0.9
