@@ -54,8 +54,12 @@ class OverlapWeights(BlockWeights):
         self.geometry = geometry
         self.distance = distance
         self.sizes, self.size_codes = size_classes(geometry.sizes)
-        if not checked:
+        # What passed is remembered with the distance: small studies spend more time on this than on
+        # all else.
+        passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
+        if not checked and key not in passed:
             check_overlap_function(distance, self.sizes)
+            passed.add(key)
 
     @cached_property
     def max_distance(self) -> float:
