@@ -33,7 +33,7 @@ from setagree.errors import (
 from setagree.exports import FORMATS
 from setagree.exports.detection import detect, format_of_name, peek, recognised
 from setagree.exports.format import Request
-from setagree.exports.tools import folders
+from setagree.exports.tools import brat as folders
 from setagree.exports.tools import tables as csv_tools
 
 MINE = (*csv_tools.FORMATS, *folders.FORMATS)

@@ -18,7 +18,7 @@ from setagree.errors import DataError, FileError, OptionError
 from setagree.exports import FORMATS
 from setagree.exports.detection import detect, peek, recognised
 from setagree.exports.format import Request
-from setagree.exports.tools import folders
+from setagree.exports.tools import brat as folders
 from setagree.exports.tools import tables as csv_tools
 
 ALL = list({each.name: each for each in (*FORMATS, *csv_tools.FORMATS, *folders.FORMATS)}.values())

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from setagree.errors import DataError
 from setagree.exports.format import Answers, Format, Peek, Request
 from setagree.exports.sheets import Sheet, first_rows, flag_sets, usual_column
-from setagree.exports.tools import coding_tools as csv_tools_coding
-from setagree.exports.tools import crowd as csv_tools_crowd
+from setagree.exports.tools import dedoose as csv_tools_coding
+from setagree.exports.tools import mturk as csv_tools_crowd
 from setagree.exports.tools import qualtrics as csv_tools_qualtrics
-from setagree.exports.tools import surveys as csv_tools_surveys
+from setagree.exports.tools import redcap as csv_tools_surveys
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
 from setagree.files.columns import Columns, guess_columns
 from setagree.study.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from setagree.exports.format import Format
-from setagree.exports.tools import coding_tools as csv_tools_coding
-from setagree.exports.tools import crowd as csv_tools_crowd
+from setagree.exports.tools import dedoose as csv_tools_coding
+from setagree.exports.tools import mturk as csv_tools_crowd
 from setagree.exports.tools import plain as csv_tools_plain
 from setagree.exports.tools import qualtrics as csv_tools_qualtrics
-from setagree.exports.tools import surveys as csv_tools_surveys
+from setagree.exports.tools import redcap as csv_tools_surveys
 
 FORMATS: tuple[Format, ...] = (
     *csv_tools_crowd.FORMATS,
