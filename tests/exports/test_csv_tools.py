@@ -33,11 +33,6 @@ from setagree.errors import (
 from setagree.exports import FORMATS
 from setagree.exports.detection import detect, format_of_name, peek, recognised
 from setagree.exports.format import Request
-from setagree.exports.tools import brat as folders
-from setagree.exports.tools import tables as csv_tools
-
-MINE = (*csv_tools.FORMATS, *folders.FORMATS)
-ALL = {each.name: each for each in (*FORMATS, *MINE)}.values()
 
 SKIPPED = None
 LABELS = ["comedy", "drama", "noir", "sci-fi, hard"]
@@ -392,7 +387,7 @@ def save(tmp_path):
 
 def read(path, *, format="auto", **said):  # noqa: A002 - as in setagree.read
     """Return (unit, rater) -> labels of what a reader finds; None where it found no annotation."""
-    found = detect(path, list(ALL)) if format == "auto" else format_of_name(format, MINE)
+    found = detect(path, FORMATS) if format == "auto" else format_of_name(format, FORMATS)
     answers = found.read(path, Request(**said))
     lengths = {len(answers.units), len(answers.raters), len(answers.labels), len(answers.places)}
     assert len(lengths) == 1
@@ -447,15 +442,16 @@ def test_each_layout_is_one_format(name, save):
     """No other format takes a layout for its own."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
-    found = [each.name for each in recognised(peek(path), list(ALL))]
+    found = [each.name for each in recognised(peek(path), FORMATS)]
     assert found == (["plain_long", ROWS] if name == ROWS else [name])
 
 
 def test_every_format_is_tested():
     """A format without a writer here is refused, or a folder."""
     refused = {"nvivo_matrix", "nvivo_comparison"}
-    assert {each.name for each in csv_tools.FORMATS} == {*WRITERS} | refused
-    assert len({each.name for each in MINE}) == len(MINE)
+    tables = {each.name for each in FORMATS if each.shapes == {"table"}}
+    assert tables == {*WRITERS} | refused
+    assert len({each.name for each in FORMATS}) == len(FORMATS)
 
 
 LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip).filter(bool)
@@ -1097,7 +1093,7 @@ def test_qualtrics_codes_are_told_from_texts_without_a_column_that_says(save):
     """Where 'Finished' was not exported, the answers themselves tell."""
     for writer, name in [(qualtrics_values, "values"), (qualtrics_labels, "labels")]:
         path = save(writer(SIMPLE).replace("Finished", "Done"))
-        assert [f.name for f in recognised(peek(path), MINE)] == [f"qualtrics_{name}"]
+        assert [f.name for f in recognised(peek(path), FORMATS)] == [f"qualtrics_{name}"]
 
 
 def test_a_long_qualtrics_header_is_not_guessed_about(save):
@@ -1107,8 +1103,8 @@ def test_a_long_qualtrics_header_is_not_guessed_about(save):
         read(save(text))
     assert given_answers(save(text), format="qualtrics_labels", blank="missing") == labelled(SIMPLE)
     head = "".join(qualtrics_labels(SIMPLE).splitlines(keepends=True)[:3])
-    assert len(recognised(peek(save(head)), MINE)) == 3
-    assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), MINE) == []
+    assert len(recognised(peek(save(head)), FORMATS)) == 3
+    assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), FORMATS) == []
 
 
 # ---- Plain tables -------------------------------------------------------------------------------
@@ -1149,7 +1145,7 @@ def test_a_label_called_na_is_kept_by_the_roster(save):
 def test_values_are_no_label_sets(save):
     """A column of scores is not read as labels unless it is asked for."""
     path = save("unit,rater,score\nu1,kim,3\nu1,lee,4\n")
-    assert recognised(peek(path), list(ALL)) == []
+    assert recognised(peek(path), FORMATS) == []
     with pytest.raises(DataError, match="'score' holds one value each"):
         read(path, format="plain_long")
     assert read(path, format="plain_long", question="score")["u1", "kim"] == {"3"}
@@ -1189,7 +1185,7 @@ def test_one_row_a_label_twice(save):
 )
 def test_plain_layouts_are_told_apart(text, name, save):
     """One plain layout or none fits; a tool's table is none of them."""
-    found = [each.name for each in recognised(peek(save(text)), list(ALL))]
+    found = [each.name for each in recognised(peek(save(text)), FORMATS)]
     assert found == ([] if name is None else [name])
 
 
@@ -1199,7 +1195,7 @@ def test_plain_layouts_are_told_apart(text, name, save):
 def test_lines_are_those_of_the_file(save):
     """Places count the lines inside quoted cells, so that an editor finds them."""
     text = '_unit_id,_worker_id,g,g_gold,"ti\ntle"\n1,kim,"a\nb",,x\n1,lee,c,,"y\nz"\n1,max,d,,x\n'
-    answers = format_of_name("appen", MINE).read(save(text), Request())
+    answers = format_of_name("appen", FORMATS).read(save(text), Request())
     assert answers.places == ["line 3", "line 5", "line 7"]
     assert [text.split("\n")[line - 1][:3] for line in (3, 5, 7)] == ["1,k", "1,l", "1,m"]
 
@@ -1207,7 +1203,7 @@ def test_lines_are_those_of_the_file(save):
 def test_rows_are_counted_where_lines_would_be_wrong(save):
     """Blank lines, which a table does not show, or compressed bytes: rows are counted."""
     text = "unit,rater,labels\nu1,kim,a\n\nu1,lee,a\n"
-    plain = format_of_name("plain_long", MINE)
+    plain = format_of_name("plain_long", FORMATS)
     assert plain.read(save(text), Request()).places == ["row 1", "row 2"]
     assert plain.read(save(text.replace("\n\n", "\n")), Request()).places == ["line 2", "line 3"]
     assert plain.read(save(text.replace("\n\n", "\n").strip()), Request()).places[1] == "line 3"
@@ -1243,7 +1239,7 @@ def test_encodings(tmp_path):
     """The encoding that was named is used."""
     path = tmp_path / "x.csv"
     path.write_bytes("unit,rater,labels\nu1,kim,é\n".encode("latin-1"))
-    found = format_of_name("plain_long", MINE).read(path, Request(encoding="latin-1"))
+    found = format_of_name("plain_long", FORMATS).read(path, Request(encoding="latin-1"))
     assert found.labels == [{"é"}]
 
 
@@ -1252,7 +1248,7 @@ def test_many_rows_are_quick(save):
     n = 100_000
     rows = [f"h{k // 3},w{k % 3},{'a|b' if k % 2 else 'a'}" for k in range(n)]
     path = save("HITId,WorkerId,Answer.g\n" + "\n".join(rows) + "\n")
-    answers = format_of_name("mturk_pipe", MINE).read(path, Request())
+    answers = format_of_name("mturk_pipe", FORMATS).read(path, Request())
     assert len({id(labels) for labels in answers.labels}) == 2
     assert len(answers.labels) == n
 

@@ -1,22 +1,17 @@
-"""Label Studio, Prodigy and Argilla, as JSON."""
+"""Label Studio: JSON, JSON-MIN and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from setagree.errors import DataError, SetagreeWarning, counted, listing, warn
-from setagree.exports.format import Answers, Format, Peek, Request
-from setagree.exports.gathering import (
-    add,
-    blank_answer,
-    choose_question,
-    nothing,
-    refuse_useless,
-)
+from setagree.errors import DataError, FileError, listing, shorten
+from setagree.exports.format import Answers, Request
+from setagree.exports.gathering import add, blank_answer, choose_question, nothing, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
-from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
-from setagree.wording.label_sets import Label
+from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
+from setagree.exports.unclear import settle
+from setagree.wording.label_sets import Label, LabelSet
 
 _NOT_QUESTIONS = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"),
@@ -26,14 +21,10 @@ _NOT_QUESTIONS = {
 _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", "globalOffsets"}
 
 
-def _keys(peek: Peek) -> set[str]:
-    return set(peek.record) if isinstance(peek.record, dict) else set()
+# ---- JSON ----------------------------------------------------------------------------------------
 
 
-# ---- Label Studio, JSON ---------------------------------------------------------------------
-
-
-def read_label_studio(path: Path, request: Request) -> Answers:
+def read_tasks(path: Path, request: Request) -> Answers:
     """Return the choices of each annotation of each task; cancelled ones are skipped."""
     refuse_useless(request, path, "roster")
     annotations = [
@@ -111,14 +102,10 @@ def _refuse_other_types(annotations: list[Node], path: Path) -> None:
         )
 
 
-def _is_label_studio(peek: Peek) -> bool:
-    return {"id", "annotations", "data"} <= _keys(peek)
+# ---- JSON-MIN ------------------------------------------------------------------------------------
 
 
-# ---- Label Studio, JSON-MIN -----------------------------------------------------------------
-
-
-def read_label_studio_min(path: Path, request: Request) -> Answers:
+def read_min(path: Path, request: Request) -> Answers:
     """Return the answers of the flat layout, in which an unanswered question has no key."""
     refuse_useless(request, path, "roster")
     rows = [
@@ -190,197 +177,69 @@ def _min_labels(
     return frozenset([answer.label()])
 
 
-def _is_label_studio_min(peek: Peek) -> bool:
-    keys = _keys(peek)
-    return {"id", "annotation_id", "lead_time"} <= keys and "annotations" not in keys
+# ---- CSV -----------------------------------------------------------------------------------------
+
+_OF_LABEL_STUDIO = (
+    *("annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at"),
+    *("agreement", "comments"),
+)
 
 
-# ---- Prodigy --------------------------------------------------------------------------------
+def read_csv(path: Path, request: Request) -> Answers:
+    """Read a CSV export; a task that nobody annotated has a row without an annotator."""
+    sheet = Sheet.open(path, request)
+    sheet = sheet.keep(~(sheet.blank("annotation_id") & sheet.blank("annotator")))
+    name = _csv_question(sheet, request)
+    found = sheet.found(
+        sheet.ids("id"),
+        sheet.ids("annotator"),
+        sheet.parse(name, _cell_choices),
+        sheet.blank(name),
+    )
+    several = _columns_ask_more(sheet, name)
+    why = f"It was submitted without a choice{', or not shown' if several else ''}."
+    return settle(found, request, why=why, default=None if several else "empty")
 
 
-def read_prodigy(path: Path, request: Request) -> Answers:
-    """Return what was accepted in the choice interface; ignored examples are skipped."""
-    refuse_useless(request, path, "question", "roster")
-    answers = nothing()
-    lines = read_records(path, request.encoding, name="examples")
-    _doubt_tasks(lines, path)
-    for line in lines:
-        labels = _accepted(line, request)
-        add(answers, line.at("_input_hash").name(), _session(line), labels, line.place)
-    return answers
-
-
-def _doubt_tasks(lines: list[Node], path: Path) -> None:
-    """Say that an example was asked about in several ways, with other options or another label."""
-    tasks: dict[str, set[str]] = {}
-    for line in lines:
-        asked = line.members().get("_task_hash")
-        tasks.setdefault(repr(line.at("_input_hash").value), set()).add(repr(asked))
-    if n := sum(len(asked) > 1 for asked in tasks.values()):
-        warn(
-            f"{shown(path)}: {counted(n, 'example')} with several '_task_hash', each of which is "
-            "another question or list of options; all are taken as one question.",
-            SetagreeWarning,
-        )
-
-
-def _accepted(line: Node, request: Request) -> frozenset[Label] | None:
-    answer = line.at("answer")
-    if answer.value == "ignore":
-        return None
-    accept = line.get("accept")
-    if accept is None and line.get("options") is None:
-        raise line.fail("no 'accept' and no 'options': only the choice interface has label sets.")
-    if answer.value == "reject":
-        why = "rejected, which may say that no option applies or that the example is no good"
-        return blank_answer(request, line, why)
-    if answer.value != "accept":
-        raise answer.fail(f"{answer.value!r} is not accept, reject or ignore.")
-    return frozenset() if accept is None else accept.label_set()
-
-
-def _session(line: Node) -> Hashable:
-    """Return the annotator, who is known by the session."""
-    for key in ("_annotator_id", "_session_id"):
-        if (rater := line.get(key)) is not None:
-            return rater.name()
-    raise line.fail(
-        "no '_annotator_id' and no '_session_id', so nobody knows who answered; let each person "
-        "annotate under ?session=name."
+def _columns_ask_more(sheet: Sheet, question: str) -> bool:
+    """Say whether another column may be a question: data are the same in all rows of a task."""
+    task = sheet.cells("id")
+    others = [name for name in sheet.columns if name not in {*_OF_LABEL_STUDIO, question}]
+    return any(
+        sheet.cells(name).str.startswith('{"choices"').any()
+        or (sheet.cells(name).groupby(task).nunique() > 1).any()
+        for name in others
     )
 
 
-def _is_prodigy(peek: Peek) -> bool:
-    return {"_input_hash", "_task_hash", "answer"} <= _keys(peek)
+def _csv_question(sheet: Sheet, request: Request) -> str:
+    """Return the column of the answers: the one where somebody chose several labels."""
+    known = [name for name in sheet.columns if name not in _OF_LABEL_STUDIO]
+    if request.question is None:
+        several = [n for n in known if sheet.cells(n).str.startswith('{"choices"').any()]
+        known = several or known
+        if not several:
+            raise DataError(
+                f"{sheet.name}: which column holds the choices? Nobody chose several labels, so "
+                f"it may be any of {', '.join(map(repr, known))}; say question='...'."
+            )
+    return pick_question(request.question, known, sheet.name)
 
 
-# ---- Argilla --------------------------------------------------------------------------------
-
-_STATES = {"submitted", "discarded", "draft", "pending"}
-
-
-def read_argilla_flat(path: Path, request: Request) -> Answers:
-    """Return the submitted responses to a question; drafts and discarded ones are skipped."""
-    refuse_useless(request, path, "roster")
-    records = read_records(path, request.encoding, name="records")
-    found = [
-        key.removesuffix(".responses.users")
-        for record in records
-        for key in record.members()
-        if key.endswith(".responses.users")
-    ]
-    question = choose_question(request.question, found, shown(path))
-    answers = nothing()
-    for record in records:
-        _add_flat(answers, record, f"{question}.responses")
-    return answers
-
-
-def _add_flat(answers: Answers, record: Node, key: str) -> None:
-    """Add the responses to one record, which stand in three parallel lists."""
-    responses = record.get(key)
-    if responses is None:
-        return
-    lists = [list(responses.items())]
-    lists += [list(record.at(f"{key}.{name}").items()) for name in ("users", "status")]
-    if len({len(each) for each in lists}) > 1:
-        sizes = ", ".join(str(len(each)) for each in lists)
-        raise responses.fail(f"values, users and status should be as many, not {sizes}.")
-    unit = record.at("id").name()
-    for value, user, status in zip(*lists, strict=True):
-        # A discarded response may hold values all the same.
-        if status.text() not in _STATES:
-            raise status.fail(f"{status.value!r} is no status of a response.")
-        labels = _response(value) if status.value == "submitted" else None
-        add(answers, unit, user.name(), labels, value.place)
-
-
-def _response(value: Node) -> frozenset[Label]:
-    """Return the labels of a response: a list of a multi-label question, or one label."""
-    return value.label_set() if isinstance(value.value, list) else frozenset([value.label()])
-
-
-def _is_argilla_flat(peek: Peek) -> bool:
-    keys = _keys(peek)
-    return any(key.endswith(".responses") and f"{key}.users" in keys for key in keys)
-
-
-def read_argilla_nested(path: Path, request: Request) -> Answers:
-    """Return the responses of the nested layout whose authors the roster says submitted them."""
-    roster = read_roster(request)
-    if roster is None:
-        raise DataError(
-            f"{shown(path)} does not tell submitted responses from discarded ones: Argilla's "
-            "nested layout drops their status. Export records.to_list(flatten=True) or "
-            "records.to_datasets() instead, or name who submitted what with roster=."
-        )
-    records = read_records(path, request.encoding, name="records")
-    found = [key for record in records for key in record.at("responses").members()]
-    question = choose_question(request.question, found, shown(path))
-    answers = nothing()
-    seen: set[Pair] = set()
-    for record in records:
-        for name in record.at("responses").members():
-            for each in _responses(record, name):
-                pair = record.at("id").name(), each.at("user_id").name()
-                seen.update(listed := text_pairs([pair[0]], [pair[1]]))
-                if name == question:
-                    labels = _response(each.at("value")) if listed[0] in roster else None
-                    add(answers, *pair, labels, each.place)
-    check_roster(roster, seen, shown(path))
-    return answers
-
-
-def _responses(record: Node, question: str) -> Iterator[Node]:
-    """Yield the responses to a question, where there are any."""
-    responses = record.at("responses").get(question)
-    yield from responses.items() if responses is not None else ()
-
-
-def _is_argilla_nested(peek: Peek) -> bool:
-    return {"id", "fields", "suggestions", "responses"} <= _keys(peek)
-
-
-FORMATS: tuple[Format, ...] = (
-    Format(
-        "label_studio_json",
-        "Label Studio, JSON",
-        "documented",
-        _is_label_studio,
-        read_label_studio,
-        "With several questions: question= says which, blank= what an unanswered one means.",
-    ),
-    Format(
-        "label_studio_json_min",
-        "Label Studio, JSON-MIN",
-        "tool",
-        _is_label_studio_min,
-        read_label_studio_min,
-        "Questions look like data where no answer has two choices: question=. With several "
-        "questions, blank= says what an unanswered one means.",
-    ),
-    Format(
-        "prodigy",
-        "Prodigy, JSONL (choice)",
-        "documented",
-        _is_prodigy,
-        read_prodigy,
-        "A rejected example may mean no label or no answer: blank=.",
-    ),
-    Format(
-        "argilla_flat",
-        "Argilla, flat records",
-        "tool",
-        _is_argilla_flat,
-        read_argilla_flat,
-        "With several questions: question= says which.",
-    ),
-    Format(
-        "argilla_nested",
-        "Argilla, nested records",
-        "tool",
-        _is_argilla_nested,
-        read_argilla_nested,
-        "Discarded responses look like submitted ones: roster=, or export the flat layout.",
-    ),
-)
+def _cell_choices(cell: str) -> LabelSet:
+    """Return the one choice that a cell is, or those of its JSON."""
+    if cell.startswith(('{"choices"', "[")):
+        try:
+            found = read_json(cell)
+        except FileError:
+            if cell.startswith('{"choices"'):
+                raise
+            found = None
+        if isinstance(found, dict):
+            return label_list(found["choices"], cell)
+        if isinstance(found, list) or cell.startswith("{"):
+            raise FileError(
+                f"{shorten(cell)} is no label and no list of choices for the whole task; export "
+                "JSON if the choices belong to regions."
+            )
+    return frozenset({cell})
