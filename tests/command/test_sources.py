@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exports import test_json_tools as toy
+from exports import json_writers as toy
 from cli_support import invoke, ok, refusal
 
 import setagree as sa

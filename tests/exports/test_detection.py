@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exports import test_json_tools as toy
+from exports import json_writers as toy
 
 import setagree as sa
 from setagree.errors import FileError, OptionError

@@ -14,7 +14,8 @@ from xml.sax.saxutils import quoteattr
 import pandas as pd
 import pytest
 
-from setagree.errors import DataError, FileError, OptionError
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 from setagree.exports import FORMATS
 from setagree.exports.detection import detect, format_of_name, peek, recognised
 from setagree.exports.format import Request
@@ -189,6 +190,18 @@ def test_a_folder_without_jobs(tmp_path):
         format_of_name("brat", FORMATS).read(tmp_path, Request())
     with pytest.raises(FileError, match=r"There is no file .*gone\.xml"):
         format_of_name("cvat", FORMATS).read(tmp_path / "gone.xml", Request())
+
+
+def test_tags_of_a_model(tmp_path):
+    """Tags that no person set, with source="auto", are counted."""
+    job = (
+        "<annotations><meta><job><assignee><username>{}</username></assignee></job></meta>"
+        '<image name="u1"><tag label="joy" source="{}"/></image></annotations>'
+    )
+    jobs = {"1": ("ann", "auto"), "2": ("bob", "manual")}
+    put(tmp_path, {f"{n}/annotations.xml": job.format(*said) for n, said in jobs.items()})
+    with pytest.warns(SetagreeWarning, match=r"1/annotations\.xml: 1 tag set by a model, not by"):
+        assert sa.read(tmp_path).n_ratings == 2
 
 
 # ---- brat ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from cli_support import ok, refusal
-from exports import test_json_tools as toy
+from exports import json_writers as toy
 
 import setagree as sa
 from setagree.cli import options as cli_options
