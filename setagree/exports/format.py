@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
@@ -54,10 +54,19 @@ class Answers:
         Where each stands, such as ``line 7`` or ``tasks[3].annotations[0]``.
     """
 
-    units: list[Hashable]
-    raters: list[Hashable]
-    labels: list[frozenset[Label] | None]
-    places: list[str]
+    units: list[Hashable] = field(default_factory=list)
+    raters: list[Hashable] = field(default_factory=list)
+    labels: list[frozenset[Label] | None] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+
+    def add(
+        self, unit: Hashable, rater: Hashable, labels: frozenset[Label] | None, place: str
+    ) -> None:
+        """Add one annotation."""
+        self.units.append(unit)
+        self.raters.append(rater)
+        self.labels.append(labels)
+        self.places.append(place)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""The one table of formats: how each is known, and where its reader is."""
+"""The one table of formats: how each is known, and where its reader is.
+
+A new format is a file in `tools` with a function that reads it, and one entry here.
+"""
 
 from __future__ import annotations
 

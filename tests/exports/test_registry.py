@@ -95,14 +95,12 @@ def test_the_code_of_a_tool_is_loaded_for_its_exports_alone(tmp_path, monkeypatc
 
 def read_diary(path, request):
     """Read lines of who, what and tags with a plus between."""
+    answers = Answers()
     lines = path.read_text(encoding=request.encoding).splitlines()
-    rows = [line.split(" ") for line in lines[1:]]
-    return Answers(
-        [unit for _, unit, _ in rows],
-        [rater for rater, _, _ in rows],
-        [frozenset(tags.split("+")) for _, _, tags in rows],
-        [f"line {n}" for n, _ in enumerate(rows, 2)],
-    )
+    for n, line in enumerate(lines[1:], start=2):
+        rater, unit, tags = line.split(" ")
+        answers.add(unit, rater, frozenset(tags.split("+")), f"line {n}")
+    return answers
 
 
 DIARY = Format(

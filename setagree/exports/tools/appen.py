@@ -6,7 +6,7 @@ from pathlib import Path
 
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import Sheet, leave_out, pick_question, split_column
-from setagree.exports.unclear import Flags, settle
+from setagree.exports.unclear import settle
 
 
 def read(path: Path, request: Request) -> Answers:
@@ -18,15 +18,12 @@ def read(path: Path, request: Request) -> Answers:
     question = pick_question(request.question, asked or own, sheet.name)
     labels = split_column(sheet, question, "\n" if request.sep is None else request.sep)
     tainted = sheet.among("_tainted", {"true"})
-    gold = _appen_gold(sheet, question) & ~tainted
+    gold = sheet.among("_golden", {"true"})
+    if (answer := f"{question}_gold") in sheet.frame:
+        gold |= ~sheet.blank(answer)
+    gold &= ~tainted
     labels = leave_out(labels, tainted, "tainted judgment", sheet.name)
     labels = leave_out(labels, gold, "test-question judgment", sheet.name)
     open_ = sheet.blank(question) & ~tainted & ~gold
     found = sheet.found(sheet.ids("_unit_id"), sheet.ids("_worker_id"), labels, open_)
     return settle(found, request, why="A worker submitted it without a label.", default="empty")
-
-
-def _appen_gold(sheet: Sheet, question: str) -> Flags:
-    gold = sheet.among("_golden", {"true"})
-    answer = f"{question}_gold"
-    return gold | ~sheet.blank(answer) if answer in sheet.frame else gold

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, choose_question, nothing, refuse_useless
+from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
 from setagree.wording.label_sets import Label
@@ -26,7 +26,7 @@ def read_flat(path: Path, request: Request) -> Answers:
         if key.endswith(".responses.users")
     ]
     question = choose_question(request.question, found, shown(path))
-    answers = nothing()
+    answers = Answers()
     for record in records:
         _add_flat(answers, record, f"{question}.responses")
     return answers
@@ -48,7 +48,7 @@ def _add_flat(answers: Answers, record: Node, key: str) -> None:
         if status.text() not in _STATES:
             raise status.fail(f"{status.value!r} is no status of a response.")
         labels = _response(value) if status.value == "submitted" else None
-        add(answers, unit, user.name(), labels, value.place)
+        answers.add(unit, user.name(), labels, value.place)
 
 
 def _response(value: Node) -> frozenset[Label]:
@@ -68,7 +68,7 @@ def read_nested(path: Path, request: Request) -> Answers:
     records = read_records(path, request.encoding, name="records")
     found = [key for record in records for key in record.at("responses").members()]
     question = choose_question(request.question, found, shown(path))
-    answers = nothing()
+    answers = Answers()
     seen: set[Pair] = set()
     for record in records:
         for name in record.at("responses").members():
@@ -77,7 +77,7 @@ def read_nested(path: Path, request: Request) -> Answers:
                 seen.update(listed := text_pairs([pair[0]], [pair[1]]))
                 if name == question:
                     labels = _response(each.at("value")) if listed[0] in roster else None
-                    add(answers, *pair, labels, each.place)
+                    answers.add(*pair, labels, each.place)
     check_roster(roster, seen, shown(path))
     return answers
 

@@ -18,13 +18,10 @@ def read(path: Path, request: Request) -> Answers:
     files = sorted(path.rglob("annotations.xml")) if path.is_dir() else [path]
     if not files:
         raise FileError(f"{str(path)!r} has no annotations.xml in it.")
-    rows = (row for file in files for row in _job(file, _relative(file, path)))
+    root = path if path.is_dir() else path.parent
+    rows = (row for file in files for row in _job(file, file.relative_to(root).as_posix()))
     why = "CVAT exports an image without tags and one that nobody looked at alike."
     return settle(Found.of_rows(path.name, rows), request, why=why)
-
-
-def _relative(file: Path, root: Path) -> str:
-    return file.relative_to(root).as_posix() if file != root else file.name
 
 
 def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:

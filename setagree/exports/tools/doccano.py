@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from setagree.errors import DataError, FileError, counted
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import add, nothing, refuse_useless
+from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
 from setagree.files.streams import check_regular
@@ -71,10 +71,10 @@ def _doccano(path: Path, pattern: str, request: Request, read: _ReadExamples) ->
     by_file = [read(file, request) for file in files]
     roster = read_roster(request)
     answered = _who_answered(path, by_file, roster, request.blank)
-    answers = nothing()
+    answers = Answers()
     for example in (example for examples in by_file for example in examples):
         given = bool(example.labels) or answered(example)
-        add(answers, example.unit, example.rater, example.labels if given else None, example.place)
+        answers.add(example.unit, example.rater, example.labels if given else None, example.place)
     if roster is not None:
         check_roster(roster, text_pairs(answers.units, answers.raters), shown(path))
     return answers

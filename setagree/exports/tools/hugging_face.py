@@ -8,7 +8,7 @@ from typing import Any
 
 from setagree.errors import DataError, FileError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import add, choose_question, nothing, refuse_useless
+from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
 from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
@@ -30,11 +30,11 @@ def read_sequence(path: Path, request: Request) -> Answers:
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
     _refuse_flags([given for row in rows if (given := row.get(answer)) is not None])
-    answers = nothing()
+    answers = Answers()
     known: dict[str, frozenset[Label]] = {}
     for row in rows:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
-        add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
+        answers.add(unit, rater, _labels_of(row, answer, names, known), row.place)
     return _doubted(answers, request)
 
 
@@ -114,12 +114,12 @@ def read_nested(path: Path, request: Request) -> Answers:
     group, rater, labels = found
     unit = _unit_key(rows[0], group)
     names = class_names(path, labels, request.encoding)
-    answers = nothing()
+    answers = Answers()
     pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
     _refuse_flags([given for _, _, given in pairs])
     for row, who, given in pairs:
         label_set = None if given.value is None else _named(given, names)
-        add(answers, row.at(unit).name(), who.name(), label_set, given.place)
+        answers.add(row.at(unit).name(), who.name(), label_set, given.place)
     return _doubted(answers, request)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, shorten
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, blank_answer, choose_question, nothing, refuse_useless
+from setagree.exports.gathering import blank_answer, choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import settle
@@ -39,10 +39,10 @@ def read_tasks(path: Path, request: Request) -> Answers:
     if question is None:
         _refuse_other_types([each for _, each in annotations], path)
     several = len(set(questions)) > 1
-    answers = nothing()
+    answers = Answers()
     for unit, each in annotations:
         labels = _chosen(each, question, request, several=several)
-        add(answers, unit, _completed_by(each), labels, each.place)
+        answers.add(unit, _completed_by(each), labels, each.place)
     return answers
 
 
@@ -116,10 +116,10 @@ def read_min(path: Path, request: Request) -> Answers:
     ]
     question = _min_question(rows, request, path)
     several = _asks_more(rows, question)
-    answers = nothing()
+    answers = Answers()
     for row in rows:
         labels = _min_labels(row, question, request, several=several)
-        add(answers, row.at("id").name(), row.at("annotator").name(), labels, row.place)
+        answers.add(row.at("id").name(), row.at("annotator").name(), labels, row.place)
     return answers
 
 

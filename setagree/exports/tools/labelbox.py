@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import SetagreeWarning, listing, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, blank_answer, choose_question, nothing, refuse_useless
+from setagree.exports.gathering import blank_answer, choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
@@ -21,11 +21,11 @@ def read(path: Path, request: Request) -> Answers:
     found = [each.at("name").text() for _, label in labels for each in _classifications(label)]
     question = choose_question(request.question, found, shown(path))
     several = len(set(found)) > 1
-    answers = nothing()
+    answers = Answers()
     for unit, label in labels:
         rater = label.at("label_details").at("created_by").name()
         answer = _checked(label, question, request, several=several)
-        add(answers, unit, rater, answer, label.place)
+        answers.add(unit, rater, answer, label.place)
     return answers
 
 

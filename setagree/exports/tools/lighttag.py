@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, nothing, refuse_useless
+from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import Node, read_object
 from setagree.wording.label_sets import Label
 
@@ -15,7 +15,7 @@ def read(path: Path, request: Request) -> Answers:
     """Return the classes that each annotator gave; one who saw and gave none gave none."""
     refuse_useless(request, path, "question", "roster")
     root = read_object(path, request.encoding)
-    answers = nothing()
+    answers = Answers()
     for example in root.at("examples").items():
         unit = example.at("example_id").name()
         given = {_annotator(each): set[Label]() for each in example.at("seen_by").items()}
@@ -24,7 +24,7 @@ def read(path: Path, request: Request) -> Answers:
             for each in one.at("annotated_by").items():
                 given.setdefault(_annotator(each), set()).add(label)
         for rater, labels in given.items():
-            add(answers, unit, rater, frozenset(labels), example.place)
+            answers.add(unit, rater, frozenset(labels), example.place)
     return answers
 
 

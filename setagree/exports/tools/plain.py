@@ -58,7 +58,8 @@ def _layout(peek: Peek) -> str | None:
     if unit is None or not rows:
         return None
     if rater is None:
-        return "wide" if len(names) > 2 and not _any_answers(names) else None
+        # One of the first columns has a usual name for answers in no wide table.
+        return "wide" if len(names) > 2 and not any(map(_is_answer, names[:50])) else None
     try:
         answer = guess_columns(names, unit=unit, rater=rater).labels
     except DataError:
@@ -74,11 +75,6 @@ def _usual(role: str, names: Sequence[str]) -> str | None:
         return usual_column("unit" if role == "unit" else "rater", names, "")
     except DataError:
         return None
-
-
-def _any_answers(names: Sequence[str]) -> bool:
-    """Say whether one of the first columns has a usual name for answers, as in no wide table."""
-    return any(_is_answer(name) for name in names[:50])
 
 
 def _is_answer(name: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import SetagreeWarning, counted, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, blank_answer, nothing, refuse_useless
+from setagree.exports.gathering import blank_answer, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
@@ -15,12 +15,12 @@ from setagree.wording.label_sets import Label
 def read(path: Path, request: Request) -> Answers:
     """Return what was accepted in the choice interface; ignored examples are skipped."""
     refuse_useless(request, path, "question", "roster")
-    answers = nothing()
+    answers = Answers()
     lines = read_records(path, request.encoding, name="examples")
     _doubt_tasks(lines, path)
     for line in lines:
         labels = _accepted(line, request)
-        add(answers, line.at("_input_hash").name(), _session(line), labels, line.place)
+        answers.add(line.at("_input_hash").name(), _session(line), labels, line.place)
     return answers
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import add, choose_question, nothing, refuse_useless
+from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_object, shown
 from setagree.wording.label_sets import Label
 
@@ -35,11 +35,11 @@ def read(path: Path, request: Request) -> Answers:
     ]
     found = [name for _, each in answers_of for name in each.at("answerContent").members()]
     question = choose_question(request.question, found, shown(path))
-    answers = nothing()
+    answers = Answers()
     for unit, each in answers_of:
         content = each.at("answerContent").get(str(question))
         labels = None if content is None else _selected(content)
-        add(answers, unit, each.at("workerId").name(), labels, str(each))
+        answers.add(unit, each.at("workerId").name(), labels, str(each))
     return answers
 
 

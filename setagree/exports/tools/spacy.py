@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import add, nothing, refuse_useless
+from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import Node, read_records
 from setagree.files.columns import guess_columns
 from setagree.wording.label_sets import Label
@@ -19,10 +19,10 @@ def read(path: Path, request: Request) -> Answers:
     lines = read_records(path, request.encoding, name="examples")
     known = dict.fromkeys(label for line in lines for label in line.at("cats").members())
     unit, rater = _meta_keys(lines[0])
-    answers = nothing()
+    answers = Answers()
     for line in lines:
         meta = line.at("meta")
-        add(answers, meta.at(unit).name(), meta.at(rater).name(), _given(line, known), line.place)
+        answers.add(meta.at(unit).name(), meta.at(rater).name(), _given(line, known), line.place)
     return answers
 
 

@@ -36,7 +36,8 @@ def read(path: Path, request: Request) -> Answers:
     labels = sheet.parse(outputs[question], _toloka_cells(request.sep))
     rejected = sheet.among("ASSIGNMENT:status", {"rejected"})
     labels = leave_out(drop(labels, unanswered), rejected, "rejected answer", sheet.name)
-    golden = _golden(sheet, question) & ~unanswered
+    control = f"GOLDEN:{question}"
+    golden = ~unanswered & (~sheet.blank(control) if control in sheet.frame else False)
     labels = leave_out(labels, golden, "control-task answer", sheet.name)
     keys = list(inputs.values()) or ["ASSIGNMENT:task_id"]
     named = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in sheet.frame else keys[0]
@@ -57,11 +58,6 @@ def _unanswered(sheet: Sheet) -> Flags:
         known = ", ".join(sorted(_ANSWERED | _UNANSWERED))
         raise sheet.error(int(odd[0]), name, f"{said} is no status; these are {known}.")
     return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
-
-
-def _golden(sheet: Sheet, question: str) -> Flags:
-    name = f"GOLDEN:{question}"
-    return ~sheet.blank(name) if name in sheet.frame else np.zeros(len(sheet.frame), dtype=bool)
 
 
 def _toloka_cells(sep: str | None) -> Callable[[str], LabelSet]:
