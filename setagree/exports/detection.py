@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from setagree.errors import FileError, OptionError, did_you_mean, listing
+from setagree.errors import FileError, OptionError, SetagreeWarning, did_you_mean, listing, warn
 from setagree.exports.format import Format, Peek
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
@@ -104,23 +104,27 @@ def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
 def other_formats() -> tuple[Format, ...]:
     """Return the formats that other packages offer as entry points of ``setagree.formats``.
 
-    Raises
-    ------
-    OptionError
-        One of them is no format, or has the name of another.
+    One that is none, or has the name of another, is left out with a warning: it says nothing about
+    the file at hand.
     """
-    found: list[Format] = []
+    known = {each.name: each for each in FORMATS}
     for entry in metadata.entry_points(group="setagree.formats"):
-        each = entry.load()
-        if not isinstance(each, Format):
-            raise OptionError(f"the entry point {entry.value!r} of {entry.name!r} is no format.")
-        if each.name in {known.name for known in (*FORMATS, *found)}:
-            raise OptionError(
-                f"the entry point {entry.value!r} offers a format {each.name!r}, and there is one "
-                "of that name already."
-            )
-        found.append(each)
-    return tuple(found)
+        try:
+            each = _offered(entry, known)
+        except Exception as error:  # noqa: BLE001 - whatever another package raises
+            warn(f"The entry point {entry.value!r} is left out: {error}.", SetagreeWarning)
+        else:
+            known[each.name] = each
+    return tuple(known.values())[len(FORMATS) :]
+
+
+def _offered(entry: metadata.EntryPoint, known: Collection[str]) -> Format:
+    found = entry.load()
+    if not isinstance(found, Format):
+        raise OptionError(f"it is {type(found).__name__}, not setagree.exports.Format")
+    if found.name in known:
+        raise OptionError(f"there is another format {found.name!r}")
+    return found
 
 
 def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:

@@ -12,7 +12,7 @@ from exports import json_writers as toy
 
 import setagree as sa
 from setagree.cli import options as cli_options
-from setagree.errors import FileError, OptionError, SetagreeError
+from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning
 from setagree.exports import FORMATS, Answers, Format, Peek, Request, Signature
 from setagree.exports.detection import other_formats
 from setagree.large.opening import seen_format
@@ -115,18 +115,15 @@ DIARY = Format(
 
 @pytest.fixture
 def offered(monkeypatch):
-    """Return a function that lets packages offer these objects as formats."""
+    """Return a function that lets packages offer what these functions load as formats."""
     asked = []
 
-    def offer(*objects):
+    def offer(*loads):
         def entry_points(*, group, **_):
             asked.append(group)
             if group != "setagree.formats":
                 return ()
-            return [
-                SimpleNamespace(name="toy", value="toy:FORMAT", load=lambda one=one: one)
-                for one in objects
-            ]
+            return [SimpleNamespace(value=f"toy:{k}", load=one) for k, one in enumerate(loads)]
 
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         other_formats.cache_clear()
@@ -154,7 +151,7 @@ TRUTH = {
 
 def test_a_format_of_another_package(offered, diary):
     """It is recognised, named, listed, and read by every road, as one that is built in."""
-    offered(DIARY)
+    offered(lambda: DIARY)
     assert toy.found(sa.read(diary)) == toy.found(sa.read(diary, format="diary")) == TRUTH
     assert seen_format(diary).name == "diary"
     assert sa.formats().iloc[-1].tolist()[:2] == ["diary", "Diary, text"]
@@ -163,7 +160,7 @@ def test_a_format_of_another_package(offered, diary):
 
 def test_a_format_of_another_package_in_the_command(offered, diary):
     """The command lists it, completes it, sees it and takes its name."""
-    offered(DIARY)
+    offered(lambda: DIARY)
     assert "Diary, text" in ok("formats")
     assert cli_options._format_names()[-1] == "diary"
     seen, named = (ok("score", diary, *words, "-f", "json") for words in ([], ["--from", "diary"]))
@@ -175,7 +172,7 @@ def test_a_format_of_another_package_in_the_command(offered, diary):
 
 def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
     """What comes with this package goes before, and then nothing else is loaded."""
-    asked = offered(DIARY)
+    asked = offered(lambda: DIARY)
     sa.read(toy.write(tmp_path, "prodigy"))
     sa.read(toy.write(tmp_path, "lighttag"), format="lighttag")
     table = tmp_path / "table.csv"
@@ -187,19 +184,28 @@ def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
     assert asked == ["setagree.formats"]
 
 
+def broken():
+    """Stand for a package that cannot be imported."""
+    raise ImportError("no module named 'ink'")
+
+
 @pytest.mark.parametrize(
-    ("offer", "rule"),
+    ("load", "reason"),
     [
-        ([read_diary], "the entry point 'toy:FORMAT' of 'toy' is no format"),
-        ([DIARY, DIARY], "offers a format 'diary', and there is one of that name already"),
-        ([FORMATS[0]], "offers a format 'label_studio_json', and there is one"),
+        (lambda: read_diary, "it is function, not setagree.exports.Format"),
+        (lambda: DIARY, "there is another format 'diary'"),
+        (lambda: FORMATS[0], "there is another format 'label_studio_json'"),
+        (broken, "no module named 'ink'"),
     ],
 )
-def test_what_is_no_format_of_its_own_is_refused(offered, diary, offer, rule):
-    """An entry point that is no format, or has the name of another, is an error that names it."""
-    offered(*offer)
-    with pytest.raises(OptionError, match=rule):
-        sa.read(diary)
+def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load, reason):
+    """It is named in one warning, and neither other formats nor tables suffer from it."""
+    offered(lambda: DIARY, load)
+    with pytest.warns(SetagreeWarning, match=f"The entry point 'toy:1' is left out: {reason}"):
+        assert toy.found(sa.read(diary)) == TRUTH
+    table = tmp_path / "scores.csv"
+    table.write_text("unit,rater,score\nu1,ana,1\nu1,ben,2\nu2,ana,3\nu2,ben,3\n", "utf-8")
+    assert sa.agreement(table).to_frame()["n_units"].tolist()[0] == 2
 
 
 def test_without_the_package_the_file_is_unknown(offered, diary):
