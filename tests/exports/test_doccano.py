@@ -78,3 +78,14 @@ def doccano_folder_without_csv(folder):
     """Return an empty folder."""
     (folder / "empty").mkdir()
     return folder / "empty"
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_a_folder_with_other_files_is_not_recognised(tmp_path, kind):
+    """A file of another kind says that the folder is not doccano's; a hidden file says nothing."""
+    doccano(tmp_path, TRUTH, kind=kind)
+    (tmp_path / ".DS_Store").touch()
+    assert {*found(sa.read(tmp_path))} == {*answered(TRUTH)}
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(FileError, match="no format that is known: a folder of"):
+        sa.read(tmp_path)
