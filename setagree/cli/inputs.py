@@ -8,7 +8,7 @@ from pathlib import Path
 
 from setagree.cli.options import Reading
 from setagree.errors import FileError
-from setagree.exports.tools.hugging_face import class_files
+from setagree.exports.nodes import class_files
 from setagree.files.streams import matching
 
 _STDIN = Path("/dev/stdin")

@@ -48,9 +48,9 @@ def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
 
 
 def _format_names() -> list[str]:
-    from setagree.exports import FORMATS  # the readers are loaded where they are asked for
+    from setagree.large.opening import formats  # loaded where they are asked for
 
-    return ["table", *(each.name for each in FORMATS)]
+    return ["table", *formats()["name"]]
 
 
 Text: TypeAlias = str | None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
-from setagree.errors import FileError, OptionError, did_you_mean, listing
+from setagree.errors import FileError, OptionError, SetagreeWarning, did_you_mean, listing, warn
 from setagree.exports.format import Format, Peek
 from setagree.exports.nodes import first_object, read_records, shown
+from setagree.exports.registry import FORMATS
 from setagree.files.streams import Source, check_encoding, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
 from setagree.study.labels import is_missing
@@ -82,8 +85,46 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
-    """Return every format that a file or folder may have."""
-    return [each for each in formats if each.recognise(peeked)]
+    """Return every format that a file or folder may have.
+
+    Those of other packages are asked where none of `formats` is one.
+    """
+    return _fitting(peeked, formats) or _fitting(peeked, other_formats())
+
+
+def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
+    tools = [each for each in formats if each.basis != "plain" and each.fits(peeked)]
+    # A file of a folder, such as doccano's, may be a plain table all the same.
+    if any(each.shapes == {"table"} for each in tools):
+        return tools
+    return tools + [each for each in formats if each.basis == "plain" and each.fits(peeked)]
+
+
+@cache
+def other_formats() -> tuple[Format, ...]:
+    """Return the formats that other packages offer as entry points of ``setagree.formats``.
+
+    One that is none, or has the name of another, is left out with a warning: it says nothing about
+    the file at hand.
+    """
+    known = {each.name: each for each in FORMATS}
+    for entry in metadata.entry_points(group="setagree.formats"):
+        try:
+            each = _offered(entry, known)
+        except Exception as error:  # noqa: BLE001 - whatever another package raises
+            warn(f"The entry point {entry.value!r} is left out: {error}.", SetagreeWarning)
+        else:
+            known[each.name] = each
+    return tuple(known.values())[len(FORMATS) :]
+
+
+def _offered(entry: metadata.EntryPoint, known: Collection[str]) -> Format:
+    found = entry.load()
+    if not isinstance(found, Format):
+        raise OptionError(f"it is {type(found).__name__}, not setagree.exports.Format")
+    if found.name in known:
+        raise OptionError(f"there is another format {found.name!r}")
+    return found
 
 
 def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
@@ -137,10 +178,12 @@ def format_of_name(name: str, formats: Sequence[Format]) -> Format:
     OptionError
         There is none.
     """
-    for each in formats:
-        if each.name == name:
-            return each
-    hint = did_you_mean(name, [each.name for each in formats])
+    known = {each.name: each for each in formats}
+    if name not in known:
+        known |= {each.name: each for each in other_formats()}
+    if name in known:
+        return known[name]
+    hint = did_you_mean(name, list(known))
     raise OptionError(f"format={name!r} is unknown; setagree.formats() lists them.{hint}")
 
 

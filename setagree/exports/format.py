@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+import csv
+import io
+import re
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from setagree.files.tables import sniff_delimiter
 from setagree.study.labels import Blank
 from setagree.wording.label_sets import Label
 
-Basis: TypeAlias = Literal["tool", "source", "documented"]
-"""How the layout is known: written by the tool's code, from its source, or from its documents."""
+Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
+"""How the layout is known: written by the tool's code, from its source, or from its documents.
+
+Or it is no tool's, but a plain table.
+"""
+
+Shape: TypeAlias = Literal["records", "table", "folder", "text"]
+"""JSON objects, rows below a header, a folder of files, or text of another kind."""
+
+_MOST_ROWS = 500
+_NEVER = "(?!)"
+
+
+def of_tool(tool: str, function: str) -> Callable[..., Any]:
+    """Return a function of a tool's file, which is imported when the function is first called."""
+
+    def call(*arguments: Any) -> Any:
+        module = import_module(f"setagree.exports.tools.{tool}")
+        return getattr(module, function)(*arguments)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -28,10 +54,19 @@ class Answers:
         Where each stands, such as ``line 7`` or ``tasks[3].annotations[0]``.
     """
 
-    units: list[Hashable]
-    raters: list[Hashable]
-    labels: list[frozenset[Label] | None]
-    places: list[str]
+    units: list[Hashable] = field(default_factory=list)
+    raters: list[Hashable] = field(default_factory=list)
+    labels: list[frozenset[Label] | None] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+
+    def add(
+        self, unit: Hashable, rater: Hashable, labels: frozenset[Label] | None, place: str
+    ) -> None:
+        """Add one annotation."""
+        self.units.append(unit)
+        self.raters.append(rater)
+        self.labels.append(labels)
+        self.places.append(place)
 
 
 @dataclass(frozen=True)
@@ -84,6 +119,77 @@ class Peek:
     record: object
     names: tuple[str, ...]
 
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The cells of the first rows below the header that are whole."""
+        text = io.StringIO(self.head, newline="")
+        rows = (row for row in csv.reader(text, delimiter=sniff_delimiter(self.head)) if row)
+        cells = list(islice(rows, _MOST_ROWS + 1))
+        return [row for row in cells[1:] if len(row) == len(cells[0])]
+
+    def names_of(self, shape: Shape) -> tuple[str, ...]:
+        """Return what a signature of that shape looks at; nothing where the shape is another."""
+        if shape == "records":
+            return tuple(self.record) if isinstance(self.record, dict) else ()
+        if shape == "text":
+            return (self.head,)
+        return self.header if shape == "table" else self.names
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How the beginning of a file or folder shows its format.
+
+    Attributes
+    ----------
+    shape : {"records", "table", "folder", "text"}
+        Whose names are looked at: the keys of the first JSON object, the columns of a table, or
+        the files in a folder. A text has one name, which is its beginning.
+    names : collection of str
+        The names that must all be there.
+    some : collection of str
+        Regular expressions, each of which must be the whole of one name at least.
+    none : str
+        A regular expression that must be the whole of no name.
+    first : str
+        A regular expression that must be the whole of the first name.
+    also : callable, optional
+        Says the rest where names are not enough; it is asked when all else is right.
+
+    Examples
+    --------
+    >>> peek = Peek(Path("a.csv"), False, "", ("unit_id", "worker", "answer:q1"), None, ())
+    >>> Signature("table", {"unit_id"}, some=["answer:.*"]).fits(peek)
+    True
+    >>> Signature("table", {"unit_id"}, none="worker").fits(peek)
+    False
+    """
+
+    shape: Shape
+    names: Collection[str] = ()
+    some: Collection[str] = ()
+    none: str = _NEVER
+    first: str = ".*"
+    also: Callable[[Peek], bool] | None = None
+
+    def fits(self, peek: Peek) -> bool:
+        """Say whether a beginning has this signature."""
+        names = peek.names_of(self.shape)
+        return (
+            bool(names)
+            and {*self.names} <= {*names}
+            and _is_one(self.first, names[:1])
+            and all(_is_one(pattern, names) for pattern in self.some)
+            and not _is_one(self.none, names)
+            and (self.also is None or self.also(peek))
+        )
+
+
+def _is_one(pattern: str, names: Collection[str]) -> bool:
+    """Say whether a pattern is the whole of one name; its dot is any character."""
+    whole = re.compile(pattern, re.DOTALL).fullmatch
+    return any(map(whole, names))
+
 
 @dataclass(frozen=True)
 class Format:
@@ -95,10 +201,10 @@ class Format:
         Such as ``label_studio_json``.
     title : str
         Such as ``Label Studio, JSON``.
-    basis : {"tool", "source", "documented"}
+    basis : {"tool", "source", "documented", "plain"}
         How its layout is known.
-    recognise : callable
-        Says yes only to what no other format can be.
+    signatures : tuple of Signature
+        How it shows itself: one of them fits only what no other format can be.
     read : callable
         Reads a file or folder.
     asks : str
@@ -108,6 +214,15 @@ class Format:
     name: str
     title: str
     basis: Basis
-    recognise: Callable[[Peek], bool]
+    signatures: tuple[Signature, ...]
     read: Callable[[Path, Request], Answers]
     asks: str = ""
+
+    @property
+    def shapes(self) -> set[Shape]:
+        """The shapes in which it comes."""
+        return {each.shape for each in self.signatures}
+
+    def fits(self, peek: Peek) -> bool:
+        """Say whether a file or folder that begins so may have this format."""
+        return any(each.fits(peek) for each in self.signatures)

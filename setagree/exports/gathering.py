@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing
-from setagree.exports.format import Answers, Request
+from setagree.exports.format import Request
 from setagree.exports.nodes import Node, shown
 from setagree.wording.label_sets import Label
-
-
-def nothing() -> Answers:
-    """Return answers that are still to be filled."""
-    return Answers([], [], [], [])
-
-
-def add(
-    answers: Answers, unit: Hashable, rater: Hashable, labels: frozenset[Label] | None, place: str
-) -> None:
-    """Add one annotation."""
-    answers.units.append(unit)
-    answers.raters.append(rater)
-    answers.labels.append(labels)
-    answers.places.append(place)
 
 
 def choose_question(asked: str | None, found: Iterable[str], file: str) -> str | None:

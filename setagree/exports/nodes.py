@@ -15,6 +15,7 @@ from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import Label
 
 _MOST_BYTES = 2**31
+_CLASS_FILES = ("{stem}.features.json", "dataset_info.json")
 # One for all lines: to make it takes longer than to read one.
 _DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 _NAMED = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
@@ -188,6 +189,13 @@ def read_object(path: Path, encoding: str) -> Node:
     if len(records) > 1:
         raise FileError(f"{shown(path)} holds {len(records):,} objects where one is due.")
     return records[0]
+
+
+def class_files(path: Path) -> list[Path]:
+    """Return the files beside rows that may name the classes."""
+    stem = path.name[: path.name.lower().rindex(Source(path).suffix)]
+    found = [path.with_name(pattern.format(stem=stem)) for pattern in _CLASS_FILES]
+    return [each for each in found if each.is_file()]
 
 
 def shown(path: Path) -> str:

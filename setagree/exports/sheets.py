@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,11 +25,11 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.exports.format import Peek, Request
+from setagree.exports.format import Request
 from setagree.exports.unclear import Flags, Found
 from setagree.files.columns import Role, guess_columns
 from setagree.files.records import unique_keys
-from setagree.files.tables import read_table, sniff_delimiter
+from setagree.files.tables import read_table
 from setagree.study.doubts import doubt_brackets, doubt_separator
 from setagree.study.layouts import from_cube
 from setagree.wording.label_sets import LabelSet
@@ -103,6 +100,10 @@ class Sheet:
     def keep(self, rows: Flags) -> Sheet:
         """Return some of the rows."""
         return replace(self, frame=self.frame[rows], starts=self.starts[rows])
+
+    def after(self, prefix: str) -> dict[str, str]:
+        """Return the columns with a prefix, by what follows it."""
+        return {n.removeprefix(prefix): n for n in self.columns if n.startswith(prefix)}
 
     def cells(self, name: str) -> pd.Series[str]:
         """Return a column without the space around its cells."""
@@ -187,22 +188,6 @@ def _n_lines(path: Path) -> int:
     return n + (last != b"\n")
 
 
-# ---- Recognising --------------------------------------------------------------------------------
-
-
-def has(peek: Peek, *names: str) -> bool:
-    """Say whether the header of a table has all these columns."""
-    return not peek.is_folder and set(names) <= set(peek.header)
-
-
-def first_rows(peek: Peek, *, limit: int = 500) -> list[list[str]]:
-    """Return the cells of the first rows below the header that are whole."""
-    text = io.StringIO(peek.head, newline="")
-    rows = (row for row in csv.reader(text, delimiter=sniff_delimiter(peek.head)) if row)
-    cells = list(islice(rows, limit + 1))
-    return [row for row in cells[1:] if len(row) == len(cells[0])]
-
-
 # ---- Columns ------------------------------------------------------------------------------------
 
 
@@ -262,6 +247,22 @@ def unit_names(
 def _same_units(codes: npt.NDArray[Any], names: pd.Series[str]) -> bool:
     pairs = pd.DataFrame({"code": codes, "name": names.to_numpy()}).drop_duplicates()
     return pairs["code"].is_unique and pairs["name"].is_unique and not (names == "").any()
+
+
+def segments(sheet: Sheet, document: str, part: str) -> list[Hashable]:
+    """Return the units: documents where each has one marked part, else the parts."""
+    if part not in sheet.frame:
+        return sheet.ids(document)
+    sizes = np.bincount(sheet.groups([document, part]))
+    if sizes.size == sheet.groups([document]).max() + 1:
+        return sheet.ids(document)
+    if alone := int(np.count_nonzero(sizes == 1)):
+        warn(
+            f"{sheet.name}: {counted(alone, 'segment')} of {sizes.size:,} marked by one rater "
+            f"only; segments are one unit where {document!r} and {part!r} are the same.",
+            SetagreeWarning,
+        )
+    return [f"{d} [{p}]" for d, p in zip(sheet.cells(document), sheet.cells(part), strict=True)]
 
 
 # ---- Cells --------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -38,6 +38,20 @@ class Found:
     labels: list[LabelSet | None]
     places: list[str]
     unclear: Flags
+
+    @classmethod
+    def of_rows(cls, name: str, rows: Iterable[tuple[str, str, LabelSet, str]]) -> Found:
+        """Return what rows of unit, rater, labels and place say; one without labels is open."""
+        every = list(rows)
+        labels = [found or None for _, _, found, _ in every]
+        return cls(
+            name,
+            [unit for unit, *_ in every],
+            [rater for _, rater, *_ in every],
+            labels,
+            [place for *_, place in every],
+            np.array([each is None for each in labels], dtype=bool),
+        )
 
 
 def settle(

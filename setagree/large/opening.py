@@ -22,14 +22,14 @@ from setagree.exports.detection import (
     detect,
     format_of_name,
     is_binary,
+    other_formats,
     peek,
     peek_frame,
     peek_record,
     recognised,
     the_one,
 )
-from setagree.exports.nodes import shown
-from setagree.exports.tools.hugging_face import class_files
+from setagree.exports.nodes import class_files, shown
 from setagree.files.streams import check_encoding, expanded, listable, matching, no_collection
 from setagree.files.tables import read_table
 from setagree.study.annotations import Annotations
@@ -43,6 +43,7 @@ _BASIS = {
     "tool": "written by the tool's own code",
     "source": "from the tool's source",
     "documented": "from the documented format, not verified against a live export",
+    "plain": "no tool's, a plain table",
 }
 
 
@@ -138,17 +139,17 @@ def formats() -> pd.DataFrame:
     The basis says how the layout is known: written by the tool's own code, taken from the tool's
     source, or from the documented format and not verified against a live export.
 
+    An installed package adds formats as entry points of the group ``setagree.formats``, each the
+    name of a `setagree.exports.Format`; they are asked where no other format fits.
+
     Examples
     --------
     >>> formats().set_index("name").loc["label_studio_json", "title"]
     'Label Studio, JSON'
     """
-    rows = [(each.name, each.title, _basis(each), each.asks) for each in FORMATS]
+    known = (*FORMATS, *other_formats())
+    rows = [(each.name, each.title, _BASIS[each.basis], each.asks) for each in known]
     return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
-
-
-def _basis(found: Format) -> str:
-    return "no tool's, a plain table" if found.name.startswith("plain_") else _BASIS[found.basis]
 
 
 def find_format(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_support import invoke, ok, refusal
-from exports import test_json_tools as toy
+from exports import json_writers as toy
 
 import setagree as sa
 from setagree.cli import show as cli_show

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exports import test_json_tools as toy
+from exports import json_writers as toy
 
 import setagree as sa
 from setagree.errors import FileError, OptionError
@@ -33,7 +33,7 @@ def test_formats_are_listed():
     assert table["name"].tolist() == NAMES
     assert len(set(NAMES)) == len(NAMES) >= 13
     assert table["title"].is_unique
-    assert {each.basis for each in FORMATS} <= {"tool", "source", "documented"}
+    assert {each.basis for each in FORMATS} <= {"tool", "source", "documented", "plain"}
     hand_made = table.loc[table["name"] == "prodigy", "basis"].item()
     assert hand_made == "from the documented format, not verified against a live export"
     assert all(not text or text.endswith(".") for text in table["asks"])

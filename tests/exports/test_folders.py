@@ -14,14 +14,11 @@ from xml.sax.saxutils import quoteattr
 import pandas as pd
 import pytest
 
-from setagree.errors import DataError, FileError, OptionError
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 from setagree.exports import FORMATS
-from setagree.exports.detection import detect, peek, recognised
+from setagree.exports.detection import detect, format_of_name, peek, recognised
 from setagree.exports.format import Request
-from setagree.exports.tools import folders
-from setagree.exports.tools import tables as csv_tools
-
-ALL = list({each.name: each for each in (*FORMATS, *csv_tools.FORMATS, *folders.FORMATS)}.values())
 
 SKIPPED = None
 TRUTH = {
@@ -105,7 +102,7 @@ WRITERS = {"cvat": cvat, "brat": brat}
 
 def read(path, **said):
     """Return (unit, rater) -> labels of what a reader finds; None where it found no annotation."""
-    answers = detect(path, ALL).read(path, Request(**said))
+    answers = detect(path, FORMATS).read(path, Request(**said))
     pairs = list(zip(answers.units, answers.raters, strict=True))
     assert len(set(pairs)) == len(pairs) == len(answers.places)
     return dict(zip(pairs, answers.labels, strict=True))
@@ -115,7 +112,7 @@ def read(path, **said):
 def test_the_truth_comes_back(name, tmp_path):
     """With a roster, the answers and the empty sets come back, and nothing for the rest."""
     folder = put(tmp_path, WRITERS[name](TRUTH))
-    assert [each.name for each in recognised(peek(folder), ALL)] == [name]
+    assert [each.name for each in recognised(peek(folder), FORMATS)] == [name]
     assert answered(read(folder, roster=roster())) == answered(TRUTH)
 
 
@@ -188,11 +185,23 @@ def test_damaged_jobs(text, sentence, tmp_path):
 def test_a_folder_without_jobs(tmp_path):
     """A format that is named for another folder says what it misses."""
     with pytest.raises(FileError, match=r"has no annotations\.xml in it"):
-        folders.FORMATS[0].read(tmp_path, Request())
+        format_of_name("cvat", FORMATS).read(tmp_path, Request())
     with pytest.raises(FileError, match=r"has no \.ann files in it"):
-        folders.FORMATS[1].read(tmp_path, Request())
+        format_of_name("brat", FORMATS).read(tmp_path, Request())
     with pytest.raises(FileError, match=r"There is no file .*gone\.xml"):
-        folders.FORMATS[0].read(tmp_path / "gone.xml", Request())
+        format_of_name("cvat", FORMATS).read(tmp_path / "gone.xml", Request())
+
+
+def test_tags_of_a_model(tmp_path):
+    """Tags that no person set, with source="auto", are counted."""
+    job = (
+        "<annotations><meta><job><assignee><username>{}</username></assignee></job></meta>"
+        '<image name="u1"><tag label="joy" source="{}"/></image></annotations>'
+    )
+    jobs = {"1": ("ann", "auto"), "2": ("bob", "manual")}
+    put(tmp_path, {f"{n}/annotations.xml": job.format(*said) for n, said in jobs.items()})
+    with pytest.warns(SetagreeWarning, match=r"1/annotations\.xml: 1 tag set by a model, not by"):
+        assert sa.read(tmp_path).n_ratings == 2
 
 
 # ---- brat ---------------------------------------------------------------------------------------
@@ -249,7 +258,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
     """A folder that is called like a document is an error in words."""
     (tmp_path / "ida" / "p1.ann").mkdir(parents=True)
     with pytest.raises(FileError, match=r"ida/p1\.ann' is a folder"):
-        folders.FORMATS[1].read(tmp_path, Request())
+        format_of_name("brat", FORMATS).read(tmp_path, Request())
 
 
 # ---- The samples --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Rows as Hugging Face writes them: label lists, ClassLabel integers, nested annotators."""
+"""Rows as Hugging Face writes them: label lists, ClassLabel integers, nested annotators, flags."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from setagree.errors import DataError, FileError, listing
-from setagree.exports.format import Answers, Format, Peek, Request
-from setagree.exports.gathering import add, choose_question, nothing, refuse_useless
-from setagree.exports.nodes import Node, read_object, read_records, shown
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.gathering import choose_question, refuse_useless
+from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
+from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
+from setagree.exports.unclear import settle
 from setagree.files.columns import Columns, guess_columns
-from setagree.files.streams import Source
 from setagree.study.doubts import doubt_nulls_left
 from setagree.wording.label_sets import Label
-
-_SIDECARS = ("{stem}.features.json", "dataset_info.json")
 
 
 def read_sequence(path: Path, request: Request) -> Answers:
@@ -31,11 +30,11 @@ def read_sequence(path: Path, request: Request) -> Answers:
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
     _refuse_flags([given for row in rows if (given := row.get(answer)) is not None])
-    answers = nothing()
+    answers = Answers()
     known: dict[str, frozenset[Label]] = {}
     for row in rows:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
-        add(answers, unit, rater, _labels_of(row, answer, names, known), row.place)
+        answers.add(unit, rater, _labels_of(row, answer, names, known), row.place)
     return _doubted(answers, request)
 
 
@@ -91,12 +90,11 @@ def _columns(record: dict[str, Any]) -> Columns | None:
         return None
 
 
-def _is_sequence(peek: Peek) -> bool:
+def is_sequence(peek: Peek) -> bool:
+    """Say whether a record names a unit and a rater, and holds a list of labels."""
     record = peek.record if isinstance(peek.record, dict) else {}
-    if any(key.startswith("_") or key == "Comments" for key in record) or _group(record):
-        return False
-    columns = _columns(record)
-    answer = record.get(str(columns.labels), None) if columns is not None else None
+    columns = None if _group(record) else _columns(record)
+    answer = record.get(str(columns.labels)) if columns is not None else None
     return isinstance(answer, list) and all(isinstance(label, str | int) for label in answer)
 
 
@@ -116,12 +114,12 @@ def read_nested(path: Path, request: Request) -> Answers:
     group, rater, labels = found
     unit = _unit_key(rows[0], group)
     names = class_names(path, labels, request.encoding)
-    answers = nothing()
+    answers = Answers()
     pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
     _refuse_flags([given for _, _, given in pairs])
     for row, who, given in pairs:
         label_set = None if given.value is None else _named(given, names)
-        add(answers, row.at(unit).name(), who.name(), label_set, given.place)
+        answers.add(row.at(unit).name(), who.name(), label_set, given.place)
     return _doubted(answers, request)
 
 
@@ -165,10 +163,9 @@ def _unit_key(row: Node, group: str) -> str:
         ) from None
 
 
-def _is_nested(peek: Peek) -> bool:
-    record = peek.record if isinstance(peek.record, dict) else {}
-    taken = {"annotations", "responses", "projects", "examples", "answers", "_input_hash"}
-    return not taken & set(record) and _group(record) is not None
+def is_nested(peek: Peek) -> bool:
+    """Say whether a record holds raters and their lists of labels."""
+    return isinstance(peek.record, dict) and _group(peek.record) is not None
 
 
 # ---- ClassLabel -----------------------------------------------------------------------------
@@ -185,13 +182,6 @@ def class_names(path: Path, column: str, encoding: str) -> list[str]:
         if names is not None:
             return _checked_names(names, beside)
     return []
-
-
-def class_files(path: Path) -> list[Path]:
-    """Return the files beside rows that may name the classes."""
-    stem = path.name[: path.name.lower().rindex(Source(path).suffix)]
-    found = [path.with_name(pattern.format(stem=stem)) for pattern in _SIDECARS]
-    return [each for each in found if each.is_file()]
 
 
 def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
@@ -229,21 +219,30 @@ def _name(label: Node, names: list[str]) -> Label:
     return names[code]
 
 
-FORMATS: tuple[Format, ...] = (
-    Format(
-        "hf_sequence",
-        "Hugging Face rows, JSONL: a list of labels each",
-        "documented",
-        _is_sequence,
-        read_sequence,
-        "Integers get their names from <name>.features.json or dataset_info.json beside the file.",
-    ),
-    Format(
-        "hf_nested",
-        "Hugging Face rows, JSONL: all raters of a unit",
-        "documented",
-        _is_nested,
-        read_nested,
-        "Integers get their names from <name>.features.json or dataset_info.json beside the file.",
-    ),
-)
+# ---- Flags in the layout of GoEmotions -----------------------------------------------------------
+
+_UNCLEAR = "example_very_unclear"
+
+
+def read_onehot(path: Path, request: Request) -> Answers:
+    """Read one column a label; an example that was called very unclear is no annotation."""
+    sheet = Sheet.open(path, request)
+    unclear = ticked(sheet, _UNCLEAR)
+    place = sheet.columns.index(_UNCLEAR)
+    _refuse_stray_flags(sheet, sheet.columns[:place])
+    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns[place + 1 :]})
+    found = sheet.found(
+        sheet.ids("id"), sheet.ids("rater_id"), drop(labels, unclear), blank & ~unclear
+    )
+    return settle(found, request, why="All its labels are blank.")
+
+
+def _refuse_stray_flags(sheet: Sheet, names: Sequence[str]) -> None:
+    """Refuse labels to the left of the labels, where nobody would look for them."""
+    for name in names:
+        flags = sheet.among(name, {"0", "1"})
+        if name not in {"id", "rater_id", "column 1"} and flags.all():
+            raise DataError(
+                f"{sheet.name}: column {name!r} holds 0 and 1 and stands to the left of "
+                f"{_UNCLEAR!r}; labels stand to its right. Move or drop that column."
+            )

@@ -11,12 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import DataError
-from setagree.exports.format import Answers, Format, Peek, Request
-from setagree.exports.sheets import Sheet, first_rows, flag_sets, usual_column
-from setagree.exports.tools import coding_tools as csv_tools_coding
-from setagree.exports.tools import crowd as csv_tools_crowd
-from setagree.exports.tools import qualtrics as csv_tools_qualtrics
-from setagree.exports.tools import surveys as csv_tools_surveys
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.sheets import Sheet, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
 from setagree.files.columns import Columns, guess_columns
 from setagree.study.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator
@@ -24,12 +20,6 @@ from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.layouts import from_wide
 from setagree.wording.label_sets import LabelSet
 
-_TOOLS = (
-    *csv_tools_crowd.FORMATS,
-    *csv_tools_coding.FORMATS,
-    *csv_tools_surveys.FORMATS,
-    *csv_tools_qualtrics.FORMATS,
-)
 _SEVERAL = re.compile(r"[,;|\n\[]")
 _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 
@@ -37,34 +27,39 @@ _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 # ---- Recognising --------------------------------------------------------------------------------
 
 
-def _is_long(peek: Peek) -> bool:
+def is_long(peek: Peek) -> bool:
+    """Say whether a table may have one row an annotation."""
     # Several rows for a unit and a rater may be one answer or several: nothing here tells.
     return _layout(peek) in {"long", "rows"}
 
 
-def _is_rows(peek: Peek) -> bool:
+def is_rows(peek: Peek) -> bool:
+    """Say whether a table may have one row a label."""
     return _layout(peek) == "rows"
 
 
-def _is_flags(peek: Peek) -> bool:
+def is_flags(peek: Peek) -> bool:
+    """Say whether a table has one column of 0 and 1 a label."""
     return _layout(peek) == "flags"
 
 
-def _is_wide(peek: Peek) -> bool:
+def is_wide(peek: Peek) -> bool:
+    """Say whether a table has one column a rater."""
     return _layout(peek) == "wide"
 
 
 def _layout(peek: Peek) -> str | None:
     """Return the layout of a table that no tool is known to write."""
     names = [name.strip() for name in peek.header]
-    if peek.is_folder or len(names) < 2 or any(tool.recognise(peek) for tool in _TOOLS):
+    if len(names) < 2:
         return None
-    rows = first_rows(peek)
+    rows = peek.rows
     unit, rater = (_usual(role, names) for role in ("unit", "rater"))
     if unit is None or not rows:
         return None
     if rater is None:
-        return "wide" if len(names) > 2 and not _any_answers(names) else None
+        # One of the first columns has a usual name for answers in no wide table.
+        return "wide" if len(names) > 2 and not any(map(_is_answer, names[:50])) else None
     try:
         answer = guess_columns(names, unit=unit, rater=rater).labels
     except DataError:
@@ -80,11 +75,6 @@ def _usual(role: str, names: Sequence[str]) -> str | None:
         return usual_column("unit" if role == "unit" else "rater", names, "")
     except DataError:
         return None
-
-
-def _any_answers(names: Sequence[str]) -> bool:
-    """Say whether one of the first columns has a usual name for answers, as in no wide table."""
-    return any(_is_answer(name) for name in names[:50])
 
 
 def _is_answer(name: str) -> bool:
@@ -111,7 +101,7 @@ def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:
 # ---- Reading ------------------------------------------------------------------------------------
 
 
-def _read_long(path: Path, request: Request) -> Answers:
+def read_long(path: Path, request: Request) -> Answers:
     """Read one row an annotation, as `from_long` does."""
     sheet = Sheet.open(path, request)
     columns = _long_columns(sheet, request)
@@ -131,7 +121,7 @@ def _long_columns(sheet: Sheet, request: Request) -> Columns:
     return columns
 
 
-def _read_wide(path: Path, request: Request) -> Answers:
+def read_wide(path: Path, request: Request) -> Answers:
     """Read one row a unit and one column a rater, as `from_wide` does."""
     sheet = Sheet.open(path, request)
     unit = usual_column("unit", sheet.columns, sheet.name)
@@ -179,7 +169,7 @@ def _settled(found: Found, request: Request) -> Answers:
     return settle(found, request, why="", default="missing")
 
 
-def _read_flags(path: Path, request: Request) -> Answers:
+def read_flags(path: Path, request: Request) -> Answers:
     """Read one row an annotation and one column of 0 and 1 for each label."""
     sheet = Sheet.open(path, request)
     unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
@@ -188,7 +178,7 @@ def _read_flags(path: Path, request: Request) -> Answers:
     return settle(found, request, why="All labels are blank.", default="missing")
 
 
-def _read_rows(path: Path, request: Request) -> Answers:
+def read_rows(path: Path, request: Request) -> Answers:
     """Read one row for each label of an annotation."""
     sheet = Sheet.open(path, request)
     columns = _long_columns(sheet, request)
@@ -225,27 +215,3 @@ def _refuse_repeats(
                 f"{sheet.name}: {sheet.places[row]} says the same as {sheet.places[seen[key]]}: is "
                 "the file in there twice? Drop the repeated rows."
             )
-
-
-_BLANK = "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise."
-
-FORMATS: tuple[Format, ...] = (
-    Format("plain_long", "One row an annotation", "tool", _is_long, _read_long, _BLANK),
-    Format("plain_wide", "One column a rater", "tool", _is_wide, _read_wide, _BLANK),
-    Format(
-        "plain_onehot",
-        "One row an annotation, one column of 0 and 1 a label",
-        "tool",
-        _is_flags,
-        _read_flags,
-        "A row of 0 is the empty set, a row of blanks no annotation.",
-    ),
-    Format(
-        "plain_row_per_label",
-        "One row a label",
-        "tool",
-        _is_rows,
-        _read_rows,
-        "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
-    ),
-)

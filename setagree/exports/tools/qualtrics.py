@@ -12,21 +12,11 @@ from typing import Any
 import numpy as np
 
 from setagree.errors import DataError, FileError, SetagreeWarning, counted, shorten, warn
-from setagree.exports.format import Answers, Format, Peek, Request
-from setagree.exports.sheets import (
-    Sheet,
-    first_rows,
-    has,
-    of_columns,
-    pick_question,
-    read_json,
-    splitter,
-)
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.sheets import Sheet, of_columns, pick_question, read_json, splitter
 from setagree.exports.unclear import Flags, settle
 from setagree.study.layouts import from_cube
 from setagree.wording.label_sets import LabelSet
-
-# ---- Qualtrics ----------------------------------------------------------------------------------
 
 _LOOP = re.compile(r"(\d+)_(.+)")
 _SELECTED = " - Selected Choice"
@@ -35,23 +25,24 @@ _LONG_HEADER = 50_000
 _TRIALS = {"1", "2", "9", "17", "survey preview", "survey test", "survey preview spam"}
 
 
-def _is_split(peek: Peek) -> bool:
+def is_split(peek: Peek) -> bool:
+    """Say whether a table may have one column a choice."""
     return "split" in _layouts(peek)
 
 
-def _is_values(peek: Peek) -> bool:
+def is_values(peek: Peek) -> bool:
+    """Say whether a table may hold numbers of choices."""
     return "values" in _layouts(peek)
 
 
-def _is_labels(peek: Peek) -> bool:
+def is_labels(peek: Peek) -> bool:
+    """Say whether a table may hold texts of choices."""
     return "labels" in _layouts(peek)
 
 
 def _layouts(peek: Peek) -> set[str]:
     """Return which layouts a table may have: all where the first response is beyond the head."""
-    if not has(peek, "ResponseId"):
-        return set()
-    rows = first_rows(peek)
+    rows = peek.rows
     if len(rows) < 3 and ("ImportId" in peek.head or len(peek.head) > _LONG_HEADER):
         return {"split", "values", "labels"}
     if len(rows) < 3 or "ImportId" not in rows[1][0]:
@@ -111,11 +102,13 @@ def _said_trials(sheet: Sheet, trials: Flags) -> Flags:
     return trials
 
 
-def _read_values(path: Path, request: Request) -> Answers:
+def read_values(path: Path, request: Request) -> Answers:
+    """Read choices by their numbers."""
     return _read_unsplit(path, request, _codes)
 
 
-def _read_labels(path: Path, request: Request) -> Answers:
+def read_labels(path: Path, request: Request) -> Answers:
+    """Read choices by their texts."""
     return _read_unsplit(path, request, _texts)
 
 
@@ -154,7 +147,7 @@ def _texts(cell: str) -> LabelSet:
     return frozenset(labels) - {_SEEN}
 
 
-def _read_split(path: Path, request: Request) -> Answers:
+def read_split(path: Path, request: Request) -> Answers:
     """Read one column a choice; -99 says that a choice was seen and not taken."""
     survey = _Survey.open(path, request)
     columns_of = _choice_columns(survey)
@@ -248,26 +241,3 @@ def _respondents(sheet: Sheet) -> list[Hashable]:
             if cells.is_unique and not (cells == "").any():
                 return sheet.ids(name)
     return sheet.ids("ResponseId")
-
-
-_BLANK = "A blank answer needs blank= or roster=."
-
-FORMATS: tuple[Format, ...] = (
-    Format("qualtrics_values", "Qualtrics, values", "documented", _is_values, _read_values, _BLANK),
-    Format(
-        "qualtrics_labels",
-        "Qualtrics, choice text",
-        "documented",
-        _is_labels,
-        _read_labels,
-        f"{_BLANK} A label that contains a comma is refused where it is seen.",
-    ),
-    Format(
-        "qualtrics_split",
-        "Qualtrics, one column a choice",
-        "documented",
-        _is_split,
-        _read_split,
-        "Without -99 for choices seen and not taken, a blank answer needs blank= or roster=.",
-    ),
-)

@@ -1,0 +1,352 @@
+"""The one table of formats: how each is known, and where its reader is.
+
+A new format is a file in `tools` with a function that reads it, and one entry here.
+"""
+
+from __future__ import annotations
+
+from setagree.exports.format import Format, Signature, of_tool
+
+_BLANK = "A blank answer needs blank= or roster=."
+_EMPTY = "A blank answer is the empty set unless blank='missing' is said."
+_REJECTED = f"{_EMPTY} Rejected assignments are left out."
+_UNTICKED = "a record without a tick needs blank= or roster=."
+_NO_RATERS = "Refused: it has no raters."
+_CLASSES = (
+    "Integers get their names from <name>.features.json or dataset_info.json beside the file."
+)
+_DOCCANO = {"id", "label", "Comments"}
+_MTURK = {"HITId", "WorkerId"}
+_BOX = r"Answer\.[^\n]+\.on"
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        "label_studio_json",
+        "Label Studio, JSON",
+        "documented",
+        (Signature("records", {"id", "annotations", "data"}),),
+        of_tool("label_studio", "read_tasks"),
+        "With several questions: question= says which, blank= what an unanswered one means.",
+    ),
+    Format(
+        "label_studio_json_min",
+        "Label Studio, JSON-MIN",
+        "tool",
+        (Signature("records", {"id", "annotation_id", "lead_time"}, none="annotations"),),
+        of_tool("label_studio", "read_min"),
+        "Questions look like data where no answer has two choices: question=. With several "
+        "questions, blank= says what an unanswered one means.",
+    ),
+    Format(
+        "prodigy",
+        "Prodigy, JSONL (choice)",
+        "documented",
+        (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
+        of_tool("prodigy", "read"),
+        "A rejected example may mean no label or no answer: blank=.",
+    ),
+    Format(
+        "argilla_flat",
+        "Argilla, flat records",
+        "tool",
+        (Signature("records", some=[r".*\.responses", r".*\.responses\.users"]),),
+        of_tool("argilla", "read_flat"),
+        "With several questions: question= says which.",
+    ),
+    Format(
+        "argilla_nested",
+        "Argilla, nested records",
+        "tool",
+        (Signature("records", {"id", "fields", "suggestions", "responses"}),),
+        of_tool("argilla", "read_nested"),
+        "Discarded responses look like submitted ones: roster=, or export the flat layout.",
+    ),
+    Format(
+        "lighttag",
+        "LightTag, JSON",
+        "documented",
+        (Signature("records", {"examples", "annotations_and_examples"}),),
+        of_tool("lighttag", "read"),
+    ),
+    Format(
+        "labelbox",
+        "Labelbox, NDJSON",
+        "documented",
+        (Signature("records", {"data_row", "projects"}),),
+        of_tool("labelbox", "read"),
+        "With several questions: question= says which, blank= what an unanswered one means.",
+    ),
+    Format(
+        "spacy_cats",
+        "spaCy, JSONL with cats",
+        "documented",
+        (Signature("records", {"text", "cats"}, none="_input_hash"),),
+        of_tool("spacy", "read"),
+        "Unit and rater must stand in each record's meta.",
+    ),
+    Format(
+        "doccano_jsonl",
+        "doccano, folder of JSONL",
+        "source",
+        (
+            Signature("folder", some=[r"(?!\.).*\.jsonl"], also=of_tool("doccano", "holds_jsonl")),
+            Signature("records", _DOCCANO),
+        ),
+        of_tool("doccano", "read_jsonl"),
+        "Untouched examples look empty unless only approved ones are exported: roster= or blank=.",
+    ),
+    Format(
+        "doccano_csv",
+        "doccano, folder of CSV",
+        "source",
+        (
+            Signature("folder", some=[r"(?!\.).*\.csv"], also=of_tool("doccano", "holds_csv")),
+            Signature("table", _DOCCANO),
+        ),
+        of_tool("doccano", "read_csv"),
+        "As in JSONL; and a label with # in it is split: sep=, or export JSONL.",
+    ),
+    Format(
+        "sagemaker",
+        "SageMaker Ground Truth, folder worker-response",
+        "documented",
+        (
+            Signature("folder", some=[r".*\d/[^/]+\.json"], also=of_tool("sagemaker", "is_job")),
+            Signature("records", some=[".*-metadata"], also=of_tool("sagemaker", "is_manifest")),
+        ),
+        of_tool("sagemaker", "read"),
+        "The output manifest is consolidated and refused: it has no workers.",
+    ),
+    Format(
+        "cvat",
+        "CVAT, one job a rater",
+        "documented",
+        (
+            Signature("folder", some=[r"(.*/)?annotations\.xml"]),
+            Signature("text", some=[".*<annotations>.*", ".*<meta>.*"]),
+        ),
+        of_tool("cvat", "read"),
+        "An image without tags needs blank= or roster=.",
+    ),
+    Format(
+        "brat",
+        "brat, one folder a rater",
+        "documented",
+        (Signature("folder", some=[r".*\.ann"]),),
+        of_tool("brat", "read"),
+        "A document without attributes needs blank= or roster=.",
+    ),
+    Format(
+        "mturk_pipe",
+        "Mechanical Turk, labels with | between",
+        "source",
+        (Signature("table", _MTURK, [r"Answer\..*"], rf"{_BOX}|Answer\.taskAnswers"),),
+        of_tool("mturk", "read_pipe"),
+        _REJECTED,
+    ),
+    Format(
+        "mturk_checkboxes",
+        "Mechanical Turk, one column a checkbox",
+        "documented",
+        (Signature("table", _MTURK, [_BOX], r"Answer\.taskAnswers"),),
+        of_tool("mturk", "read_boxes"),
+        _REJECTED,
+    ),
+    Format(
+        "mturk_task_answers",
+        "Mechanical Turk, taskAnswers in JSON",
+        "documented",
+        (Signature("table", {*_MTURK, "Answer.taskAnswers"}),),
+        of_tool("mturk", "read_task_answers"),
+        _REJECTED,
+    ),
+    Format(
+        "appen",
+        "Appen (CrowdFlower, Figure Eight), full report",
+        "source",
+        (Signature("table", {"_unit_id", "_worker_id"}),),
+        of_tool("appen", "read"),
+        f"{_EMPTY} Tainted judgments and test questions are left out.",
+    ),
+    Format(
+        "toloka",
+        "Toloka, assignments",
+        "documented",
+        (Signature("table", {"ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id"}),),
+        of_tool("toloka", "read"),
+        "A blank answer that was handed in needs blank=. Rejected answers and control tasks are "
+        "left out.",
+    ),
+    Format(
+        "zooniverse",
+        "Zooniverse, classifications",
+        "documented",
+        (Signature("table", {"classification_id", "annotations", "subject_ids", "user_name"}),),
+        of_tool("zooniverse", "read"),
+    ),
+    Format(
+        "label_studio_csv",
+        "Label Studio, CSV",
+        "tool",
+        (Signature("table", {"annotation_id", "annotator", "lead_time", "id"}),),
+        of_tool("label_studio", "read_csv"),
+        "A blank answer is the empty set unless blank='missing' is said; with several questions, "
+        "blank= must say it.",
+    ),
+    Format(
+        "atlasti",
+        "ATLAS.ti, quotations",
+        "documented",
+        (Signature("table", {"Document", "Codes", "Created by"}),),
+        of_tool("atlasti", "read"),
+        "A quotation without codes is the empty set unless blank='missing' is said.",
+    ),
+    Format(
+        "dedoose",
+        "Dedoose, excerpts",
+        "documented",
+        (Signature("table", {"Media Title", "Excerpt Creator"}),),
+        of_tool("dedoose", "read"),
+        "Excerpts without codes are not exported: roster= lists who annotated what, or "
+        "blank='missing'.",
+    ),
+    Format(
+        "nvivo_matrix",
+        "NVivo, matrix coding query",
+        "documented",
+        (Signature("table", some=["[A-Z]+ : [^\n]+"], first=r"\s*"),),
+        of_tool("nvivo", "read_matrix"),
+        _NO_RATERS,
+    ),
+    Format(
+        "nvivo_comparison",
+        "NVivo, coding comparison",
+        "documented",
+        (Signature("table", {"Code", "File", "Kappa"}),),
+        of_tool("nvivo", "read_comparison"),
+        _NO_RATERS,
+    ),
+    Format(
+        "hf_onehot",
+        "Flags in the layout of GoEmotions",
+        "documented",
+        (Signature("table", {"id", "rater_id", "example_very_unclear"}),),
+        of_tool("hugging_face", "read_onehot"),
+    ),
+    Format(
+        "google_forms_csv",
+        "Google Forms, downloaded CSV",
+        "documented",
+        (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_download")),),
+        of_tool("google_forms", "read_download"),
+        _BLANK,
+    ),
+    Format(
+        "google_forms_sheet",
+        "Google Forms, linked sheet",
+        "documented",
+        (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
+        of_tool("google_forms", "read_sheet"),
+        f"{_BLANK} A label that contains ', ' is taken for two, which codebook= shows.",
+    ),
+    Format(
+        "redcap_raw",
+        "REDCap, raw",
+        "documented",
+        (
+            Signature(
+                "table",
+                some=[r"(?!redcap_)(.*_complete|record_id)", r"(?!redcap_)[a-z0-9_]+?___\w+"],
+            ),
+        ),
+        of_tool("redcap", "read_raw"),
+        f"Without the column '<form>_complete', {_UNTICKED}",
+    ),
+    Format(
+        "redcap_labels",
+        "REDCap, labels",
+        "documented",
+        (Signature("table", some=[r".+ \(choice=.+\)"]),),
+        of_tool("redcap", "read_labels"),
+        f"Without the column 'Complete?', {_UNTICKED}",
+    ),
+    Format(
+        "qualtrics_values",
+        "Qualtrics, values",
+        "documented",
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_values")),),
+        of_tool("qualtrics", "read_values"),
+        _BLANK,
+    ),
+    Format(
+        "qualtrics_labels",
+        "Qualtrics, choice text",
+        "documented",
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_labels")),),
+        of_tool("qualtrics", "read_labels"),
+        f"{_BLANK} A label that contains a comma is refused where it is seen.",
+    ),
+    Format(
+        "qualtrics_split",
+        "Qualtrics, one column a choice",
+        "documented",
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_split")),),
+        of_tool("qualtrics", "read_split"),
+        "Without -99 for choices seen and not taken, a blank answer needs blank= or roster=.",
+    ),
+    Format(
+        "plain_long",
+        "One row an annotation",
+        "plain",
+        (Signature("table", also=of_tool("plain", "is_long")),),
+        of_tool("plain", "read_long"),
+        "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
+    ),
+    Format(
+        "plain_wide",
+        "One column a rater",
+        "plain",
+        (Signature("table", also=of_tool("plain", "is_wide")),),
+        of_tool("plain", "read_wide"),
+        "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
+    ),
+    Format(
+        "plain_onehot",
+        "One row an annotation, one column of 0 and 1 a label",
+        "plain",
+        (Signature("table", also=of_tool("plain", "is_flags")),),
+        of_tool("plain", "read_flags"),
+        "A row of 0 is the empty set, a row of blanks no annotation.",
+    ),
+    Format(
+        "plain_row_per_label",
+        "One row a label",
+        "plain",
+        (Signature("table", also=of_tool("plain", "is_rows")),),
+        of_tool("plain", "read_rows"),
+        "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
+    ),
+    Format(
+        "hf_sequence",
+        "Hugging Face rows, JSONL: a list of labels each",
+        "documented",
+        (Signature("records", none="_.*|Comments", also=of_tool("hugging_face", "is_sequence")),),
+        of_tool("hugging_face", "read_sequence"),
+        _CLASSES,
+    ),
+    Format(
+        "hf_nested",
+        "Hugging Face rows, JSONL: all raters of a unit",
+        "documented",
+        (
+            Signature(
+                "records",
+                none="annotations|responses|projects|examples|answers|_input_hash",
+                also=of_tool("hugging_face", "is_nested"),
+            ),
+        ),
+        of_tool("hugging_face", "read_nested"),
+        _CLASSES,
+    ),
+)
+"""Every format that comes with this package."""

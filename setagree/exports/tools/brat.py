@@ -1,0 +1,98 @@
+"""brat: one folder of standoff files a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from setagree.errors import DataError, FileError, shorten
+from setagree.exports.format import Answers, Request
+from setagree.exports.sheets import pick_question
+from setagree.exports.unclear import Found, settle
+from setagree.files.streams import Source, readable
+from setagree.wording.label_sets import LabelSet
+
+
+def read(path: Path, request: Request) -> Answers:
+    """Read one folder a rater, with attributes on one span a document."""
+    files = sorted(path.rglob("*.ann"))
+    if not files:
+        raise FileError(f"{str(path)!r} has no .ann files in it.")
+    if any(file.parent == path for file in files):
+        raise DataError(
+            f"{str(path)!r} holds .ann files itself, so that nothing says who wrote them; name the "
+            "folder that has one folder for each rater."
+        )
+    attributes = {
+        file: _attributes(file, file.relative_to(path).as_posix(), request) for file in files
+    }
+    question = _brat_question(attributes, request, path.name)
+    rows = (
+        (*_unit_and_rater(file, path), _labels(found, question), file.relative_to(path).as_posix())
+        for file, found in attributes.items()
+    )
+    why = "brat makes a file without attributes for every document, looked at or not."
+    return settle(Found.of_rows(path.name, rows), request, why=why)
+
+
+def _unit_and_rater(file: Path, root: Path) -> tuple[str, str]:
+    """Return the document and the folder that is named by its rater."""
+    rater, *below = file.relative_to(root).with_suffix("").parts
+    return "/".join(below), rater
+
+
+def _attributes(file: Path, name: str, request: Request) -> list[tuple[str, str | None]]:
+    """Return (name, value) of the attributes of a document; the value of a plain one is None."""
+    found: list[tuple[str, str | None]] = []
+    spans: set[str] = set()
+    for number, line in enumerate(_lines(file, name, request), start=1):
+        if line[:1] in {"A", "M"}:
+            kind, span, value = _attribute_parts(line, f"{name}, line {number}")
+            spans.add(span)
+            found.append((kind, value))
+    if len(spans) > 1:
+        raise DataError(
+            f"{name} has attributes on {len(spans)} spans; the label set of a document is the "
+            "attributes of one span."
+        )
+    return found
+
+
+def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
+    _, tab, text = line.partition("\t")
+    parts = text.split(maxsplit=2)
+    if not tab or len(parts) < 2:
+        raise FileError(f"{where}: {shorten(line)} is no attribute, as 'A1<tab>joy T1' is.")
+    return parts[0], parts[1], parts[2].strip() if len(parts) == 3 else None
+
+
+def _lines(file: Path, name: str, request: Request) -> list[str]:
+    try:
+        with readable(Source(file)):
+            text = file.read_text(encoding=request.encoding)
+        return text.removeprefix("\ufeff").split("\n")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{name} is not {request.encoding}: {error}; say encoding=.") from error
+
+
+def _brat_question(
+    attributes: Mapping[Path, list[tuple[str, str | None]]], request: Request, name: str
+) -> str | None:
+    """Return the attribute whose values are the labels; None where the names are the labels."""
+    pairs = {pair for found in attributes.values() for pair in found}
+    valued = sorted({kind for kind, value in pairs if value is not None})
+    plain = sorted({kind for kind, value in pairs if value is None})
+    if request.question is None and valued and plain:
+        raise DataError(
+            f"{name} has attributes with a value ({', '.join(valued)}) and without "
+            f"({', '.join(plain)}); say question= to read the values of one."
+        )
+    if not valued and request.question is None:
+        return None
+    return pick_question(request.question, valued, name)
+
+
+def _labels(found: list[tuple[str, str | None]], question: str | None) -> LabelSet:
+    if question is None:
+        return frozenset(kind for kind, _ in found)
+    return frozenset(value for kind, value in found if kind == question and value is not None)

@@ -1,0 +1,85 @@
+"""Labelbox: NDJSON of checklists and radio buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from pathlib import Path
+
+from setagree.errors import SetagreeWarning, listing, warn
+from setagree.exports.format import Answers, Request
+from setagree.exports.gathering import blank_answer, choose_question, refuse_useless
+from setagree.exports.nodes import Node, read_records, shown
+from setagree.wording.label_sets import Label
+
+
+def read(path: Path, request: Request) -> Answers:
+    """Return the answers to a checklist or radio question; skipped labels are skipped."""
+    refuse_useless(request, path, "roster")
+    rows = read_records(path, request.encoding, name="rows")
+    _doubt_projects(rows, path)
+    labels = [(_data_row(row), label) for row in rows for label in _labels_of(row)]
+    found = [each.at("name").text() for _, label in labels for each in _classifications(label)]
+    question = choose_question(request.question, found, shown(path))
+    several = len(set(found)) > 1
+    answers = Answers()
+    for unit, label in labels:
+        rater = label.at("label_details").at("created_by").name()
+        answer = _checked(label, question, request, several=several)
+        answers.add(unit, rater, answer, label.place)
+    return answers
+
+
+def _doubt_projects(rows: Iterable[Node], path: Path) -> None:
+    """Say that the labels of several projects are taken as one study."""
+    projects = {
+        key: each.value.get("name") or key
+        for row in rows
+        for key in row.at("projects").members()
+        if (each := row.at("projects").at(key)).at("labels").value
+    }
+    if len(projects) > 1:
+        warn(
+            f"{shown(path)} has labels of {len(projects)} projects, "
+            f"{listing([*projects.values()])}, which are taken as one study; export one project if "
+            "they ask different questions.",
+            SetagreeWarning,
+        )
+
+
+def _labels_of(row: Node) -> Iterator[Node]:
+    projects = row.at("projects")
+    for project in projects.members():
+        yield from projects.at(project).at("labels").items()
+
+
+def _data_row(row: Node) -> Hashable:
+    """Return the key that people gave, or the one of the tool where they gave none."""
+    data = row.at("data_row")
+    key = data.get("global_key")
+    return data.at("id").name() if key is None else key.name()
+
+
+def _classifications(label: Node) -> Iterable[Node]:
+    return label.at("annotations").at("classifications").items()
+
+
+def _checked(
+    label: Node, question: str | None, request: Request, *, several: bool
+) -> frozenset[Label] | None:
+    if label.at("performance_details").flag("skipped"):
+        return None
+    mine = [each for each in _classifications(label) if each.at("name").value == question]
+    if mine:
+        return frozenset().union(*(_ticked(each) for each in mine))
+    if not several:
+        return frozenset()
+    why = f"no answer to {question!r}, which was left empty or not shown"
+    return blank_answer(request, label, why)
+
+
+def _ticked(classification: Node) -> frozenset[Label]:
+    """Return the names of a checklist, or the one of a radio button."""
+    if (radio := classification.get("radio_answer")) is not None:
+        return frozenset([radio.at("name").label()])
+    ticked = classification.at("checklist_answers").items()
+    return frozenset([each.at("name").label() for each in ticked])

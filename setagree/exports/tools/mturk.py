@@ -1,0 +1,135 @@
+"""Amazon Mechanical Turk: the results of a batch."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from setagree.errors import FileError, shorten
+from setagree.exports.format import Answers, Request
+from setagree.exports.sheets import (
+    Sheet,
+    flag_sets,
+    label_list,
+    leave_out,
+    pick_question,
+    read_json,
+    split_column,
+    splitter,
+    unit_names,
+)
+from setagree.exports.unclear import Flags, settle
+from setagree.wording.label_sets import LabelSet
+
+Column: TypeAlias = tuple[list[LabelSet | None], Flags]
+"""The label set of each row, None where it is open, and which rows are open."""
+
+
+_BOX = re.compile(r"Answer\.(.+)\.on")
+_TASK_ANSWERS = "Answer.taskAnswers"
+
+
+def read_pipe(path: Path, request: Request) -> Answers:
+    """Read labels with | between them."""
+    return _read(path, request, _pipe_column)
+
+
+def read_boxes(path: Path, request: Request) -> Answers:
+    """Read one column a checkbox."""
+    return _read(path, request, _box_columns)
+
+
+def read_task_answers(path: Path, request: Request) -> Answers:
+    """Read the column taskAnswers, which is JSON."""
+    return _read(path, request, _task_answers)
+
+
+def _read(path: Path, request: Request, column: Callable[[Sheet, Request], Column]) -> Answers:
+    """Read a batch of results; what was rejected is no annotation."""
+    sheet = Sheet.open(path, request)
+    labels, blank = column(sheet, request)
+    rejected = sheet.among("AssignmentStatus", {"rejected"})
+    labels = leave_out(labels, rejected, "rejected assignment", sheet.name)
+    found = sheet.found(_hits(sheet), sheet.ids("WorkerId"), labels, blank & ~rejected)
+    return settle(found, request, why="A worker submitted it without a label.", default="empty")
+
+
+def _hits(sheet: Sheet) -> list[Hashable]:
+    """Return the units: the same input is the same unit, in whatever HIT."""
+    inputs = sheet.after("Input.")
+    return unit_names(sheet, list(inputs.values()) or ["HITId"], inputs, "HITId")
+
+
+def _pipe_column(sheet: Sheet, request: Request) -> Column:
+    answers = sheet.after("Answer.")
+    known = [name for name, column in answers.items() if not _BOX.fullmatch(column)]
+    asked = request.question and request.question.removeprefix("Answer.")
+    name = answers[pick_question(asked, known, sheet.name)]
+    sep = "|" if request.sep is None else request.sep
+    return split_column(sheet, name, sep), sheet.blank(name)
+
+
+def _box_columns(sheet: Sheet, request: Request) -> Column:
+    """Read one column a label, those of one question where its name goes before the labels."""
+    boxes = {column: match[1] for column in sheet.columns if (match := _BOX.fullmatch(column))}
+    questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
+    if request.question is not None or _are_questions(questions, list(boxes.values())):
+        prefix = pick_question(request.question, questions, sheet.name) + "."
+        boxes = {c: b.removeprefix(prefix) for c, b in boxes.items() if b.startswith(prefix)}
+    if not boxes:
+        raise FileError(f"{sheet.name} has no columns 'Answer.<label>.on' for that question.")
+    return flag_sets(sheet, boxes)
+
+
+def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
+    """Say whether several prefixes each stand before several labels, as in q1.joy and q2.joy."""
+    dotted = Counter(label.partition(".")[0] for label in labels if "." in label)
+    return len(prefixes) > 1 and all(dotted[prefix] > 1 for prefix in prefixes)
+
+
+def _task_answers(sheet: Sheet, request: Request) -> Column:
+    records = sheet.parse(_TASK_ANSWERS, _task_record)
+    answers = [(key, record[key]) for record in records if record for key in record]
+    known = dict.fromkeys(key for key, answer in answers if not _is_box(answer))
+    # Text beside boxes is a comment; what has labels of its own is another question.
+    asked = {key for key, answer in answers if not isinstance(answer, str)} & {*known}
+    if len(known) < len({key for key, _ in answers}) and not asked and request.question is None:
+        labels = sheet.parse(_TASK_ANSWERS, lambda cell: _ticked_boxes(_task_record(cell)))
+        return labels, sheet.blank(_TASK_ANSWERS)
+    name = pick_question(request.question, list(known), sheet.name)
+    labels = sheet.parse(_TASK_ANSWERS, lambda cell: _task_labels(_task_record(cell), name))
+    return labels, sheet.blank(_TASK_ANSWERS)
+
+
+def _task_record(cell: str) -> dict[str, Any]:
+    """Return the answers of one assignment by question."""
+    found = read_json(cell)
+    record = found[0] if isinstance(found, list) and len(found) == 1 else found
+    if not isinstance(record, dict):
+        raise FileError(f"{shorten(cell)} is not one JSON object of answers.")
+    return record
+
+
+def _is_box(answer: object) -> bool:
+    return isinstance(answer, dict) and list(answer) == ["on"] and isinstance(answer["on"], bool)
+
+
+def _ticked_boxes(record: Mapping[str, Any]) -> LabelSet:
+    return frozenset(label for label, box in record.items() if _is_box(box) and box["on"])
+
+
+def _task_labels(record: Mapping[str, Any], question: str) -> LabelSet | None:
+    """Return the labels of a checkbox group, a crowd classifier, or a text with pipes."""
+    if question not in record:
+        return None
+    answer = record[question]
+    if isinstance(answer, dict) and all(isinstance(on, bool) for on in answer.values()):
+        return frozenset(label for label, on in answer.items() if on)
+    if isinstance(answer, dict) and len(answer) == 1:
+        answer = answer.get("labels", answer.get("label"))
+    if isinstance(answer, str):
+        return splitter("|")(answer)
+    return label_list(answer, str(record[question]))

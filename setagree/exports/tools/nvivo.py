@@ -1,0 +1,28 @@
+"""NVivo: refused, as its tables have no raters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from setagree.errors import DataError
+from setagree.exports.format import Request
+
+
+def read_matrix(path: Path, _request: Request) -> NoReturn:
+    """Refuse the matrix of a coding query."""
+    raise _no_raters(path, "a matrix of counts over all users")
+
+
+def read_comparison(path: Path, _request: Request) -> NoReturn:
+    """Refuse a coding comparison."""
+    raise _no_raters(path, "a comparison of two users or groups, code by code")
+
+
+def _no_raters(path: Path, what: str) -> DataError:
+    return DataError(
+        f"{path.name} is {what}: who gave which codes to which file cannot be told from it. "
+        "In NVivo, run a matrix coding query for each user alone (files in rows, codes in "
+        "columns, coded by one user), and stack the matrices as a table with columns unit and "
+        "rater and one column of 0 and 1 for each code."
+    )

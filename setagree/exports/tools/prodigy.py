@@ -1,0 +1,64 @@
+"""Prodigy: JSONL of its choice interface."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+from setagree.errors import SetagreeWarning, counted, warn
+from setagree.exports.format import Answers, Request
+from setagree.exports.gathering import blank_answer, refuse_useless
+from setagree.exports.nodes import Node, read_records, shown
+from setagree.wording.label_sets import Label
+
+
+def read(path: Path, request: Request) -> Answers:
+    """Return what was accepted in the choice interface; ignored examples are skipped."""
+    refuse_useless(request, path, "question", "roster")
+    answers = Answers()
+    lines = read_records(path, request.encoding, name="examples")
+    _doubt_tasks(lines, path)
+    for line in lines:
+        labels = _accepted(line, request)
+        answers.add(line.at("_input_hash").name(), _session(line), labels, line.place)
+    return answers
+
+
+def _doubt_tasks(lines: list[Node], path: Path) -> None:
+    """Say that an example was asked about in several ways, with other options or another label."""
+    tasks: dict[str, set[str]] = {}
+    for line in lines:
+        asked = line.members().get("_task_hash")
+        tasks.setdefault(repr(line.at("_input_hash").value), set()).add(repr(asked))
+    if n := sum(len(asked) > 1 for asked in tasks.values()):
+        warn(
+            f"{shown(path)}: {counted(n, 'example')} with several '_task_hash', each of which is "
+            "another question or list of options; all are taken as one question.",
+            SetagreeWarning,
+        )
+
+
+def _accepted(line: Node, request: Request) -> frozenset[Label] | None:
+    answer = line.at("answer")
+    if answer.value == "ignore":
+        return None
+    accept = line.get("accept")
+    if accept is None and line.get("options") is None:
+        raise line.fail("no 'accept' and no 'options': only the choice interface has label sets.")
+    if answer.value == "reject":
+        why = "rejected, which may say that no option applies or that the example is no good"
+        return blank_answer(request, line, why)
+    if answer.value != "accept":
+        raise answer.fail(f"{answer.value!r} is not accept, reject or ignore.")
+    return frozenset() if accept is None else accept.label_set()
+
+
+def _session(line: Node) -> Hashable:
+    """Return the annotator, who is known by the session."""
+    for key in ("_annotator_id", "_session_id"):
+        if (rater := line.get(key)) is not None:
+            return rater.name()
+    raise line.fail(
+        "no '_annotator_id' and no '_session_id', so nobody knows who answered; let each person "
+        "annotate under ?session=name."
+    )

@@ -1,0 +1,99 @@
+"""REDCap: one row a record, raw or with labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from setagree.errors import DataError, SetagreeWarning, counted, shorten, warn
+from setagree.exports.format import Answers, Request
+from setagree.exports.sheets import FALSE, TRUE, Sheet, flag_sets, pick_question, usual_column
+from setagree.exports.unclear import Flags, settle
+from setagree.wording.label_sets import LabelSet
+
+_RAW_BOX = re.compile(r"([a-z0-9_]+?)___(\w+)")
+_LABEL_BOX = re.compile(r"(.+) \(choice=(.+)\)", re.DOTALL)
+_COMPLETE = {"2", "complete"}
+_INCOMPLETE = {"0", "1", "", "incomplete", "unverified"}
+
+
+def read_raw(path: Path, request: Request) -> Answers:
+    """Read the raw export, whose labels are codes."""
+    # REDCap writes a minus before a code as an underscore.
+    return _read_redcap(path, request, _RAW_BOX, lambda code: re.sub(r"^_(?=\d)", "-", code))
+
+
+def read_labels(path: Path, request: Request) -> Answers:
+    """Read the export with labels."""
+    return _read_redcap(path, request, _LABEL_BOX, str)
+
+
+def _read_redcap(
+    path: Path, request: Request, box: re.Pattern[str], label: Callable[[str], str]
+) -> Answers:
+    """Read one row a record; the status of the form tells the empty set from no answer."""
+    sheet = Sheet.open(path, request)
+    boxes = {name: match for name in sheet.columns if (match := box.fullmatch(name))}
+    known = list(dict.fromkeys(match[1] for match in boxes.values()))
+    question = pick_question(request.question, known, sheet.name)
+    columns = {name: label(match[2]) for name, match in boxes.items() if match[1] == question}
+    ticked = flag_sets(sheet, columns, true={*TRUE, "checked"}, false={*FALSE, "unchecked"})
+    rest = [name for name in sheet.columns if name not in boxes]
+    unit, rater = _record_unit(rest, sheet.name), usual_column("rater", rest, sheet.name)
+    _doubt_events(sheet, unit)
+    labels, unclear = _by_status(sheet, *ticked, _status_column(sheet.columns, [*columns][-1]))
+    found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, unclear)
+    why = "REDCap exports boxes that nobody saw as unchecked, and there is no '<form>_complete'."
+    return settle(found, request, why=why)
+
+
+def _doubt_events(sheet: Sheet, unit: str) -> None:
+    """Say that a unit was rated in several events or instances, as a patient at two visits is."""
+    for name in ("redcap_event_name", "redcap_repeat_instance"):
+        if name not in sheet.frame or name == unit:
+            continue
+        times = sheet.cells(name).groupby(sheet.cells(unit)).nunique()
+        if n := int((times > 1).sum()):
+            warn(
+                f"{sheet.name}: {counted(n, 'unit')} with rows of several {name!r}, which are "
+                f"taken as one unit each; if they are not, join {unit!r} and {name!r} in one "
+                "column called 'unit'.",
+                SetagreeWarning,
+            )
+
+
+def _record_unit(names: Sequence[str], where: str) -> str:
+    """Return the column of the units: one of their own, else the record, which comes first."""
+    try:
+        return usual_column("unit", names[1:], where)
+    except DataError:
+        return usual_column("unit", names, where)
+
+
+def _status_column(names: Sequence[str], last: str) -> str | None:
+    """Return the status of the form that a field is in: the next one to its right."""
+    after = names[names.index(last) + 1 :]
+    return next((n for n in after if n.endswith("_complete") or n == "Complete?"), None)
+
+
+def _by_status(
+    sheet: Sheet, labels: list[LabelSet | None], blank: Flags, status: str | None
+) -> tuple[list[LabelSet | None], Flags]:
+    """Return the answers of complete forms; without a status, a row without a tick is open."""
+    unticked = np.array([not each for each in labels], dtype=bool)
+    if status is None:
+        open_ = unticked & ~blank
+        return [None if o else each for each, o in zip(labels, open_, strict=True)], open_
+    done = sheet.among(status, _COMPLETE)
+    odd = np.flatnonzero(~(done | sheet.among(status, _INCOMPLETE)))
+    if odd.size:
+        said = shorten(sheet.frame[status].iloc[odd[0]])
+        raise sheet.error(int(odd[0]), status, f"{said} is no status of a form.")
+    if n := int(np.count_nonzero(~done & ~unticked)):
+        boxes = counted(n, "record with ticks", "records with ticks")
+        warn(f"{sheet.name}: {boxes} left out, as {status!r} is not Complete.", SetagreeWarning)
+    kept = [each if d else None for each, d in zip(labels, done, strict=True)]
+    return kept, np.zeros(len(kept), dtype=bool)

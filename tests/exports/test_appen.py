@@ -1,0 +1,29 @@
+"""Appen: test questions, tainted judgments, and which column is the question."""
+
+import pytest
+from exports.csv_writers import answered, read
+
+from setagree.errors import OptionError, SetagreeWarning
+
+
+def test_test_questions_and_tainted_judgments_are_left_out(save):
+    """What Appen checks its workers with is no annotation; one warning counts each kind."""
+    text = (
+        "_unit_id,_golden,_tainted,_worker_id,g,g_gold\n"
+        "1,false,false,kim,a,\n1,false,true,lee,a,\n2,true,false,kim,a,\n3,false,false,kim,a,b\n"
+    )
+    with pytest.warns(SetagreeWarning) as caught:
+        found = read(save(text))
+    assert [str(w.message) for w in caught] == [
+        "export.csv: 1 tainted judgment left out.",
+        "export.csv: 2 test-question judgments left out.",
+    ]
+    assert answered(found) == {("1", "kim"): {"a"}}
+
+
+def test_appen_questions(save):
+    """Without a column of test answers, any column may be the question, so it is asked for."""
+    path = save("_unit_id,_worker_id,g,title\n1,kim,a,Up\n")
+    with pytest.raises(OptionError, match="2 questions, 'g', 'title'"):
+        read(path)
+    assert read(path, question="g") == {("1", "kim"): {"a"}}

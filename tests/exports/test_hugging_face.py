@@ -1,0 +1,180 @@
+"""Hugging Face rows: numbers of classes, flags, and raters inside a unit."""
+
+import json
+
+import pytest
+from exports.csv_writers import read
+from exports.json_writers import (
+    LABELS,
+    TRUTH,
+    answered,
+    as_lines,
+    by_unit,
+    found,
+    hf_nested,
+    hf_sequence,
+    pairs,
+    put,
+    write,
+)
+
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError
+from setagree.large.opening import seen_format
+
+
+def test_a_blank_row_of_flags_is_asked_about(save):
+    """A row of flags that are all blank is no row of zeros."""
+    text = "id,rater_id,example_very_unclear,a,b\n1,kim,False,,\n1,lee,False,0,0\n"
+    with pytest.raises(DataError, match=r"1 blank answer .*All its labels are blank"):
+        read(save(text))
+    assert read(save(text), blank="missing") == {("1", "kim"): None, ("1", "lee"): set()}
+    with pytest.raises(FileError, match="has no columns of labels"):
+        read(save("id,rater_id,example_very_unclear\n1,kim,False\n"))
+
+
+FEATURES = {
+    "labels": {"feature": {"names": LABELS, "_type": "ClassLabel"}, "_type": "Sequence"},
+    "id": {"dtype": "string", "_type": "Value"},
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "features"),
+    [
+        ("birds.features.json", FEATURES),
+        ("dataset_info.json", {"features": FEATURES}),
+        ("dataset_info.json", {"features": {"annotators": {"feature": FEATURES}}}),
+    ],
+)
+def test_class_labels_get_their_names(tmp_path, beside, features):
+    """Integers are named by the features beside the file, of flat and of nested rows."""
+    (tmp_path / beside).write_text(json.dumps(features), encoding="utf-8")
+    codes = {pair: {LABELS.index(x) for x in labels} for pair, labels in answered(TRUTH).items()}
+    for make in (hf_sequence, hf_nested):
+        path = tmp_path / "birds.jsonl"
+        path.write_text(as_lines(make(codes)), encoding="utf-8")
+        assert found(sa.read(path)) == answered(TRUTH)
+        assert seen_format(path) is not None  # the names count wherever a path is taken
+        path.write_text(as_lines(make(TRUTH)), encoding="utf-8")  # names stay names
+        assert found(sa.read(path)) == answered(TRUTH)
+
+
+def test_class_labels_without_names_stay_numbers(tmp_path):
+    """Integers are labels; agreement does not need their names."""
+    path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {2, 0}, ("p1", "noa"): {2}}))
+    (tmp_path / "dataset_info.json").write_text('{"features": {"labels": 3}}', encoding="utf-8")
+    assert found(sa.read(path)) == {("p1", "mia"): {0, 2}, ("p1", "noa"): {2}}
+
+
+def test_class_labels_that_do_not_fit(tmp_path):
+    """A number beyond the classes, or names that are no text, are refused."""
+    path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {0}, ("p1", "noa"): {4}}))
+    beside = tmp_path / "dataset_info.json"
+    beside.write_text(json.dumps(FEATURES), encoding="utf-8")
+    with pytest.raises(FileError, match=r"labels\[0\]: 4 is no number of a class; .* 0 to 3"):
+        sa.read(path)
+    bad = {"labels": {"names": [1, 2], "_type": "ClassLabel"}}
+    beside.write_text(json.dumps(bad), encoding="utf-8")
+    with pytest.raises(FileError, match="the names of a ClassLabel must be a list of text"):
+        sa.read(path)
+
+
+def test_sequence_rows(tmp_path):
+    """A null list is missing; question= names another list; odd keys are said."""
+    records = hf_sequence(TRUTH)
+    records[0] |= {"labels": None, "topics": ["x"]}
+    for record in records[1:]:
+        record["topics"] = []
+    path = write(tmp_path, "hf_sequence", records[::-1])
+    assert found(sa.read(path)) == {p: x for p, x in answered(TRUTH).items() if p != ("p1", "mia")}
+    assert found(sa.read(path, question="topics"))["p1", "mia"] == {"x"}
+    with pytest.raises(OptionError, match="no question='topic'"):
+        sa.read(path, question="topic")
+    odd = write(tmp_path, "hf_sequence", [{"q": 1, "labels": ["x"]}])
+    with pytest.raises(DataError, match=r"among 'q', 'labels'; call them unit, rater and labels"):
+        sa.read(odd, format="hf_sequence")
+
+
+def test_nested_rows(tmp_path):
+    """A list of objects is as good as parallel lists; lists of other lengths are refused."""
+    records = [
+        {
+            "id": unit,
+            "kind": {"x": 1},
+            "answers_by": [{"rater": r, "labels": sorted(x)} for r, x in theirs.items()],
+        }
+        for unit, theirs in by_unit(answered(TRUTH)).items()
+    ]
+    path = write(tmp_path, "hf_nested", records)
+    assert found(sa.read(path)) == answered(TRUTH)
+    nulls = hf_nested(TRUTH)
+    nulls[0]["annotators"]["labels"][0] = None
+    study = sa.read(write(tmp_path, "hf_nested", nulls))
+    assert (study.n_missing, study.n_ratings) == (1, 9)
+    parallel = hf_nested(TRUTH)
+    parallel[1]["annotators"]["labels"].pop()
+    with pytest.raises(FileError, match="line 2, annotators: 2 under 'annotator_id' and 1 under"):
+        sa.read(write(tmp_path, "hf_nested", parallel))
+    odd = write(tmp_path, "hf_nested", [{"id": 1, "labels": ["x"]}])
+    with pytest.raises(DataError, match="no key that holds raters"):
+        sa.read(odd, format="hf_nested")
+    for record in records:
+        record["q"] = record.pop("id")
+    with pytest.raises(DataError, match=r"usual name for the unit among 'q'; call it unit"):
+        sa.read(write(tmp_path, "hf_nested", records))
+
+
+class TestHuggingFace:
+    """Rows of lists that are flags."""
+
+    def test_flags_in_rows(self, tmp_path):
+        """[1, 0] and [0, 1] would both be the set of 0 and 1."""
+        rows = [
+            {"id": unit, "annotator": who, "labels": flags}
+            for unit, who, flags in [("u1", "a", [1, 0, 0]), ("u1", "b", [0, 0, 1])]
+        ]
+        with pytest.raises(
+            FileError, match=r"line 1, labels: .* 3 zeros and ones; write the names"
+        ):
+            sa.read(put(tmp_path, "rows.jsonl", rows))
+
+    def test_flags_of_nested_raters(self, tmp_path):
+        """The same where a row holds all raters."""
+        rows = [{"id": "u1", "given": {"annotator": ["a", "b"], "labels": [[1, 0], [0, 1]]}}]
+        with pytest.raises(FileError, match=r"given.labels\[0\]: .* 2 zeros and ones"):
+            sa.read(put(tmp_path, "rows.jsonl", rows))
+
+    @pytest.mark.parametrize("labels", [[[0], [1]], [[0, 1], [0]], [[0, 2], [0, 1]], [[], []]])
+    def test_numbers_of_classes(self, tmp_path, labels):
+        """Lists of one class, of several lengths or with another number are numbers of classes."""
+        rows = [{"id": "u", "annotator": who, "labels": labels[k]} for k, who in enumerate("ab")]
+        study = sa.read(put(tmp_path, "rows.jsonl", rows))
+        assert pairs(study) == {("u", "a"): {*labels[0]}, ("u", "b"): {*labels[1]}}
+
+
+class TestGoEmotions:
+    """Columns in another order, and flags that are none."""
+
+    HEAD = "text,id,rater_id,example_very_unclear"
+
+    def test_labels_to_the_left(self, tmp_path):
+        """A label that stands left of the flag of unclear examples is not left out in silence."""
+        text = "text,id,rater_id,joy,example_very_unclear,fear\nt,u,1,1,False,0\nt,u,2,0,False,1\n"
+        with pytest.raises(DataError, match="column 'joy' holds 0 and 1 and stands to the left"):
+            sa.read(put(tmp_path, "flags.csv", text))
+
+    @pytest.mark.parametrize("word", ["yes", "maybe", "2"])
+    def test_unclear_is_true_or_false(self, tmp_path, word):
+        """Any other word is refused, not taken for clear."""
+        text = f"{self.HEAD},joy\nt,u,1,{word},1\nt,u,2,FALSE,1\n"
+        with pytest.raises(FileError, match=f"column 'example_very_unclear': '{word}' is neither"):
+            sa.read(put(tmp_path, "flags.csv", text))
+
+    def test_unclear_examples(self, tmp_path):
+        """True leaves out, False and blank do not."""
+        text = f"{self.HEAD},joy\nt,u,1,TRUE,1\nt,u,2,,1\nt,u,3,false,0\n"
+        assert pairs(sa.read(put(tmp_path, "flags.csv", text))) == {
+            ("u", "2"): {"joy"},
+            ("u", "3"): set(),
+        }

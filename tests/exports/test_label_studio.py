@@ -1,0 +1,158 @@
+"""Label Studio: questions, regions and states, in JSON, JSON-MIN and CSV."""
+
+import json
+
+import pytest
+from exports.csv_writers import read, table
+from exports.json_writers import (
+    TRUTH,
+    answered,
+    choices,
+    found,
+    label_studio,
+    label_studio_min,
+    write,
+)
+
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError
+
+STUDIO = "annotation_id,annotator,lead_time,id,g,title\n"
+
+
+def test_label_studio_question_is_where_several_were_chosen(save):
+    """With one label each, any column may be the question, so it is asked for."""
+    path = save(STUDIO + "1,kim,1,5,a,Up\n2,lee,1,5,b,Up\n")
+    with pytest.raises(DataError, match=r"any of 'g', 'title'; say question="):
+        read(path)
+    assert read(path, question="g") == {("5", "kim"): {"a"}, ("5", "lee"): {"b"}}
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ('{"choices":["a"', "is no JSON"),
+        ('{"choices":[1]}', "no list of labels"),
+        ('[{"choices":["a"],"start":1}]', "export JSON if the choices belong to regions"),
+    ],
+)
+def test_damaged_choices(cell, sentence, save):
+    """Truncated JSON and choices of regions are refused with file and line."""
+    text = STUDIO + table([[1, "kim", 1, 5, cell, "Up"]])
+    with pytest.raises(FileError, match=f"export.csv, line 2, column 'g': .*{sentence}"):
+        read(save(text), question="g")
+
+
+def test_labels_that_look_like_code_are_labels(save):
+    """A label that begins like a list or an object is text all the same."""
+    text = STUDIO + table([[1, "kim", 1, 5, "[x", "Up"], [2, "lee", 1, 5, "{x}", "Up"]])
+    assert list(read(save(text), question="g").values()) == [{"[x"}, {"{x}"}]
+
+
+def test_an_annotation_without_an_annotator_is_kept_for_the_error(save):
+    """A row without an annotator that holds an answer is not dropped in silence."""
+    assert (None in {r for _, r in read(save(STUDIO + "1,,1,5,a,Up\n"), question="g")}) is True
+
+
+def test_label_studio_raters_by_number(tmp_path):
+    """Where the export has only a number of the annotator, that is the rater."""
+    records = label_studio(TRUTH)
+    for task in records:
+        for each in task["annotations"]:
+            each["completed_by"] = each["completed_by"]["id"]
+    assert sa.read(write(tmp_path, "label_studio_json", records)).raters.tolist() == [0, 1, 2]
+    records[0]["annotations"][0]["completed_by"] = {"id": 0, "email": ""}
+    assert sa.read(write(tmp_path, "label_studio_json", records)).raters.tolist() == [0, 1, 2]
+
+
+def test_label_studio_with_two_questions(tmp_path):
+    """The question is asked for; an unanswered one among several may not have been shown."""
+    records = label_studio(TRUTH)
+    for task in records:
+        for each in task["annotations"]:
+            if not each["was_cancelled"]:
+                each["result"].append(choices({"yes"}, name="sharp"))
+    path = write(tmp_path, "label_studio_json", records)
+    with pytest.raises(OptionError, match=r"answers to 2 questions, 'birds', 'sharp'; say which"):
+        sa.read(path)
+    with pytest.raises(OptionError, match=r"no question='bird'; it has .* Did you mean 'birds'"):
+        sa.read(path, question="bird")
+    for blank in (None, "error"):
+        with pytest.raises(DataError, match=r"tasks\[2\]\.annotations\[0\]: no answer to 'birds'"):
+            sa.read(path, question="birds", blank=blank)
+    assert found(sa.read(path, question="birds", blank="empty")) == answered(TRUTH)
+    theirs = {pair: labels for pair, labels in TRUTH.items() if labels}
+    assert found(sa.read(path, question="birds", blank="missing")) == theirs
+
+
+def test_label_studio_other_results(tmp_path):
+    """Regions and spans are no label sets of a unit; beside choices they are left alone."""
+    records = label_studio(TRUTH)
+    records[0]["annotations"][0]["result"].append({"type": "labels", "value": {"labels": ["x"]}})
+    assert found(sa.read(write(tmp_path, "label_studio_json", records))) == answered(TRUTH)
+    records[0]["annotations"][1]["result"] *= 2
+    with pytest.raises(FileError, match=r"annotations\[1\]: 2 answers to 'birds': they belong to"):
+        sa.read(write(tmp_path, "label_studio_json", records))
+    for task in records:
+        for each in task["annotations"]:
+            each["result"] = [{"type": "labels"}]
+    with pytest.raises(DataError, match="results of type 'labels' and no choices"):
+        sa.read(write(tmp_path, "label_studio_json", records))
+    for task in records:
+        for each in task["annotations"]:
+            each["result"] = []
+    assert set(
+        map(frozenset, found(sa.read(write(tmp_path, "label_studio_json", records))).values())
+    ) == {frozenset()}
+
+
+def test_label_studio_min_question(tmp_path):
+    """A task without annotations is no rating; questions cannot be told from data by one choice."""
+    records = label_studio_min(TRUTH)
+    bare = {"image": "p9.jpg", "id": "p9", "annotator": None, "annotation_id": None}
+    records.insert(0, bare | {"lead_time": None})
+    assert found(sa.read(write(tmp_path, "label_studio_json_min", records))) == answered(TRUTH)
+    single = {pair: {min(labels)} if labels else set() for pair, labels in answered(TRUTH).items()}
+    path = write(tmp_path, "label_studio_json_min", label_studio_min(single))
+    with pytest.raises(DataError, match=r"say which of 'image', 'birds' it is with question="):
+        sa.read(path)
+    assert found(sa.read(path, question="birds")) == single
+    with pytest.raises(OptionError, match="no question='birdz'"):
+        sa.read(path, question="birdz")
+
+
+def region_task(value, **more):
+    """Return a task of Label Studio that two people annotated, the first with `value`."""
+    result = {"from_name": "emotions", "to_name": "text", "type": "choices", "value": value}
+    other = {**result, "value": {"choices": ["joy"]}}
+    return {
+        "id": 1,
+        "data": {},
+        "annotations": [
+            {"completed_by": 1, "result": [result], **more},
+            {"completed_by": 2, "result": [other]},
+        ],
+    }
+
+
+class TestLabelStudio:
+    """Answers for regions, and states that are no states."""
+
+    @pytest.mark.parametrize(
+        "where", [{"start": 0, "end": 3}, {"x": 1.0, "y": 2.0}, {"points": []}]
+    )
+    def test_choices_for_one_region(self, tmp_path, where):
+        """One region with choices is no answer for the task."""
+        file = tmp_path / "export.json"
+        file.write_text(json.dumps([region_task({**where, "choices": ["joy"]})]))
+        with pytest.raises(FileError, match=r"result\[0\].value: the choices belong to a region"):
+            sa.read(file)
+
+    def test_cancelled_is_true_or_false(self, tmp_path):
+        """The text 'false' is not true, and nobody guesses; null is false."""
+        file = tmp_path / "export.json"
+        file.write_text(json.dumps([region_task({"choices": ["joy"]}, was_cancelled="false")]))
+        with pytest.raises(FileError, match="was_cancelled: 'false' where true or false is due"):
+            sa.read(file)
+        file.write_text(json.dumps([region_task({"choices": ["joy"]}, was_cancelled=None)]))
+        assert sa.read(file).n_ratings == 2

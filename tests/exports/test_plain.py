@@ -1,0 +1,102 @@
+"""Plain tables: they are read as elsewhere, and their layouts are told apart."""
+
+import pandas as pd
+import pytest
+from exports.csv_writers import SIMPLE, given_answers, labelled, long, read, table, wide
+
+import setagree as sa
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    FileError,
+    MissingMarkerWarning,
+    SeparatorWarning,
+)
+from setagree.exports import FORMATS
+from setagree.exports.detection import peek, recognised
+
+
+def test_plain_tables_warn_as_elsewhere(save):
+    """What a table leaves open is said in the warnings of `from_long` and `from_wide`."""
+    with pytest.warns(BlankLabelsWarning, match="3 blank cells taken as missing"):
+        assert given_answers(save(long(SIMPLE))) == labelled(SIMPLE)
+    with pytest.warns(MissingMarkerWarning, match="2 cells that may mean 'missing'"):
+        found = given_answers(save(wide(SIMPLE)), blank="empty")
+    assert found["f4", "lee"] == {"NA"}
+    semicolons = "unit,rater,labels\n" + "".join(f"u{k},kim,a;b\n" for k in range(4))
+    with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
+        read(save(semicolons))
+    assert read(save(semicolons), sep=";")["u0", "kim"] == {"a", "b"}
+
+
+def test_plain_cells_are_read_as_elsewhere(save):
+    """Quotes, lists and trailing separators mean what they mean in `parse_labels`."""
+    rows = [["u1", "kim", '"a, b", c'], ["u1", "lee", '["a, b"]'], ["u1", "max", "c, "]]
+    found = read(save(table([["unit", "rater", "labels"], *rows])))
+    assert list(found.values()) == [{"a, b", "c"}, {"a, b"}, {"c"}]
+    with pytest.raises(FileError, match=r"line 2, column 'labels': .*quote"):
+        read(save(table([["unit", "rater", "labels"], ["u1", "kim", 'a, "b']])))
+
+
+def test_a_label_called_na_is_kept_by_the_roster(save):
+    """On the roster, NA is a label; off it, no annotation."""
+    path = save("unit,kim,lee\nu1,NA,a\nu2,a,NA\nu3,a,\n")
+    listed = pd.DataFrame([("u1", "kim"), ("u1", "lee"), ("u2", "kim"), ("u3", "kim")])
+    found = read(path, roster=listed.set_axis(["unit", "rater"], axis=1))
+    assert found["u1", "kim"] == {"NA"}
+    assert found["u2", "lee"] is None
+    assert found["u3", "lee"] is None
+
+
+def test_values_are_no_label_sets(save):
+    """A column of scores is not read as labels unless it is asked for."""
+    path = save("unit,rater,score\nu1,kim,3\nu1,lee,4\n")
+    assert recognised(peek(path), FORMATS) == []
+    with pytest.raises(DataError, match="'score' holds one value each"):
+        read(path, format="plain_long")
+    assert read(path, format="plain_long", question="score")["u1", "kim"] == {"3"}
+
+
+def test_stray_columns_of_a_wide_table_are_refused(save):
+    """A column that is no rater's is not taken for one."""
+    with pytest.raises(DataError, match="'notes' does not sound like a rater"):
+        read(save("unit,kim,lee,notes\nu1,a,b,hm\nu2,a,b,hm\n"))
+
+
+def test_one_row_a_label_twice(save):
+    """A row that stands twice says that the file does."""
+    rows = "u1,kim,a\nu1,kim,b\n"
+    with pytest.raises(
+        DataError, match=r"line 4 says the same as line 2: is the file in there twice"
+    ):
+        read(save("unit,rater,tag\n" + 2 * rows), format="plain_row_per_label", blank="missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("unit,rater,labels\nu1,kim,a\nu1,lee,b\n", "plain_long"),
+        ("unit,rater,labels\nu1,kim,a\nu1,kim,a\n", "plain_long"),
+        ('unit,rater,labels\nu1,kim,"a, b"\nu1,kim,b\n', "plain_long"),
+        ("unit,rater,a,b\nu1,kim,0,1\n", "plain_onehot"),
+        ("unit,rater,a,b\nu1,kim,0,maybe\n", None),
+        ("unit,rater,score\nu1,kim,1\n", None),
+        ("unit,kim,lee\nu1,a,b\n", "plain_wide"),
+        ("unit,kim\nu1,a\n", None),
+        ("id,text,label\n1,Up,a\n", None),
+        ("first,second,third\n1,Up,a\n", None),
+        ("unit,rater,labels\n", None),
+        ("just one column\nx\n", None),
+    ],
+)
+def test_plain_layouts_are_told_apart(text, name, save):
+    """One plain layout or none fits; a tool's table is none of them."""
+    found = [each.name for each in recognised(peek(save(text)), FORMATS)]
+    assert found == ([] if name is None else [name])
+
+
+def test_second_header_with_a_byte_order_mark(save):
+    """Two files in one: it is a header, and no rater called 'rater'."""
+    one = "unit,rater,labels\nu1,ann,joy\nu1,bob,joy\n"
+    with pytest.raises(FileError, match="repeats its header in row 3"):
+        sa.read(save(f"\ufeff{one}\ufeff{one.replace('u1', 'u2')}"))

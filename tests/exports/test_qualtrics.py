@@ -1,0 +1,109 @@
+"""Qualtrics: values, texts, split choices, and the rows of the header."""
+
+import re
+
+import pytest
+from exports.csv_writers import (
+    SIMPLE,
+    TRUTH,
+    answered,
+    given_answers,
+    labelled,
+    qualtrics_labels,
+    qualtrics_split,
+    qualtrics_values,
+    read,
+    roster,
+)
+
+from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
+from setagree.exports import FORMATS
+from setagree.exports.detection import peek, recognised
+
+
+def test_qualtrics_split_without_recoding(save):
+    """Without -99, an answer without a choice is blank like none, and asked about."""
+    path = save(qualtrics_split(TRUTH, off=""))
+    with pytest.raises(DataError, match=r"5 blank answers .*not recoded as -99"):
+        read(path)
+    assert given_answers(path, roster=roster(TRUTH)) == answered(TRUTH)
+
+
+def test_qualtrics_split_without_marker(save):
+    """The label is also found where no 'Selected Choice' stands before it."""
+    assert given_answers(save(qualtrics_split(TRUTH, marker=""))) == answered(TRUTH)
+
+
+def test_qualtrics_split_cells(save):
+    """A choice is 1, its number, its text, -99 or blank."""
+    text = qualtrics_split(TRUTH)
+    with pytest.raises(FileError, match=r"column '1_Q1_2': '0' is neither 'drama', 1, -99 nor"):
+        read(save(text.replace("kim,-99,1,", "kim,-99,0,")))
+    assert given_answers(save(text.replace("kim,-99,1,", "kim,-99,Drama,"))) == answered(TRUTH)
+
+
+def test_qualtrics_labels_with_commas_are_seen(save):
+    """Qualtrics puts no space after its comma, so that a space shows a comma of the label."""
+    path = save(qualtrics_labels(TRUTH))
+    with pytest.raises(
+        FileError, match=r"'1?2?_?.*a label seems to contain a comma itself; export"
+    ):
+        read(path, blank="missing")
+
+
+def test_qualtrics_values_must_be_codes(save):
+    """Text among codes is refused; the sentence names the format of texts."""
+    path = save(qualtrics_values(SIMPLE).replace('"1,2"', '"1,x"'))
+    assert given_answers(path, blank="missing", sep=",")["f1", "lee"] == {"1", "x"}
+    with pytest.raises(FileError, match=r"'1,x' is no list of codes.*format='qualtrics_labels'"):
+        read(path, blank="missing")
+    path = save(qualtrics_values(SIMPLE).replace('"1,2"', "-99"))
+    for sep in (None, ","):
+        assert read(path, blank="missing", sep=sep)["f1", "lee"] == set()
+
+
+def test_qualtrics_previews_are_left_out(save):
+    """Previews and tests are no annotations; one warning counts them."""
+    text = qualtrics_labels(SIMPLE).replace("2024,0,True,R_lee", "2024,Survey Preview,True,R_lee")
+    with pytest.warns(SetagreeWarning, match=r"1 preview or test response left out\."):
+        found = read(save(text), blank="missing")
+    assert {rater for _, rater in found} == {"kim", "max"}
+
+
+def test_qualtrics_raters_and_units_without_names(save):
+    """References that are not one each give way to the response; texts alike, to the loop."""
+    text = qualtrics_labels(SIMPLE).replace(",R_lee,lee,", ",R_lee,kim,")
+    text = re.sub(r"which\? - f\d", "which? - it", text)
+    found = read(save(text), blank="missing")
+    assert {rater for _, rater in found} == {"R_kim", "R_lee", "R_max"}
+    assert {unit for unit, _ in found} == {"1", "2", "3", "4"}
+
+
+def test_qualtrics_headers(save):
+    """Two of three header rows, broken import ids or no loop are refused."""
+    lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
+    with pytest.raises(FileError, match="line 3 holds no ImportId"):
+        read(save("".join([lines[0], *lines[3:]])), format="qualtrics_labels")
+    with pytest.raises(FileError, match=r"export.csv, line 3: .*is no JSON"):
+        read(save("".join(lines).replace('""4_QID1""}', '""4_QID1')))
+    with pytest.raises(DataError, match="no looped question"):
+        read(save("".join(lines).replace("_Q1", "Q1")))
+    assert read(save("".join(lines).replace('{""ImportId"": ""status""}', "3")), blank="missing")
+
+
+def test_qualtrics_codes_are_told_from_texts_without_a_column_that_says(save):
+    """Where 'Finished' was not exported, the answers themselves tell."""
+    for writer, name in [(qualtrics_values, "values"), (qualtrics_labels, "labels")]:
+        path = save(writer(SIMPLE).replace("Finished", "Done"))
+        assert [f.name for f in recognised(peek(path), FORMATS)] == [f"qualtrics_{name}"]
+
+
+def test_a_long_qualtrics_header_is_not_guessed_about(save):
+    """Where the first response is beyond what is looked at, the layout has to be said."""
+    text = qualtrics_labels(SIMPLE).replace("Genres of a film", 20_000 * "x")
+    with pytest.raises(OptionError, match="could be 'qualtrics_values', 'qualtrics_labels', "):
+        read(save(text))
+    assert given_answers(save(text), format="qualtrics_labels", blank="missing") == labelled(SIMPLE)
+    head = "".join(qualtrics_labels(SIMPLE).splitlines(keepends=True)[:3])
+    assert len(recognised(peek(save(head)), FORMATS)) == 3
+    assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), FORMATS) == []

@@ -1,0 +1,72 @@
+"""Zooniverse: tasks, workflows, and values that are no labels."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from exports.csv_writers import read, table
+
+import setagree as sa
+from setagree.errors import DataError, FileError
+
+
+def zooniverse_rows(*annotations):
+    """Return an export with one user a classification."""
+    rows = [[k, f"w{k}", cell, 7] for k, cell in enumerate(annotations)]
+    return table([["classification_id", "user_name", "annotations", "subject_ids"], *rows])
+
+
+def test_zooniverse_values(save):
+    """A list, one text, null, or no such task."""
+    cells = ['[{"task": "T0", "value": "a"}]', '[{"task": "T0", "value": null}]']
+    cells += ['[{"task": "T1", "value": ["b"]}]', '[{"task": "T0", "value": []}]']
+    found = read(save(zooniverse_rows(*cells)), question="T0")
+    assert list(found.values()) == [{"a"}, None, None, set()]
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ('[{"task": "T0", "val', "is no JSON"),
+        ('{"task": "T0"}', "no list of tasks"),
+        ('[{"task": "T0"}]', "without 'task' or 'value'"),
+        ("[1]", "without 'task' or 'value'"),
+        ('[{"task": "T0", "value": [{"x": 1}]}]', "no list of labels"),
+    ],
+)
+def test_damaged_classifications(cell, sentence, save):
+    """What is no classification is an error with file, line and column."""
+    with pytest.raises(FileError, match=f"export.csv, line 2, column 'annotations': .*{sentence}"):
+        read(save(zooniverse_rows(cell)))
+
+
+class TestZooniverse:
+    """Several workflows in one file, and values that are no labels."""
+
+    @staticmethod
+    def csv(folder, rows):
+        """Write classifications: who, workflow, value."""
+        table = pd.DataFrame(
+            [
+                (k, who, workflow, json.dumps([{"task": "T0", "value": value}]), "s1")
+                for k, (who, workflow, value) in enumerate(rows)
+            ],
+            columns=["classification_id", "user_name", "workflow_id", "annotations", "subject_ids"],
+        )
+        table.to_csv(folder / "classifications.csv", index=False)
+        return folder / "classifications.csv"
+
+    def test_several_workflows(self, tmp_path):
+        """T0 of one workflow is not T0 of another."""
+        path = self.csv(tmp_path, [("ann", 12, ["joy"]), ("bob", 13, ["joy"])])
+        with pytest.raises(DataError, match=r"2 workflows, '12', '13' .* export one workflow"):
+            sa.read(path)
+        assert sa.read(self.csv(tmp_path, [("ann", 12, []), ("bob", 12, ["joy"])])).n_ratings == 2
+
+    @pytest.mark.parametrize("value", [0, False, {}])
+    def test_values_that_are_no_labels(self, tmp_path, value):
+        """0 and false are not the empty set."""
+        with pytest.raises(FileError, match="is no list of labels"):
+            sa.read(self.csv(tmp_path, [("ann", 12, value), ("bob", 12, ["joy"])]))
