@@ -13,14 +13,11 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.errors import DataError
 from setagree.reporting.findings import gather
-from setagree.reporting.rater_words import rater_finding
-from setagree.reporting.sentences import (
-    chance_finding,
-    change_finding,
-    group_finding,
-    headline,
-    verdict_sentence,
-)
+from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.sections.chance import chance_finding
+from setagree.reporting.sections.changes import change_finding
+from setagree.reporting.sections.groups import group_finding
+from setagree.reporting.sections.raters import rater_finding
 from setagree.wording.words import plain
 
 AGREED = "a a / b b"
