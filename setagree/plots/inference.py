@@ -78,7 +78,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
     >>> ax = plots.null(sa.permutation_test(alpha, n_resamples=99, rng=1))
     >>> [text.get_text() for text in ax.texts][1]
-    'observed 0.321, p = 0.01 (greater)'
+    'observed 0.321, p = .010 (greater)'
     """
     from setagree.inference.permutation import PermutationTest as Known
 

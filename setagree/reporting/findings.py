@@ -69,7 +69,7 @@ def gather(
     how_read = HowRead(blank, duplicates, missing, case)
     how_read.check()
     asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
-    as_generator(asked.rng)
+    as_generator(asked.rng)  # refuses what is no seed before any work
     main = _headline(study, coefficient, distance, level)
     with _quiet():
         f = Findings(study, main, benchmark(main), level, asked, how_read=how_read)

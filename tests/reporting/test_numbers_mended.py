@@ -15,8 +15,7 @@ import setagree as sa
 from setagree.inference.bootstrap import Bootstrap
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
-from setagree.reporting.sections.chance import chance_finding
-from setagree.reporting.sections.changes import change_finding
+from setagree.reporting.sections import chance, changes
 from setagree.reporting.sections.registry import main_findings
 from setagree.wording.numbers import level_text
 from setagree.wording.words import plain
@@ -232,7 +231,7 @@ class TestReportSentences:
         found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
         worse = found.results["changes"].assign(difference=-0.1)
         found.results["changes"] = worse
-        assert change_finding(found) == ()
+        assert changes.say(found) == ()
 
     def test_models_that_were_not_tested(self):
         """Too few shared units give no verdict on any model, not a bad one."""
@@ -273,7 +272,7 @@ class TestReportSentences:
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.results["chance"].p_value)
-        assert plain(chance_finding(found)) == (
+        assert plain(chance.say(found)) == (
             "Chance alone may give as much: 95 % of 6 reshuffled studies give 1.000 at most "
             "(p = .333)."
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng
@@ -87,7 +88,8 @@ class Findings:
     @property
     def seed(self) -> int | None:
         """The seed of the reshuffles; None where a Generator was passed."""
-        return self.asked.rng if isinstance(self.asked.rng, int) else None
+        rng = self.asked.rng
+        return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
 
     @property
     def distance(self) -> Distance:

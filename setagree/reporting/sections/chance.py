@@ -27,7 +27,7 @@ def find(f: Findings) -> PermutationTest:
     return permutation_test(f.main, n_resamples=n, rng=f.asked.rng)
 
 
-def chance_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say whether chance gives as much, as the reshuffles have it."""
     test: PermutationTest = f.results["chance"]
     p = test.p_value
@@ -48,7 +48,7 @@ def chance_finding(f: Findings) -> Sentence:
 
 def show(f: Findings) -> list[Section]:
     """Return what reshuffled answers give."""
-    lead = chance_finding(f)
+    lead = say(f)
     if not lead:
         return []
     test: PermutationTest = f.results["chance"]
@@ -64,4 +64,4 @@ def show(f: Findings) -> list[Section]:
     ]
 
 
-TOPIC = Topic("chance", show, find, about="Chance", say=chance_finding, rank=1)
+TOPIC = Topic("chance", show, find, about="Chance", say=say, rank=1)

@@ -26,17 +26,12 @@ from setagree.wording.words import Name, Sentence, capitalised
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
 
-
 _NAMING = ("coefficient", "distance")
-
-
 _CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
 """What `what_if` calls them."""
 
-
 _SURE = 0.05
 """The p-value below which a difference is called one."""
-
 
 _VERBS = {
     "as it is": "as it is",
@@ -109,7 +104,7 @@ def _costly_raters(f: Findings) -> list[Hashable]:
     return list(costly["rater"].iloc[:MOST_TRIED])
 
 
-def change_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say which of the changes that were tried brings most, and which of those of labels."""
     changes = f.results["changes"]
     tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
@@ -191,7 +186,7 @@ def show(f: Findings) -> list[Section]:
         )
     caption = "The coefficient after each change"
     listing = Listing("changes", "What would a change bring?", caption, "what_if", 20, note)
-    return listing.section(f, frame, columns, lead=change_finding(f))
+    return listing.section(f, frame, columns, lead=say(f))
 
 
 def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
@@ -204,4 +199,4 @@ def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
     return bool(((dropped - there).abs() > ROUNDING).any())
 
 
-TOPIC = Topic("changes", show, find, about="Change", say=change_finding)
+TOPIC = Topic("changes", show, find, about="Change", say=say)

@@ -25,11 +25,7 @@ PANEL_COEFFICIENTS = (
     "gwet_ac",
     "percent_agreement",
 )
-
-
 _OF_TWO = {"fleiss_kappa": "scott_pi", "conger_kappa": "cohen_kappa"}
-
-
 PANEL_DISTANCES = {
     "labels": ("nominal", "masi", "jaccard", "overlap", "hamming"),
     "number": ("nominal", "ordinal", "interval"),
@@ -48,7 +44,7 @@ def find(f: Findings) -> AgreementTable:
     return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
 
 
-def choice_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say how far the number depends on the distance."""
     same = [
         row
@@ -94,7 +90,7 @@ def show(f: Findings) -> list[Section]:
     title = "Would another choice tell another story?"
     nearest = _nearest(f)
     picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
-    return [Section("choices", title, choice_finding(f), shown, picture, note)]
+    return [Section("choices", title, say(f), shown, picture, note)]
 
 
 def _estimate(row: Agreement, level: float) -> tuple[float, float, float]:
@@ -109,4 +105,4 @@ def _nearest(f: Findings) -> pd.DataFrame:
     return frame[same | others]
 
 
-TOPIC = Topic("choices", show, find, about="Choice", say=choice_finding, rank=1)
+TOPIC = Topic("choices", show, find, about="Choice", say=say, rank=1)

@@ -29,7 +29,7 @@ def find(f: Findings) -> pd.DataFrame | None:
     return None if f.study.kind == "number" else confusions(f.study)
 
 
-def confusion_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say which two labels stand for one another most often, and which is left out most often."""
     confusions = f.frame("confusions")
     if confusions is None:
@@ -79,7 +79,7 @@ def show(f: Findings) -> list[Section]:
     )
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
-    return listing.section(f, frame, columns, lead=confusion_finding(f), picture=picture)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
 
 
 def _confusion(label: Any, other: Any, kind: str) -> Sentence:
@@ -95,4 +95,4 @@ def _picture(f: Findings, frame: pd.DataFrame) -> Picture | None:
     return Picture(partial(pictures.confusions, frame), 2.4 + n * min(0.45, 7 / n))
 
 
-TOPIC = Topic("confusions", show, find, about="Confusion", say=confusion_finding, optional=True)
+TOPIC = Topic("confusions", show, find, about="Confusion", say=say, optional=True)

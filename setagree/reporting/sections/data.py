@@ -20,7 +20,7 @@ Counted: TypeAlias = tuple[str, float, str]
 """What, how many, and what became of it."""
 
 
-def lone_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say how many units have nobody to agree with."""
     lone = f.main.n_units - f.main.n_pairable_units
     if not lone:
@@ -102,4 +102,4 @@ def _value_counts(study: Annotations) -> Iterable[Counted]:
     return [("Distinct values", study.n_values, "in use")]
 
 
-TOPIC = Topic("data", show, about="Left out", say=lone_finding, rank=2)
+TOPIC = Topic("data", show, about="Left out", say=say, rank=2)

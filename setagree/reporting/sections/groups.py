@@ -26,10 +26,8 @@ from setagree.wording.words import Name, Sentence, enumeration
 _ENOUGH_UNITS = 10
 """Units that a group must have to be named as the highest or lowest."""
 
-
 _NAMED_GROUPS = 3
 """Groups that are named as standing out."""
-
 
 _SURE = 0.05
 """The p-value below which a difference is called one."""
@@ -62,7 +60,7 @@ def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
             )
 
 
-def group_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say whether the groups differ, and which stand out or are the ends."""
     groups = f.frame("groups")
     if groups is None:
@@ -140,7 +138,7 @@ def show(f: Findings) -> list[Section]:
     listing = Listing(
         "groups", "Groups", "Agreement by group, the lowest first", "by_group", 60, note
     )
-    return listing.section(f, ordered, columns, lead=group_finding(f), picture=picture)
+    return listing.section(f, ordered, columns, lead=say(f), picture=picture)
 
 
-TOPIC = Topic("groups", show, find, about="Groups", say=group_finding)
+TOPIC = Topic("groups", show, find, about="Groups", say=say)

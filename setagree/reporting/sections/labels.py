@@ -17,7 +17,6 @@ from setagree.wording.words import Name, Sentence, enumeration
 _KNOWN = 0.4
 """The width of the interval beyond which a label's alpha is not known well enough to compare."""
 
-
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
@@ -27,7 +26,7 @@ def find(f: Findings) -> pd.DataFrame | None:
     return None if f.study.kind == "number" else by_label(f.study, level=f.level)
 
 
-def label_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say which label agrees clearly worst, and which hold half of the disagreement."""
     labels = f.frame("labels")
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
@@ -106,7 +105,7 @@ def show(f: Findings) -> list[Section]:
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)
     listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
-    return listing.section(f, frame, columns, lead=label_finding(f), picture=picture)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
 
 
-TOPIC = Topic("labels", show, find, about="Labels", say=label_finding, optional=True)
+TOPIC = Topic("labels", show, find, about="Labels", say=say, optional=True)

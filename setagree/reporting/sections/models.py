@@ -33,18 +33,13 @@ from setagree.wording.words import Name, Sentence, Words, named
 MOST_ROWS = 40
 """Rows of a table; the functions that are named below it return them all."""
 
-
 MOST_MODELS = 5
 """Models that have a section of their own."""
-
 
 _SCORED = 2_000_000
 """Ratings that are gone through to score the humans beside the models."""
 
-
 _EPSILONS = (0.1, 0.15, 0.2)
-
-
 _AGREED = {
     "label_majority": "every label that more than half of the humans gave",
     "medoid": "the answer that is nearest to all of them",
@@ -119,7 +114,7 @@ def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
     return score_against_consensus(study, raters=scored, panel=humans)
 
 
-def models_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say which models may replace a human."""
     found: ModelFindings = f.results["models"]
     tests = found.tests
@@ -179,11 +174,11 @@ def show(f: Findings) -> Iterator[Section]:
         return
     title = "May a model replace a human?"
     if not tests:
-        yield Section("models", title, models_finding(f))
+        yield Section("models", title, say(f))
     elif len(tests) == 1:
         yield _test_section(tests[0], "models", title)
     else:
-        yield Section("models", title, models_finding(f), _ranking(tests), None, _advice())
+        yield Section("models", title, say(f), _ranking(tests), None, _advice())
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
             yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
     yield _consensus_section(f, found)
@@ -301,7 +296,7 @@ def consensus_words(frame: pd.DataFrame) -> Sentence:
     return (Name.of(top["rater"]), f"{said}; the humans, each against the others, in {span}.")
 
 
-def _tested(f: Findings) -> Method | None:
+def method(f: Findings) -> Method | None:
     """Return how models were tested against humans, with the sources."""
     tests = [test for test in f.results["models"].tests if test.reason is None]
     if not tests:
@@ -328,7 +323,7 @@ TOPIC = Topic(
     show,
     find,
     about="Models",
-    say=models_finding,
-    method=_tested,
+    say=say,
+    method=method,
     without_estimate=True,
 )

@@ -25,7 +25,6 @@ from setagree.wording.words import Sentence
 ENOUGH_SHARED = 10
 """Units that two raters must share to be listed, where any two do."""
 
-
 _PAIRED = 400_000
 """Pairs of raters beyond which they are not compared one by one."""
 

@@ -19,7 +19,6 @@ from setagree.wording.words import Sentence, enumeration, named
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
 
-
 _RESHUFFLES = (199, 99, 49, 19)
 """How often answers are dealt out anew for the map; 19 are the least that can give p = .05."""
 
@@ -52,7 +51,7 @@ def _map_work(study: Annotations) -> int:
     return study.n_raters**3 + 20 * study.n_ratings + 10 * pairs
 
 
-def camps_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say that the raters form camps, or who stands apart, where it is more than noise."""
     found: RaterMap | None = f.results.get("map")
     if found is None or not found.p_value <= 0.05:
@@ -110,7 +109,7 @@ def show(f: Findings) -> list[Section]:
     return [Section("map", title, map_words(found), table, picture, note)]
 
 
-def _mapped(f: Findings) -> Method | None:
+def method(f: Findings) -> Method | None:
     """Return how raters were mapped, with the sources."""
     found: RaterMap | None = f.results.get("map")
     if found is None or np.isnan(found.p_value):
@@ -124,4 +123,4 @@ def _mapped(f: Findings) -> Method | None:
     return said, ("Torgerson 1952", "Rousseeuw 1987")
 
 
-TOPIC = Topic("map", show, find, about="Camps", say=camps_finding, method=_mapped, optional=True)
+TOPIC = Topic("map", show, find, about="Camps", say=say, method=method, optional=True)

@@ -23,7 +23,7 @@ def find(f: Findings) -> pd.DataFrame:
     return by_rater(f.study, **f.measure, level=f.level)
 
 
-def rater_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
     raters = f.frame("raters")
     if raters is None or len(raters) < 3 or not f.main.observed_disagreement > 0:
@@ -131,7 +131,7 @@ def show(f: Findings) -> list[Section]:
     if frame is not None and f.main.reason is None:
         picture = list_picture(f, pictures.raters, frame)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
-    return listing.section(f, frame, columns, lead=rater_finding(f), picture=picture)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
 
 
-TOPIC = Topic("raters", show, find, about="Raters", say=rater_finding, optional=True)
+TOPIC = Topic("raters", show, find, about="Raters", say=say, optional=True)

@@ -29,7 +29,7 @@ def find(f: Findings) -> CrossReplication | None:
     )
 
 
-def replication_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say how far two panels replicate each other."""
     found: CrossReplication | None = f.results["replication"]
     if found is None:
@@ -80,10 +80,10 @@ def show(f: Findings) -> list[Section]:
     if why is not None and found.reason is None:
         note = f"{note} There is no normalised value where a panel has no alpha above 0."
     title = "Do the panels replicate each other?"
-    return [Section("replication", title, replication_finding(f), table, None, note)]
+    return [Section("replication", title, say(f), table, None, note)]
 
 
-def _replicated(f: Findings) -> Method | None:
+def method(f: Findings) -> Method | None:
     """Return how two panels were compared, with the source."""
     found: CrossReplication | None = f.results["replication"]
     if found is None or found.reason is not None:
@@ -107,7 +107,7 @@ TOPIC = Topic(
     show,
     find,
     about="Panels",
-    say=replication_finding,
-    method=_replicated,
+    say=say,
+    method=method,
     without_estimate=True,
 )

@@ -29,14 +29,11 @@ from setagree.wording.words import Name, Sentence, Words, enumeration
 
 MOST_ROWS = 20
 
-
 _NAMED_UNITS = 5
 """Units that are named as the first to adjudicate."""
 
-
 NAMED_RATINGS = 6
 """Ratings of a unit up to which it is said who gave which answer."""
-
 
 MOST_ANSWERS = 8
 """Distinct answers to a unit that are shown side by side."""
@@ -47,7 +44,7 @@ def find(f: Findings) -> pd.DataFrame:
     return by_unit(f.study, **f.measure)
 
 
-def unit_finding(f: Findings) -> Sentence:
+def say(f: Findings) -> Sentence:
     """Say in how few units half of the disagreement lies, and which hold most of it."""
     units = f.frame("units")
     if units is None:
@@ -96,7 +93,7 @@ def show(f: Findings) -> list[Section]:
     )
     caption = "Units to adjudicate, those that cost most first"
     listing = Listing("units", "Units to adjudicate", caption, "by_unit", MOST_ROWS, note)
-    return listing.section(f, frame, columns, lead=unit_finding(f), picture=picture)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
 
 
 def answers(study: Annotations, units: Sequence[Any]) -> list[Sentence]:
@@ -133,4 +130,4 @@ def _givers(raters: Sequence[Any], *, by_name: bool) -> Sentence:
     return (" (", *enumeration([(Name.of(rater),) for rater in raters]), ")")
 
 
-TOPIC = Topic("units", show, find, about="Units", say=unit_finding, optional=True)
+TOPIC = Topic("units", show, find, about="Units", say=say, optional=True)
