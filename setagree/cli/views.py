@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import pandas as pd
@@ -164,7 +164,8 @@ def diagnose(
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
-    width = TERMINAL if output is not None else _terminal_width()
+    columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
+    width = max(columns, _NARROWEST)
     lines = terminal_lines(found, rows, width=width)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
@@ -195,11 +196,6 @@ def _groups(
 
 
 # ---- The terminal -------------------------------------------------------------------------------
-
-
-def _terminal_width() -> int:
-    """Return how many columns the terminal has: 80 where there is none, and never fewer than 40."""
-    return max(shutil.get_terminal_size((TERMINAL, 24)).columns, _NARROWEST)
 
 
 def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator[str]:

@@ -21,7 +21,8 @@ def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
 
 def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts, "")
-    yield from (f"**{said(headline(f))}** {_verdict(f)}", "", f"*{CAUTION}*", "")
+    verdict = "" if f.main.reason is not None else verdict_sentence(f)
+    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{CAUTION}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
         yield f"- **{finding.about}.** {said(finding.sentence)}"
@@ -30,10 +31,6 @@ def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]
     yield from ("", "## Methods paragraph", "")
     paragraph, _, references = methods.partition("\n\n")
     yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
-
-
-def _verdict(f: Findings) -> str:
-    return "" if f.main.reason is not None else verdict_sentence(f)
 
 
 def _section(section: Section) -> Iterator[str]:

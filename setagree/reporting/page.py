@@ -168,8 +168,10 @@ def _drawn(section: Section, picture: Picture) -> Any:
 
 def _table(table: Table) -> Mapping[str, Any]:
     bars = [
-        _longest(table, column) if each.kind == "share" and each.head.startswith("Share") else None
-        for column, each in enumerate(table.columns)
+        max((float(row[k] or 0) for row in table.rows), default=0.0)
+        if each.kind == "share" and each.head.startswith("Share")
+        else None
+        for k, each in enumerate(table.columns)
     ]
     rows = [
         [
@@ -179,10 +181,6 @@ def _table(table: Table) -> Mapping[str, Any]:
         for row in table.rows
     ]
     return {"caption": table.caption, "columns": table.columns, "rows": rows, "more": table.more}
-
-
-def _longest(table: Table, column: int) -> float:
-    return max((float(row[column] or 0) for row in table.rows), default=0.0)
 
 
 def _cell(value: Any, column: Column, longest: float | None) -> Cell:

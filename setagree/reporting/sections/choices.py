@@ -76,13 +76,14 @@ def show(f: Findings) -> list[Section]:
     found = {row.coefficient: row.definition for row in table}
     distances = list(dict.fromkeys(row.distance for row in table))
     heads = [Column(coefficient_name(c, distances), "estimate") for c in found.values()]
-    rows = [
-        (distance_name(d), *(_estimate(table[name, d], f.level) for name in found))
-        for d in distances
-    ]
+    of_distances = [[table[name, distance] for name in found] for distance in distances]
+    rows = tuple(
+        (distance_name(of[0].distance), *((row.estimate, *row.interval(f.level)) for row in of))
+        for of in of_distances
+    )
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
     columns = (Column("Distance", "text"), *heads)
-    shown = Table(caption, columns, tuple(rows), is_ranking=False)
+    shown = Table(caption, columns, rows, is_ranking=False)
     note = (
         "A distance says how much credit two answers that differ still get; a coefficient says "
         "what chance is. Percent agreement does not take chance out and is there for comparison."
@@ -91,10 +92,6 @@ def show(f: Findings) -> list[Section]:
     nearest = _nearest(f)
     picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
     return [Section("choices", title, say(f), shown, picture, note)]
-
-
-def _estimate(row: Agreement, level: float) -> tuple[float, float, float]:
-    return (row.estimate, *row.interval(level))
 
 
 def _nearest(f: Findings) -> pd.DataFrame:

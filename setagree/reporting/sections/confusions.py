@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
@@ -63,7 +62,11 @@ def show(f: Findings) -> list[Section]:
     if frame is not None:
         picture, top = _picture(f, frame), frame.head(MOST_ROWS)
         three = zip(top["label"], top["other"], top["kind"], strict=True)
-        frame = with_sentences(frame, [_confusion(*row) for row in three])
+        said: list[Sentence] = [
+            (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
+            for label, other, kind in three
+        ]
+        frame = with_sentences(frame, said)
     columns = [
         Column("Confusion", "text", "said"),
         Column("Pairs", "count", "pairs"),
@@ -80,12 +83,6 @@ def show(f: Findings) -> list[Section]:
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
     return listing.section(f, frame, columns, lead=say(f), picture=picture)
-
-
-def _confusion(label: Any, other: Any, kind: str) -> Sentence:
-    if kind == "left out":
-        return (Name.of(label), " left out")
-    return (Name.of(label), " ↔ ", Name.of(other))
 
 
 def _picture(f: Findings, frame: pd.DataFrame) -> Picture | None:

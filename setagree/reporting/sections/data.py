@@ -10,7 +10,6 @@ import numpy as np
 from setagree.errors import counted
 from setagree.reporting.sections.base import Findings, Section, Topic
 from setagree.reporting.tables import Column, Table
-from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import share
@@ -49,12 +48,18 @@ def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
     yield "Units", study.n_units, _ratings_spread(study)
     lone = main.n_units - main.n_pairable_units
     if lone:
-        yield "Units with a single rating", lone, _fate_of_lone(main.definition)
+        fate = "used for what chance gives, not for what was observed"
+        if main.definition.model.weigh == "ratings":
+            fate = "left out: nobody to compare with"
+        yield "Units with a single rating", lone, fate
     yield "Raters", study.n_raters, _rater_spread(study)
     yield "Ratings", study.n_ratings, _share_of_cells(study)
     if study.n_missing:
         yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"
-    yield from _label_counts(study) if study.kind == "labels" else _value_counts(study)
+    if study.kind == "labels":
+        yield from _label_counts(study)
+    else:
+        yield "Distinct values", study.n_values, "in use"
 
 
 def _ratings_spread(study: Annotations) -> str:
@@ -62,12 +67,6 @@ def _ratings_spread(study: Annotations) -> str:
     if ratings.min() == ratings.max():
         return f"{counted(int(ratings[0]), 'rating')} each"
     return f"{ratings.min():,} to {ratings.max():,} ratings each"
-
-
-def _fate_of_lone(coefficient: Coefficient[...]) -> str:
-    if coefficient.model.weigh == "ratings":
-        return "left out: nobody to compare with"
-    return "used for what chance gives, not for what was observed"
 
 
 def _rater_spread(study: Annotations) -> str:
@@ -96,10 +95,6 @@ def _label_counts(study: Annotations) -> Iterable[Counted]:
         ("Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} a rating"),
         ("Distinct label sets", study.n_values, "in use"),
     ]
-
-
-def _value_counts(study: Annotations) -> Iterable[Counted]:
-    return [("Distinct values", study.n_values, "in use")]
 
 
 TOPIC = Topic("data", show, about="Left out", say=say, rank=2)

@@ -1,4 +1,4 @@
-"""The topics of a report in their order: a new section is a file and a line in here."""
+"""The topics of a report in their order: a new section is a file, and its name in here."""
 
 from __future__ import annotations
 
