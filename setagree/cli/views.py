@@ -6,6 +6,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
@@ -37,10 +38,10 @@ from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.reporting.tables import Column, Table, shown, span
+from setagree.reporting.tables import Column, Table, cell_text
 from setagree.wording.tables import TERMINAL, aligned
 from setagree.wording.text import columns_of, cut
-from setagree.wording.words import Name, Sentence
+from setagree.wording.words import Sentence, plain
 
 REPORT_LINE = "Write all there is to know about a file into one page."
 DIAGNOSE_LINE = "Say why agreement is low and what to fix."
@@ -89,6 +90,8 @@ class Reshuffling(Resampling):
 _NARROWEST, _LONGEST_LINE = 40, 100
 _NAME, _SENTENCE = 28, 44
 """Columns that a name may take in a table of 80, and a text where there is no more room."""
+
+_text = partial(plain, quoted=False)
 
 
 @options.grouped
@@ -226,7 +229,7 @@ def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     """Yield as many columns as fit, the first of them first, and the first rows."""
     shown_rows = table.rows[:rows]
     columns = [
-        [column.head, *(_cell(row[k], column) for row in shown_rows)]
+        [column.head, *(cell_text(row[k], column.kind, _text) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
@@ -244,11 +247,6 @@ def _fitting(widths: Sequence[int], terminal: int) -> int:
         total += 2 + widths[n]
         n += 1
     return n
-
-
-def _cell(value: Any, column: Column) -> str:
-    ends = span(value, column.kind)
-    return _text(shown(value, column.kind)) + (f" ({ends})" if ends else "")
 
 
 def _cut_columns(
@@ -269,11 +267,6 @@ def _cut_columns(
         [cut(cell, text) for cell in cells] if is_cut else cells
         for cells, is_cut in zip(named, is_text, strict=True)
     ]
-
-
-def _text(sentence: Sentence) -> str:
-    """Return a sentence as text; what a user wrote is in no quotes, which a table needs not."""
-    return "".join(piece.short if isinstance(piece, Name) else piece for piece in sentence)
 
 
 def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:

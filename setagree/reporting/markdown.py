@@ -8,7 +8,7 @@ from setagree.inference.benchmark import CAUTION
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.reporting.tables import Column, Table, shown, span
+from setagree.reporting.tables import Table, cell_text
 from setagree.wording.escaping import as_markdown
 from setagree.wording.tables import markdown_table
 from setagree.wording.words import Name, Sentence
@@ -47,16 +47,17 @@ def table_lines(table: Table) -> Iterator[str]:
     """Return the lines of a table, with its caption before and what is left out after."""
     yield from (f"*{table.caption}*", "")
     heads = [column.head for column in table.columns]
-    rows = (map(_cell, row, table.columns) for row in table.rows)
+    rows = (
+        [
+            cell_text(value, column.kind, said)
+            for value, column in zip(row, table.columns, strict=True)
+        ]
+        for row in table.rows
+    )
     left = [not column.is_number for column in table.columns]
     yield from (*markdown_table(heads, rows, left=left), "")
     if table.more:
         yield from (f"*{plain_text(table.more)}*", "")
-
-
-def _cell(value: object, column: Column) -> str:
-    ends = span(value, column.kind)
-    return said(shown(value, column.kind)) + (f" ({ends})" if ends else "")
 
 
 def said(sentence: Sentence) -> str:

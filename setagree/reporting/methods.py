@@ -24,10 +24,8 @@ from setagree.study.annotations import Annotations
 from setagree.study.assembly import Duplicates
 from setagree.study.labels import Blank, Case
 from setagree.study.tally import Tally
-from setagree.wording.escaping import visible
 from setagree.wording.numbers import interval, level_text, number, share
-from setagree.wording.text import cut
-from setagree.wording.words import LONGEST_NAME, enumeration, plain
+from setagree.wording.words import Name, enumeration, plain
 
 Measured: TypeAlias = Study | Agreement | AgreementTable
 
@@ -238,7 +236,7 @@ def _policies(one: Agreement, how: HowRead) -> str:
 
 def _markers(missing: Collection[str]) -> str:
     """Return which answers were read as no annotation."""
-    quoted = _listed(f"“{visible(cut(str(text), LONGEST_NAME))}”" for text in missing)
+    quoted = plain(enumeration([(Name.of(text),) for text in missing]))
     answers = "the answer" if len(missing) == 1 else "the answers"
     return f"{answers} {quoted} {'was' if len(missing) == 1 else 'were'} taken as missing"
 

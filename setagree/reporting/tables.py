@@ -129,6 +129,12 @@ def span(value: Any, kind: Kind) -> str:
     return interval(*value[1:]) if known else ""
 
 
+def cell_text(value: Any, kind: Kind, say: Callable[[Sentence], str]) -> str:
+    """Return a cell with its interval, as a sentence is said."""
+    ends = span(value, kind)
+    return say(shown(value, kind)) + (f" ({ends})" if ends else "")
+
+
 def sorts_as(value: Any, kind: Kind) -> str:
     """Return what a cell sorts by: a number as text, or nothing where its text will do."""
     if kind in {"name", "text"}:

@@ -64,10 +64,11 @@ def enumeration(parts: Sequence[Sentence]) -> Sentence:
     return tuple(joined)
 
 
-def plain(sentence: Iterable[Words], *, longest: int = LONGEST_NAME) -> str:
-    """Return a sentence as text, names in quotes."""
+def plain(sentence: Iterable[Words], *, quoted: bool = True) -> str:
+    """Return a sentence as text, names in quotes, which a table needs not."""
+    before, after = "“”" if quoted else ("", "")
     return "".join(
-        f"“{cut(piece.text, longest)}”" if isinstance(piece, Name) else piece for piece in sentence
+        f"{before}{piece.short}{after}" if isinstance(piece, Name) else piece for piece in sentence
     )
 
 
