@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
@@ -32,7 +31,8 @@ from setagree.errors import (
     check_choice,
 )
 from setagree.files.streams import expanded
-from setagree.wording.escaping import as_markdown, visible
+from setagree.wording.escaping import visible
+from setagree.wording.tables import csv_text, markdown_text
 
 
 def json_text(frame: pd.DataFrame) -> str:
@@ -52,40 +52,6 @@ def _json_value(value: Any) -> Any:
     no_number = isinstance(value, float) and not math.isfinite(value)
     return None if no_number or value is pd.NA or value is pd.NaT else value
 
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as comma-separated values, nothing rounded and every character as it is."""
-    text = frame.to_csv(index=False, lineterminator="\n")
-    if "\r" not in text:
-        return text
-    # It would stand without quotes, and end a row for those who read it.
-    return frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-
-
-def markdown_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with four decimals."""
-    rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
-    rows = [
-        [str(name) for name in frame],
-        rule,
-        *(
-            [_markdown_cell(v, str(name)) for v, name in zip(row, frame, strict=True)]
-            for row in frame.to_numpy()
-        ),
-    ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def _markdown_cell(value: Any, column: str) -> str:
-    """Return four decimals, or the text; a p-value that rounds to zero is said to be small."""
-    if isinstance(value, float):
-        if column in _P_VALUES and value < 5e-5:
-            return "<.0001"
-        return f"{value:.4f}".replace("-0.0000", "0.0000")
-    return "" if value is None else as_markdown(str(value))
-
-
-_P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 import setagree as sa
-from setagree.cli.tables import _columns, _four, _intervals, _note, _p, _paragraphs, _whole
+from setagree.cli.tables import intervals, paragraphs, table_text, whole, wrapped
 from setagree.errors import counted, listing
 from setagree.wording.escaping import visible
+from setagree.wording.numbers import four, p_four
+from setagree.wording.text import cut
 
 
 def panels(study: sa.Annotations, found: Sequence[Any], scores: pd.DataFrame) -> str:
@@ -21,22 +23,22 @@ def panels(study: sa.Annotations, found: Sequence[Any], scores: pd.DataFrame) ->
         frame = test.to_frame()
         shown = {
             "human": [_clipped(name) for name in frame.index],
-            "units": map(_whole, frame["n_units"]),
-            "model wins": map(_four, frame["advantage"]),
-            "95% interval": _intervals(frame),
-            "human wins": map(_four, frame["human_advantage"]),
-            "p (BY)": map(_p, frame["p_adjusted"]),
+            "units": map(whole, frame["n_units"]),
+            "model wins": map(four, frame["advantage"]),
+            "95% interval": intervals(frame),
+            "human wins": map(four, frame["human_advantage"]),
+            "p (BY)": map(p_four, frame["p_adjusted"]),
             "beaten": ["yes" if won else "no" for won in frame["rejected"]],
         }
         head = f"{_clipped(test.model)} [{test.distance}]"
-        parts += [head, _columns(shown) if len(frame) else "", _note(_judged(test))]
+        parts += [head, table_text(shown) if len(frame) else "", wrapped(_judged(test))]
     shown_scores = {
         "model": [_clipped(name) for name in scores.index],
-        "units": map(_whole, scores["n_units"]),
-        **{name: map(_four, scores[key]) for name, key in _AGAINST.items()},
+        "units": map(whole, scores["n_units"]),
+        **{name: map(four, scores[key]) for name, key in _AGAINST.items()},
     }
-    parts += ["Against the humans' consensus:", _columns(shown_scores), _note(_WINS)]
-    return _paragraphs(*filter(None, parts))
+    parts += ["Against the humans' consensus:", table_text(shown_scores), wrapped(_WINS)]
+    return paragraphs(*filter(None, parts))
 
 
 def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
@@ -47,9 +49,9 @@ def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
     shown = {
         "unit": map(_clipped, first["unit"]),
         "agreed": ["-" if pd.isna(x) else _clipped(x) for x in first[answer]],
-        "support": map(_four, first["support"]),
-        "confidence": map(_four, first["confidence"]),
-        "raters": map(_whole, first["n_ratings"]),
+        "support": map(four, first["support"]),
+        "confidence": map(four, first["confidence"]),
+        "raters": map(whole, first["n_ratings"]),
         "why": first["why"],
     }
     rest = len(frame) - len(first)
@@ -59,7 +61,7 @@ def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
         f"By {found.method}; {n:,} of {counted(len(frame), 'unit')} to look at again, for the "
         f"reason why. [] is the empty set, - no answer.{more}"
     )
-    return _paragraphs(_summary(study), _columns(shown), _note(note))
+    return paragraphs(_summary(study), table_text(shown), wrapped(note))
 
 
 _UNITS = 20
@@ -87,7 +89,7 @@ def _judged(test: Any) -> str:
     if not len(test.to_frame()):
         return f"{test.verdict}{skipped}"
     return (
-        f"{test.verdict} Average advantage {_four(test.average_advantage_probability)}. Winning "
+        f"{test.verdict} Average advantage {four(test.average_advantage_probability)}. Winning "
         f"rate {rates} (epsilon for a crowd, skilled annotators, experts).{skipped}"
     )
 
@@ -102,8 +104,4 @@ def _summary(study: sa.Annotations) -> str:
 
 def _clipped(name: object) -> str:
     """Return a name on one line, cut to what a column can hold."""
-    text = visible(str(name))
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
-
-
-_WIDEST = 30
+    return cut(visible(str(name)))

@@ -15,12 +15,13 @@ import pandas as pd
 import setagree as sa
 from setagree.errors import counted
 from setagree.wording.escaping import visible
+from setagree.wording.numbers import count, four, four_interval, level_text, p_four
+from setagree.wording.tables import TERMINAL, aligned
 
 if TYPE_CHECKING:
     from setagree.inference.permutation import PermutationTest
     from setagree.inference.planning import Plan
 
-_TERMINAL = 80
 _LEFT = {
     *("coefficient", "distance", "file", "basis", "pair"),
     *("model", "human", "unit", "agreed", "why"),
@@ -56,11 +57,11 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     shown = {
         "coefficient": frame["coefficient"],
         "distance": frame["distance"],
-        "pa": map(_four, frame["observed_agreement"]),
-        "pe": map(_four, frame["expected_agreement"]),
-        "estimate": map(_four, frame["estimate"]),
-        "se": map(_four, frame["standard_error"]),
-        f"{100 * table.level:g}% interval": _intervals(frame),
+        "pa": map(four, frame["observed_agreement"]),
+        "pe": map(four, frame["expected_agreement"]),
+        "estimate": map(four, frame["estimate"]),
+        "se": map(four, frame["standard_error"]),
+        f"{level_text(table.level, gap='')} interval": intervals(frame),
     }
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
@@ -68,7 +69,7 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"units, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
-    return _paragraphs(_counts(table), _columns(shown), *_alike(table), _note(note))
+    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
 
 
 def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
@@ -76,15 +77,15 @@ def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd
     shown = {
         "coefficient": frame["coefficient"],
         "distance": frame["distance"],
-        "estimate": map(_four, frame["estimate"]),
-        "by chance": map(_four, frame["null_mean"]),
-        "in theory": map(_four, frame["exact_mean"]),
-        "95% below": map(_four, frame["null_95"]),
-        "p": map(_p, frame["p_value"]),
+        "estimate": map(four, frame["estimate"]),
+        "by chance": map(four, frame["null_mean"]),
+        "in theory": map(four, frame["exact_mean"]),
+        "95% below": map(four, frame["null_95"]),
+        "p": map(p_four, frame["p_value"]),
     }
     note = f"{_meaning_of_p(frame)} {_undefined(frame, 'reshuffles')}"
     said = [*_beside_chance(tested), *_alike(table)]
-    return _paragraphs(_counts(table), _columns(shown), *said, _note(note))
+    return paragraphs(_counts(table), table_text(shown), *said, wrapped(note))
 
 
 def _beside_chance(tested: Sequence[PermutationTest]) -> Iterator[str]:
@@ -92,12 +93,12 @@ def _beside_chance(tested: Sequence[PermutationTest]) -> Iterator[str]:
     for said, tail in (("more than chance", "upper tail"), ("below chance", "lower tail")):
         named = [
             f"{test.agreement.coefficient} [{test.agreement.distance}] "
-            f"({tail}: p {_p(test.tail('greater' if tail == 'upper tail' else 'less'))})"
+            f"({tail}: p {p_four(test.tail('greater' if tail == 'upper tail' else 'less'))})"
             for test in tested
             if test.beside_chance == said
         ]
         if named:
-            yield _note(f"{said.capitalize()}: {', '.join(named)}.")
+            yield wrapped(f"{said.capitalize()}: {', '.join(named)}.")
 
 
 def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
@@ -112,21 +113,23 @@ def comparison(
     """Return the agreements with numbers, and a row for each pair: the first less the second."""
     pairs = [pair for family in families for pair in combinations(family, 2)]
     found: dict[str, Iterable[str]] = {
-        "difference": [*map(_four, frame["difference"])],
-        "se": [*map(_four, frame["standard_error"])],
-        f"{100 * scored[0].level:g}% interval": _intervals(frame),
-        "p": [*map(_p, frame["p_value"])],
+        "difference": [*map(four, frame["difference"])],
+        "se": [*map(four, frame["standard_error"])],
+        f"{level_text(scored[0].level, gap='')} interval": intervals(frame),
+        "p": [*map(p_four, frame["p_value"])],
     }
     if len(frame) > 1:
-        found["p (Holm)"] = [*map(_p, frame["p_holm"])]
-    shown = _columns({**_pairs(families, pairs), **found})
-    if max(map(len, shown.splitlines())) > _TERMINAL:
+        found["p (Holm)"] = [*map(p_four, frame["p_holm"])]
+    shown = table_text({**_pairs(families, pairs), **found})
+    if max(map(len, shown.splitlines())) > TERMINAL:
         numbers = [f"{one.number} - {two.number}" for one, two in pairs]
-        shown = _columns({"pair": numbers, **found})
+        shown = table_text({"pair": numbers, **found})
     head = [_counts(scored[0])] if len(scored) == 1 else []
     sides = [side for family in families for side in family]
     alike = _alike([side.agreement for side in sides])
-    return _paragraphs(*head, _columns(_sides(sides)), shown, *alike, _note(_how_compared(frame)))
+    return paragraphs(
+        *head, table_text(_sides(sides)), shown, *alike, wrapped(_how_compared(frame))
+    )
 
 
 def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:
@@ -140,23 +143,25 @@ def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame
         ]
         shown = {
             "raters": map(_raters, mine["raters"]),
-            "units": map(_whole, mine["units"]),
-            "more units": map(_whole, mine["more_units"]),
-            f"{100 * table.level:g}% interval": [f"± {_four(half)}" for half in mine["half_width"]],
-            "se": map(_four, mine["standard_error"]),
+            "units": map(whole, mine["units"]),
+            "more units": map(whole, mine["more_units"]),
+            f"{level_text(table.level, gap='')} interval": [
+                f"± {four(half)}" for half in mine["half_width"]
+            ],
+            "se": map(four, mine["standard_error"]),
             "basis": mine["basis"],
         }
         parts += [
             repr(row)[1:-1],
-            _columns(shown),
-            *([_note(plan.reached)] if plan.reached else []),
+            table_text(shown),
+            *([wrapped(plan.reached)] if plan.reached else []),
         ]
     notes = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
     if any(np.isnan(row.standard_error) for row in table):
         notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
     if "extended" in set(frame["basis"]) and any(take_turns(row) for row in table):
         notes.append("raters: ratings a unit, as the raters of the pilot take turns.")
-    return _paragraphs(*parts, _note(" ".join([_beyond(planned), *notes])))
+    return paragraphs(*parts, wrapped(" ".join([_beyond(planned), *notes])))
 
 
 def _beyond(planned: Sequence[Plan]) -> str:
@@ -298,8 +303,8 @@ def _sides(sides: Sequence[Side]) -> dict[str, Iterable[str]]:
     shown["coefficient"] = [row.coefficient for row in rows]
     shown["distance"] = [row.distance for row in rows]
     shown["units"] = [f"{row.n_units:,}" for row in rows]
-    shown["estimate"] = [_four(row.estimate) for row in rows]
-    shown["se"] = [_four(row.standard_error) for row in rows]
+    shown["estimate"] = [four(row.estimate) for row in rows]
+    shown["se"] = [four(row.standard_error) for row in rows]
     return shown
 
 
@@ -319,48 +324,32 @@ def _counts(table: sa.AgreementTable) -> str:
     return str(table).partition("\n")[0]
 
 
-def _intervals(frame: pd.DataFrame) -> list[str]:
-    ends = zip(frame["low"], frame["high"], strict=True)
-    return ["-" if np.isnan(low) else f"{_four(low)}, {_four(high)}" for low, high in ends]
+def intervals(frame: pd.DataFrame) -> list[str]:
+    """Return the interval of each row."""
+    return [*map(four_interval, frame["low"], frame["high"])]
 
 
-def _columns(shown: Mapping[str, Iterable[Any]]) -> str:
+def table_text(shown: Mapping[str, Iterable[Any]]) -> str:
     """Return columns as lines: names to the left, numbers to the right."""
-    cells = {
-        name: [name, *(visible(str(cell)) for cell in column)] for name, column in shown.items()
-    }
-    widths = {name: max(map(len, column)) for name, column in cells.items()}
-    wide = sum(widths.values()) + 2 * (len(widths) - 1) > _TERMINAL
-    aligned = [
-        [cell.ljust(widths[name]) if name in _LEFT else cell.rjust(widths[name]) for cell in column]
-        for name, column in cells.items()
-    ]
-    lines = zip(*aligned, strict=True)
-    return "\n".join((" " if wide else "  ").join(line).rstrip() for line in lines)
+    cells = [[name, *(visible(str(cell)) for cell in column)] for name, column in shown.items()]
+    return "\n".join(aligned(cells, left=[name in _LEFT for name in shown]))
 
 
-def _paragraphs(*parts: str) -> str:
+def paragraphs(*parts: str) -> str:
+    """Return parts with a blank line between them."""
     return "\n\n".join(parts)
 
 
-def _note(text: str) -> str:
-    return textwrap.fill(text, _TERMINAL, break_on_hyphens=False)
-
-
-def _four(x: float) -> str:
-    """Return four decimals, a dash for nan; what rounds to zero has no sign."""
-    return "-" if np.isnan(x) else f"{x:.4f}".replace("-0.0000", "0.0000")
-
-
-def _p(p: float) -> str:
-    """Return a p-value; one that rounds to zero is said to be small."""
-    return "<.0001" if p < 5e-5 else _four(p)
+def wrapped(text: str) -> str:
+    """Return a note in lines that fit the terminal."""
+    return textwrap.fill(text, TERMINAL, break_on_hyphens=False)
 
 
 def _raters(number: Any) -> str:
     """Return how many raters; a decimal where it is a mean number of ratings a unit."""
-    return _whole(number) if pd.isna(number) or number == int(number) else f"{number:.1f}"
+    return whole(number) if pd.isna(number) or number == int(number) else f"{number:.1f}"
 
 
-def _whole(number: Any) -> str:
-    return "-" if pd.isna(number) else f"{int(number):,}"
+def whole(number: Any) -> str:
+    """Return a count, a dash where there is none."""
+    return count(number, plain=True)

@@ -11,10 +11,11 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.options import Reading, Text, option
 from setagree.cli.reading import long_table
-from setagree.cli.tables import _columns, _four, _intervals, _whole
+from setagree.cli.tables import intervals, table_text, whole
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.files.columns import with_missing_ids
 from setagree.study.numbers import as_number
+from setagree.wording.numbers import four, level_text
 
 OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "When it was rated: dates, numbers.")]
 Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]
@@ -37,13 +38,13 @@ def time_lines(
     shown = {
         "from": map(_moment, found["start"]),
         "to before": map(_moment, found["end"]),
-        "units": map(_whole, found["n_units"]),
-        "raters": map(_whole, found["n_raters"]),
-        "ratings": map(_whole, found["n_ratings"]),
-        "estimate": map(_four, found["estimate"]),
-        f"{100 * given.get('level', 0.95):g}% interval": _intervals(found),
+        "units": map(whole, found["n_units"]),
+        "raters": map(whole, found["n_raters"]),
+        "ratings": map(whole, found["n_ratings"]),
+        "estimate": map(four, found["estimate"]),
+        f"{level_text(given.get('level', 0.95), gap='')} interval": intervals(found),
     }
-    return ["", f"OVER TIME ({column}, {window})", *_columns(shown).splitlines()]
+    return ["", f"OVER TIME ({column}, {window})", *table_text(shown).splitlines()]
 
 
 def _in_units_of(frame: pd.DataFrame, column: str, window: str) -> tuple[pd.DataFrame, Any]:

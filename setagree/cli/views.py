@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import pandas as pd
@@ -33,12 +33,15 @@ from setagree.cli.reading import long_table, names, rater_names, read_study
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
-from setagree.reporting.findings import Findings, gather
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
-from setagree.reporting.sections import sections
-from setagree.reporting.sentences import headline, main_findings, verdict_sentence
-from setagree.reporting.tables import Column, Section, Table, shown, span
-from setagree.wording.words import Name, Sentence
+from setagree.reporting.sections.base import Findings, Section
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.tables import Column, Table, cell_text
+from setagree.wording.tables import TERMINAL, aligned
+from setagree.wording.text import columns_of, cut
+from setagree.wording.words import Sentence, plain
 
 REPORT_LINE = "Write all there is to know about a file into one page."
 DIAGNOSE_LINE = "Say why agreement is low and what to fix."
@@ -84,12 +87,11 @@ class Reshuffling(Resampling):
     resamples: Reshuffles = None
 
 
-_TERMINAL = 80
-"""Columns of a file, or where nobody knows."""
-
 _NARROWEST, _LONGEST_LINE = 40, 100
 _NAME, _SENTENCE = 28, 44
 """Columns that a name may take in a table of 80, and a text where there is no more room."""
+
+_text = partial(plain, quoted=False)
 
 
 @options.grouped
@@ -165,7 +167,8 @@ def diagnose(
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
-    width = _TERMINAL if output is not None else _terminal_width()
+    columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
+    width = max(columns, _NARROWEST)
     lines = terminal_lines(found, rows, width=width)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
@@ -198,12 +201,7 @@ def _groups(
 # ---- The terminal -------------------------------------------------------------------------------
 
 
-def _terminal_width() -> int:
-    """Return how many columns the terminal has: 80 where there is none, and never fewer than 40."""
-    return max(shutil.get_terminal_size((_TERMINAL, 24)).columns, _NARROWEST)
-
-
-def terminal_lines(f: Findings, rows: int, *, width: int = _TERMINAL) -> Iterator[str]:
+def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator[str]:
     """Yield the findings as lines that fit the terminal; sentences get no longer than 100."""
     long = min(width, _LONGEST_LINE)
     yield from _wrapped(headline(f), long)
@@ -223,32 +221,21 @@ def _section_lines(section: Section, rows: int, width: int) -> Iterator[str]:
     if section.table is None:
         yield from _wrapped(section.lead, min(width, _LONGEST_LINE))
         return
-    n = len(section.table.rows) if _short(section) else rows
+    n = rows if section.table.is_ranking else len(section.table.rows)
     yield from _table_lines(section.table, n, width)
-
-
-def _short(section: Section) -> bool:
-    """Say whether a table is shown in full: it is short, and no ranking."""
-    return section.id in {"data", "choices", "replication"}
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     """Yield as many columns as fit, the first of them first, and the first rows."""
     shown_rows = table.rows[:rows]
     columns = [
-        [column.head, *(_cell(row[k], column) for row in shown_rows)]
+        [column.head, *(cell_text(row[k], column.kind, _text) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
-    widths = [max(map(_width, cells)) for cells in columns]
-    n = _fitting(widths, terminal)
-    numeric = [column.is_number for column in table.columns]
-    for cells in zip(*columns[:n], strict=True):
-        padded = (
-            " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
-            for cell, width, right in zip(cells, widths, numeric, strict=False)
-        )
-        yield "  ".join(padded).rstrip()
+    n = _fitting([max(map(columns_of, cells)) for cells in columns], terminal)
+    left = [not column.is_number for column in table.columns]
+    yield from aligned(columns[:n], left=left[:n], terminal=terminal)
     if rows < len(table.rows) or table.more:
         yield f"(the first {len(shown_rows)}; --rows shows more)"
 
@@ -262,34 +249,24 @@ def _fitting(widths: Sequence[int], terminal: int) -> int:
     return n
 
 
-def _cell(value: Any, column: Column) -> str:
-    ends = span(value, column.kind)
-    return _text(shown(value, column.kind)) + (f" ({ends})" if ends else "")
-
-
 def _cut_columns(
     columns: Sequence[Sequence[str]], heads: Sequence[Column], terminal: int
 ) -> list[list[str]]:
     """Return columns of cells, names cut to their part of the terminal, texts to what is left."""
-    name = max(_NAME, _NAME * terminal // _TERMINAL)
+    name = max(_NAME, _NAME * terminal // TERMINAL)
     named = [
-        [_cut(cell, name) if head.kind == "name" else cell for cell in cells]
+        [cut(cell, name) if head.kind == "name" else cell for cell in cells]
         for cells, head in zip(columns, heads, strict=True)
     ]
     is_text = [head.kind == "text" for head in heads]
     others = [
-        max(map(_width, cells)) + 2 for cells, no in zip(named, is_text, strict=True) if not no
+        max(map(columns_of, cells)) + 2 for cells, no in zip(named, is_text, strict=True) if not no
     ]
     text = max(min(_SENTENCE, terminal - 2), (terminal - sum(others)) // max(sum(is_text), 1) - 2)
     return [
-        [_cut(cell, text) for cell in cells] if cut else cells
-        for cells, cut in zip(named, is_text, strict=True)
+        [cut(cell, text) for cell in cells] if is_cut else cells
+        for cells, is_cut in zip(named, is_text, strict=True)
     ]
-
-
-def _text(sentence: Sentence) -> str:
-    """Return a sentence as text; what a user wrote is in no quotes, which a table needs not."""
-    return "".join(piece.short if isinstance(piece, Name) else piece for piece in sentence)
 
 
 def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:
@@ -300,21 +277,3 @@ def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:
         subsequent_indent=" " * len(bullet),
         break_on_hyphens=False,
     )
-
-
-def _width(text: str) -> int:
-    """Return how many columns a text takes: wide signs take two, marks above others none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-def _cut(text: str, longest: int) -> str:
-    """Return the beginning of a text that fits so many columns."""
-    if _width(text) <= longest:
-        return text
-    kept = text[: longest - 1]
-    while _width(kept) > longest - 1:
-        kept = kept[:-1]
-    return f"{kept}…"

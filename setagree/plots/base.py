@@ -16,7 +16,8 @@ import pandas as pd
 
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
 from setagree.plots.style import BLUE, FAINT, NAME_SIZE, SOFT, TITLE_SIZE, Floats, wrapped
-from setagree.wording.text import number, short_text
+from setagree.wording.numbers import interval, number
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -267,7 +268,7 @@ def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
 def estimates_column(rows: Rows) -> list[str]:
     """Return ``0.403 (0.064 to 0.741)`` for each row."""
     return [
-        f"{number(value)} ({number(low)} to {number(high)})" if np.isfinite(low) else number(value)
+        f"{number(value)} ({interval(low, high)})" if np.isfinite(low) else number(value)
         for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
     ]
 

@@ -26,7 +26,8 @@ from setagree.plots.base import (
 from setagree.plots.cells import Cells, draw_cells
 from setagree.plots.style import Floats, floats, reasons, rescaled, texts, thin
 from setagree.study.labels import is_missing
-from setagree.wording.text import level_text, number, percent, short_text, whole
+from setagree.wording.numbers import count, level_text, number, share
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,8 +95,8 @@ def labels(
 def _label_rows(frame: pd.DataFrame) -> Rows:
     columns = {
         "alpha": [number(x) for x in floats(frame, "alpha")],
-        "prevalence": [percent(x) for x in floats(frame, "prevalence")],
-        "of disagreement": [percent(x) for x in floats(frame, "share_of_disagreement")],
+        "prevalence": [share(x) for x in floats(frame, "prevalence")],
+        "of disagreement": [share(x) for x in floats(frame, "share_of_disagreement")],
     }
     values, low, high, second = (floats(frame, name) for name in ("alpha", "low", "high", "ac1"))
     return Rows(texts(frame, "label"), values, low, high, reasons(frame), columns, second)
@@ -192,10 +193,10 @@ def _confusion_cells(counts: Floats, names: list[str]) -> Cells:
 
     Labels are left out more often than confused; their column would leave the others pale.
     """
-    texts = [["" if np.isnan(x) else whole(x) for x in row] for row in counts]
+    texts = [["" if np.isnan(x) else count(x) for x in row] for row in counts]
     most = float(np.nanmax(counts[:, 1:], initial=0.0)) or float(np.nanmax(counts, initial=0.0))
     strength = np.where(counts > 0, np.minimum(rescaled(counts, most), 1), np.nan)
-    return Cells(strength, texts, names, ["left out", *names], (f"{whole(most)} or more", "0"))
+    return Cells(strength, texts, names, ["left out", *names], (f"{count(most)} or more", "0"))
 
 
 def _frame_cells(ax: Axes, often: npt.NDArray[np.bool_]) -> None:

@@ -25,7 +25,8 @@ from setagree.plots.base import (
 from setagree.plots.cells import UNDEFINED, Cells, draw_cells
 from setagree.plots.style import Floats, floats, largest, texts, thin
 from setagree.scoring.names import measured
-from setagree.wording.text import MINUS, level_text, number, short_text, whole
+from setagree.wording.numbers import MINUS, count, level_text, number
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +87,7 @@ def raters(
 
 def _rater_rows(frame: pd.DataFrame) -> Rows:
     columns = {
-        "ratings": [whole(x) for x in floats(frame, "n_ratings")],
+        "ratings": [count(x) for x in floats(frame, "n_ratings")],
         "distance to others": [number(x) for x in floats(frame, "mean_distance")],
         "change": [number(x, digits=4, signed=True) for x in floats(frame, "change")],
     }

@@ -26,7 +26,7 @@ from setagree.plots.base import (
 )
 from setagree.plots.style import BLUE, FAINT, NAME_SIZE, floats, reasons, rescaled, texts, thin
 from setagree.scoring.names import measured
-from setagree.wording.text import level_text, number, p_text, percent, whole
+from setagree.wording.numbers import count, level_text, number, p_phrase, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,7 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
 
 def _half_text(ax: Axes, half: int, n: int) -> None:
     right = half < 0.5 * n
-    text = f"half of it is in the worst {half:,} ({percent(half / n)})"
+    text = f"half of it is in the worst {half:,} ({share(half / n)})"
     ax.annotate(
         text,
         (half, 0.9),
@@ -156,7 +156,7 @@ def _curve_lines(frame: pd.DataFrame) -> list[str]:
 def _held(frame: pd.DataFrame, n: int) -> str:
     """Return what part of the disagreement is in the frame, where it is not all."""
     held = float(np.nansum(floats(frame, "share_of_disagreement")))
-    return f"These {n:,} hold {percent(held)} of the disagreement." if 0 < held < 0.999 else ""
+    return f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
 
 
 def _half(frame: pd.DataFrame) -> int:
@@ -212,7 +212,7 @@ def groups(
         return nothing(ax, "There are no groups.")
     low, high = floats(shown, "low"), floats(shown, "high")
     rows = Rows(texts(shown, "group"), floats(shown, "estimate"), low, high, reasons(shown))
-    rows.columns["units"] = [whole(x) for x in floats(shown, "n_units")]
+    rows.columns["units"] = [count(x) for x in floats(shown, "n_units")]
     rows.columns["estimate (interval)"] = estimates_column(rows)
     draw_rows(ax, rows)
     label_x(ax, measured(frame) or "agreement")
@@ -224,7 +224,7 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     line = f"{what}{', ' if what else ''}lines: {level_text(level)} intervals."
     p = floats(frame, "homogeneity_p_value")
     known = p[np.isfinite(p)]
-    tested = f"One test that all groups agree alike: {p_text(known[0])}." if len(known) else ""
+    tested = f"One test that all groups agree alike: {p_phrase(known[0])}." if len(known) else ""
     return [line[0].upper() + line[1:] if not what else line, tested]
 
 
@@ -308,7 +308,7 @@ def _counts_below(ax: Axes, frame: pd.DataFrame) -> None:
     heights = 0.14 * rescaled(np.nan_to_num(counts), most)
     across = ax.get_xaxis_transform()
     ax.vlines(middles(frame), 0, heights, transform=across, color=ink(ax), alpha=0.35, linewidth=2)
-    beside(ax, f"units, at most {whole(most)}", (0, 0.16), (4, 0), size=7.5, va="bottom")
+    beside(ax, f"units, at most {count(most)}", (0, 0.16), (4, 0), size=7.5, va="bottom")
 
 
 def _date_ticks(ax: Axes) -> None:

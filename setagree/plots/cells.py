@@ -43,7 +43,7 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
     # Few columns do not fill the width: their cells would be bars.
     ax.set_xlim(-0.5, _across(ax, cells) - 0.5)
     size = 7.0 if max(cells.strength.shape) > WRITTEN else NAME_SIZE
-    names = [cut(name, limit=LONGEST - 8) for name in cells.columns]
+    names = [cut(name, LONGEST - 8) for name in cells.columns]
     ax.set_xticks(range(len(names)), names, fontsize=size, rotation=90, usetex=False)
     ax.set_yticks(range(len(cells.rows)), list(cells.rows), fontsize=size, usetex=False)
     ax.tick_params(length=0)

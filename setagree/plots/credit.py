@@ -19,7 +19,8 @@ from setagree.plots.base import (
 )
 from setagree.plots.cells import Cells, draw_cells
 from setagree.plots.style import largest
-from setagree.wording.text import MINUS, number, short_text
+from setagree.wording.numbers import MINUS, number
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,7 +26,8 @@ from setagree.plots.base import (
 from setagree.plots.style import BLUE, NAME_SIZE, Floats, floats, reasons, thin
 from setagree.scoring.names import distance_name, measure_name, picture_name
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.wording.text import level_text, number, p_text, short_text
+from setagree.wording.numbers import level_text, number, p_phrase
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
     >>> ax = plots.null(sa.permutation_test(alpha, n_resamples=99, rng=1))
     >>> [text.get_text() for text in ax.texts][1]
-    'observed 0.321, p = 0.01 (greater)'
+    'observed 0.321, p = .010 (greater)'
     """
     from setagree.inference.permutation import PermutationTest as Known
 
@@ -90,7 +91,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     _histogram(ax, test.defined, estimate)
     # The line to the right is the higher one: what is written to its left is above the other.
     below, first = test.quantile(0.95), test.quantile(0.95) <= estimate
-    observed = f"observed {number(estimate)}, {p_text(test.p_value)} ({test.alternative})"
+    observed = f"observed {number(estimate)}, {p_phrase(test.p_value)} ({test.alternative})"
     _mark(ax, estimate, observed, height=_HIGH if first else _LOW)
     _mark(
         ax, below, f"95 % are at most {number(below)}", height=_LOW if first else _HIGH, thin=True

@@ -26,7 +26,8 @@ from setagree.plots.base import (
 )
 from setagree.plots.style import BLUE, FAINT, ORANGE, Floats, floats, thin
 from setagree.scoring.names import distance_name
-from setagree.wording.text import MINUS, p_text, percent, short_text, whole
+from setagree.wording.numbers import MINUS, count, p_value, share
+from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,11 +120,10 @@ def _distance(result: AltTest | RaterMap) -> str:
 
 def _advantage_rows(frame: pd.DataFrame) -> Rows:
     columns = {
-        "units": [whole(x) for x in floats(frame, "n_units")],
-        "p, corrected": [p_text(x).removeprefix("p ").removeprefix("= ")
-                         for x in floats(frame, "p_adjusted")],
+        "units": [count(x) for x in floats(frame, "n_units")],
+        "p, corrected": [p_value(x) for x in floats(frame, "p_adjusted")],
         "model wins": ["yes" if won else "no" for won in frame["rejected"]],
-    }  # fmt: skip
+    }
     values, low, high, own = (
         floats(frame, name) for name in ("advantage", "low", "high", "human_advantage")
     )
@@ -231,7 +231,7 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
 
 def _map_lines(found: RaterMap, named: int, total: int) -> list[str]:
     """Return the verdict, what a distance on the map is, and what is not on it."""
-    held = f"two dimensions hold {percent(found.explained)} of their spread"
+    held = f"two dimensions hold {share(found.explained)} of their spread"
     lines = [
         short_text(found.verdict, limit=400),
         f"Mean distance ({_distance(found)}) over shared units; {held}.",

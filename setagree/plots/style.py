@@ -11,9 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.study.labels import is_missing
-from setagree.wording.text import (
-    short_text,
-)
+from setagree.wording.text import short_text
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

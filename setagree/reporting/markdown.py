@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from setagree.inference.benchmark import CAUTION
-from setagree.reporting.findings import Findings
-from setagree.reporting.sections import sections
-from setagree.reporting.sentences import headline, main_findings, verdict_sentence
-from setagree.reporting.tables import Column, Section, Table, shown, span
+from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.sections.base import Findings, Section
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.tables import Table, cell_text
 from setagree.wording.escaping import as_markdown
+from setagree.wording.tables import markdown_table
 from setagree.wording.words import Name, Sentence
 
 
@@ -20,7 +21,8 @@ def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
 
 def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts, "")
-    yield from (f"**{said(headline(f))}** {_verdict(f)}", "", f"*{CAUTION}*", "")
+    verdict = "" if f.main.reason is not None else verdict_sentence(f)
+    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{CAUTION}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
         yield f"- **{finding.about}.** {said(finding.sentence)}"
@@ -29,10 +31,6 @@ def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]
     yield from ("", "## Methods paragraph", "")
     paragraph, _, references = methods.partition("\n\n")
     yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
-
-
-def _verdict(f: Findings) -> str:
-    return "" if f.main.reason is not None else verdict_sentence(f)
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -47,22 +45,19 @@ def _section(section: Section) -> Iterator[str]:
 
 def table_lines(table: Table) -> Iterator[str]:
     """Return the lines of a table, with its caption before and what is left out after."""
-    yield from (f"*{table.caption}*", "", _row(column.head for column in table.columns))
-    yield _row("---:" if column.is_number else ":---" for column in table.columns)
-    for row in table.rows:
-        yield _row(_cell(value, column) for value, column in zip(row, table.columns, strict=True))
-    yield ""
+    yield from (f"*{table.caption}*", "")
+    heads = [column.head for column in table.columns]
+    rows = (
+        [
+            cell_text(value, column.kind, said)
+            for value, column in zip(row, table.columns, strict=True)
+        ]
+        for row in table.rows
+    )
+    left = [not column.is_number for column in table.columns]
+    yield from (*markdown_table(heads, rows, left=left), "")
     if table.more:
         yield from (f"*{plain_text(table.more)}*", "")
-
-
-def _cell(value: object, column: Column) -> str:
-    ends = span(value, column.kind)
-    return said(shown(value, column.kind)) + (f" ({ends})" if ends else "")
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def said(sentence: Sentence) -> str:

@@ -24,8 +24,8 @@ from setagree.study.annotations import Annotations
 from setagree.study.assembly import Duplicates
 from setagree.study.labels import Blank, Case
 from setagree.study.tally import Tally
-from setagree.wording.escaping import visible
-from setagree.wording.words import LONGEST_NAME, cut, number, percent, share
+from setagree.wording.numbers import interval, level_text, number, share
+from setagree.wording.words import Name, enumeration, plain
 
 Measured: TypeAlias = Study | Agreement | AgreementTable
 
@@ -158,7 +158,7 @@ def methods_text(
     if test is not None:
         check_reported(rows, test, "test")
         text.say(tested(test, rows, seed=seed, cite=text.cite))
-    text.say(f"Computations were made with setagree {version()}.")
+    text.say(computed())
     paragraph = " ".join(text.sentences)
     return "\n\n".join([paragraph, "\n".join(cited(text.sources))] if references else [paragraph])
 
@@ -236,7 +236,7 @@ def _policies(one: Agreement, how: HowRead) -> str:
 
 def _markers(missing: Collection[str]) -> str:
     """Return which answers were read as no annotation."""
-    quoted = _listed(f"“{visible(cut(str(text), LONGEST_NAME))}”" for text in missing)
+    quoted = plain(enumeration([(Name.of(text),) for text in missing]))
     answers = "the answer" if len(missing) == 1 else "the answers"
     return f"{answers} {quoted} {'was' if len(missing) == 1 else 'were'} taken as missing"
 
@@ -292,7 +292,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     if row.reason is not None:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
-    ends = "" if np.isnan(low) else f", {percent(level)} interval {number(low)} to {number(high)}"
+    ends = "" if np.isnan(low) else f", {level_text(level, gap='')} interval {interval(low, high)}"
     if row.standard_error == 0:
         why = str(row.interval_reason)
         ends = f", without an interval, as {why[0].lower()}{why[1:]}"
@@ -307,17 +307,16 @@ def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     if not defined:
         return ""
     df = sorted({round(row.degrees_of_freedom) for row in defined})
+    intervals = f"{level_text(level, gap='')} intervals"
     return (
         f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
-        f"{percent(level)} intervals are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
+        f"{intervals} are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
         "of freedom, cut at 1. They treat the units as a sample and the raters as fixed."
     )
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Return ``a, b and c``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return plain(enumeration([(name,) for name in names]))
 
 
 def _spelled(n: int, noun: str) -> str:
@@ -325,6 +324,11 @@ def _spelled(n: int, noun: str) -> str:
     if n > len(_NUMBERS):
         return counted(n, noun)
     return f"{_NUMBERS[n - 1]} {noun}{'s' if n > 1 else ''}"
+
+
+def computed() -> str:
+    """Return the last sentence of the paragraph."""
+    return f"Computations were made with setagree {version()}."
 
 
 def version() -> str:

@@ -12,7 +12,7 @@ from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.results import Agreement
-from setagree.wording.words import number, p_phrase, percent
+from setagree.wording.numbers import interval, level_text, p_phrase
 
 Cite: TypeAlias = Callable[[str], str]
 """From the key of a source to what stands in brackets."""
@@ -55,8 +55,8 @@ def bootstrapped(
         return ""
     source = cite("Efron 1987" if method == "BCa" else "Efron & Tibshirani 1993")
     return (
-        f"The {percent(level)} {method} interval{_which(bootstrap.agreement, rows)} of "
-        f"{_resamples(bootstrap)} is {number(low)} to {number(high)}{source}{_seeded(seed)}."
+        f"The {level_text(level, gap='')} {method} interval{_which(bootstrap.agreement, rows)} of "
+        f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}."
     )
 
 

@@ -10,21 +10,28 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setagree.inference.benchmark import CAUTION
-from setagree.reporting.findings import Findings
+from setagree.plots.base import inline_svg
+from setagree.reporting.headline import distance_phrase, verdict_sentence
 from setagree.reporting.methods import version
-from setagree.reporting.sections import sections
-from setagree.reporting.sentences import distance_phrase, main_findings, verdict_sentence
-from setagree.reporting.tables import Column, Section, Table, shown, sorts_as, span
+from setagree.reporting.sections.base import Findings, Picture, Section
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.tables import Column, Table, shown, sorts_as, span
 from setagree.scoring.names import coefficient_name
-from setagree.wording import words
-from setagree.wording.words import Name, Sentence
+from setagree.wording.numbers import interval, is_nothing, level_text, number
+from setagree.wording.words import Name, Sentence, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+_WIDTH, _NARROW = 9.8, 3.75
+"""Inches of a picture; a page on a laptop is about as wide, and one on a phone."""
 
 _JOINT = re.compile(r"([_/.:\\-])(?=\w)")
 _LIMITS = (0.667, 0.800)
@@ -48,7 +55,7 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         counts=counts,
         headline=_headline(f),
         findings=main_findings(f),
-        sections=[_section(f, section) for section in sections(f)],
+        sections=[_section(section) for section in sections(f)],
         methods=[line for line in methods.splitlines() if line],
         seed=f.seed,
         version=version(),
@@ -80,10 +87,10 @@ def _headline(f: Findings) -> dict[str, Any]:
     named = coefficient_name(main.definition, [main.distance])
     return {
         "symbol": main.definition.symbol,
-        "estimate": words.number(main.estimate),
+        "estimate": number(main.estimate),
         "what": f"{named}, {distance_phrase(main)}",
-        "level": f"{100 * f.level:g} %",
-        "interval": words.interval(low, high) if np.isfinite(low) else "",
+        "level": level_text(f.level),
+        "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,
         "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",
         "caution": CAUTION,
@@ -109,8 +116,7 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
         "low": at(low),
         "width": round(at(high) - at(low), 2),
         "at": at(max(estimate, start)),
-        "says": f"{words.number(estimate)} on a line from {start:g} to 1, with limits at .667 "
-        "and .800",
+        "says": f"{number(estimate)} on a line from {start:g} to 1, with limits at .667 and .800",
     }
 
 
@@ -125,37 +131,47 @@ class Cell:
     column: Any
 
 
-def _section(f: Findings, section: Section) -> SimpleNamespace:
+def _section(section: Section) -> SimpleNamespace:
     """Return a section with its picture drawn, and its cells in words."""
-    from markupsafe import Markup
-
-    from setagree.reporting.figures import figure
-
-    picture = None
-    if section.picture is not None:
-        # matplotlib escapes every text that it writes.
-        picture = Markup(figure(f, section.picture, _description(section)))  # noqa: S704
     table = section.table
     return SimpleNamespace(
         id=section.id,
         title=section.title,
         lead=section.lead,
         note=section.note,
-        picture=picture,
+        picture=None if section.picture is None else _drawn(section, section.picture),
         table=None if table is None else _table(table),
-        sortable=table is not None and len(table.rows) > 2 and section.id != "data",
+        sortable=table is not None and len(table.rows) > 2 and table.sortable,
     )
 
 
-def _description(section: Section) -> str:
-    """Return what a screen reader says of a picture: what it is, and what it shows."""
-    return f"{section.title}. {words.plain(section.lead)} The numbers are in the table."
+def _drawn(section: Section, picture: Picture) -> Any:
+    """Return a picture as an SVG element for wide pages and one for narrow ones.
+
+    The page shows the one that fits, so that letters can be read on either.
+    """
+    from markupsafe import Markup
+
+    def draw(ax: Axes) -> None:
+        picture.draw(ax=ax)
+
+    # What a screen reader says: what it is, and what it shows.
+    said = f"{section.title}. {plain(section.lead)} The numbers are in the table."
+    broad = inline_svg(draw, description=said, width=_WIDTH, height=picture.height)
+    # Lines below the title break more often.
+    height = picture.height + picture.more
+    narrow = inline_svg(draw, description=said, width=_NARROW, height=height)
+    # matplotlib escapes every text that it writes.
+    both = f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
+    return Markup(both)  # noqa: S704
 
 
 def _table(table: Table) -> Mapping[str, Any]:
     bars = [
-        _longest(table, column) if each.kind == "share" and each.head.startswith("Share") else None
-        for column, each in enumerate(table.columns)
+        max((float(row[k] or 0) for row in table.rows), default=0.0)
+        if each.kind == "share" and each.head.startswith("Share")
+        else None
+        for k, each in enumerate(table.columns)
     ]
     rows = [
         [
@@ -167,13 +183,9 @@ def _table(table: Table) -> Mapping[str, Any]:
     return {"caption": table.caption, "columns": table.columns, "rows": rows, "more": table.more}
 
 
-def _longest(table: Table, column: int) -> float:
-    return max((float(row[column] or 0) for row in table.rows), default=0.0)
-
-
 def _cell(value: Any, column: Column, longest: float | None) -> Cell:
     bar = None
-    if longest and not words.is_nothing(value):
+    if longest and not is_nothing(value):
         bar = round(100 * float(value) / longest * 0.75, 1)
     return Cell(
         shown(value, column.kind),

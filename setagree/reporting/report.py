@@ -13,14 +13,15 @@ from setagree.checks import Rng
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
-from setagree.reporting.contents import counts_line
-from setagree.reporting.findings import Findings, Groups, gather
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import counts_line
 from setagree.reporting.markdown import markdown_report
-from setagree.reporting.methods import methods_text
+from setagree.reporting.methods import computed, methods_text
 from setagree.reporting.page import html_report
-from setagree.reporting.panel_findings import Models, Panels
-from setagree.reporting.panel_methods import with_panels
+from setagree.reporting.sections.base import Findings, Groups, Models, Panels
+from setagree.reporting.sections.registry import methods
 from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.references import cited
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import Duplicates
 from setagree.study.labels import Blank, Case
@@ -137,10 +138,8 @@ def report(
 
 def rendered(f: Findings, title: Name, form: str) -> str:
     """Return the report as the text of a page or as Markdown."""
-    counts, methods = counts_line(f.study), methods_of(f)
-    if form == "markdown":
-        return markdown_report(f, title, methods, counts)
-    return html_report(f, title, methods, counts)
+    write = markdown_report if form == "markdown" else html_report
+    return write(f, title, methods_of(f), counts_line(f.study))
 
 
 def methods_of(f: Findings) -> str:
@@ -149,10 +148,16 @@ def methods_of(f: Findings) -> str:
         f.main,
         level=f.level,
         **asdict(f.how_read),
-        test=None if f.main.reason is not None else f.null,
+        test=None if f.main.reason is not None else f.results["chance"],
         seed=f.seed,
     )
-    return with_panels(text, f)
+    said = methods(f)
+    paragraph, _, references = text.partition("\n\n")
+    paragraph = " ".join(
+        [paragraph.removesuffix(computed()).rstrip(), *(one for one, _ in said), computed()]
+    )
+    keys = [key for _, sources in said for key in sources]
+    return "\n\n".join([paragraph, "\n".join(sorted({*references.splitlines(), *cited(keys)}))])
 
 
 def _format(form: str | None, target: Path) -> str:

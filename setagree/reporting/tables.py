@@ -1,15 +1,16 @@
-"""Sections and tables as all views show them: cells as they are, and how to word them."""
+"""Tables as all views show them: cells as they are, and how to word them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 
-from setagree.wording import words
+from setagree.wording.numbers import DASH, count, interval, is_nothing, number, p_value, share
 from setagree.wording.words import Name, Sentence
 
 Kind: TypeAlias = Literal[
@@ -18,16 +19,14 @@ Kind: TypeAlias = Literal[
 """A name is what a user wrote; a text is ours, perhaps a sentence with names in it; an estimate and
 a change are triples that end with an interval."""
 
-_WITH_INTERVAL: dict[str, Callable[[Any], str]] = {
-    "estimate": words.number,
-    "change": words.signed,
-}
+_signed = partial(number, signed=True)
+_WITH_INTERVAL: dict[str, Callable[[Any], str]] = {"estimate": number, "change": _signed}
 _FORMATS: dict[str, Callable[[Any], str]] = {
-    "count": words.count,
-    "number": words.number,
-    "signed": words.signed,
-    "share": words.share,
-    "p": words.p_text,
+    "count": count,
+    "number": number,
+    "signed": _signed,
+    "share": share,
+    "p": p_value,
 }
 
 
@@ -57,24 +56,26 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they are, nothing rounded; ``more`` says what is left out."""
+    """Cells as they are, nothing rounded.
+
+    Attributes
+    ----------
+    caption, columns, rows
+        What stands above it, and the cells.
+    more : str
+        What is left out.
+    is_ranking : bool
+        Whether its first rows matter most, so that a terminal shows no more than these.
+    sortable : bool
+        Whether a reader may order it by another column.
+    """
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the report: what it says, its table, and which picture goes with it."""
-
-    id: str
-    title: str
-    lead: Sentence
-    table: Table | None = None
-    picture: str | None = None
-    note: str = ""
+    is_ranking: bool = True
+    sortable: bool = True
 
 
 def table_of(
@@ -114,7 +115,7 @@ def shown(value: Any, kind: Kind) -> Sentence:
     (('0.250',), ('0.500',), (Name(text="('a', 'b')"),))
     """
     if kind == "name":
-        return ("–",) if words.is_nothing(value) else (Name.of(value),)
+        return (DASH,) if is_nothing(value) else (Name.of(value),)
     if kind == "text":
         return (value,) if isinstance(value, str) else cast(Sentence, value)
     if kind in _WITH_INTERVAL:
@@ -125,7 +126,13 @@ def shown(value: Any, kind: Kind) -> Sentence:
 def span(value: Any, kind: Kind) -> str:
     """Return the interval of a cell, where it has one."""
     known = kind in _WITH_INTERVAL and bool(np.isfinite(value[1]))
-    return words.interval(*value[1:]) if known else ""
+    return interval(*value[1:]) if known else ""
+
+
+def cell_text(value: Any, kind: Kind, say: Callable[[Sentence], str]) -> str:
+    """Return a cell with its interval, as a sentence is said."""
+    ends = span(value, kind)
+    return say(shown(value, kind)) + (f" ({ends})" if ends else "")
 
 
 def sorts_as(value: Any, kind: Kind) -> str:
@@ -133,4 +140,4 @@ def sorts_as(value: Any, kind: Kind) -> str:
     if kind in {"name", "text"}:
         return ""
     x = value[0] if kind in _WITH_INTERVAL else value
-    return "" if words.is_nothing(x) else repr(float(x))
+    return "" if is_nothing(x) else repr(float(x))

@@ -10,8 +10,8 @@ from setagree.distances import distance_names, get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.definition import Coefficient
 from setagree.wording.escaping import visible
-from setagree.wording.text import short_text
-from setagree.wording.words import LONGEST_NAME, cut
+from setagree.wording.text import cut, short_text
+from setagree.wording.words import LONGEST_NAME
 
 
 def coefficient_name(coefficient: Coefficient[...], distances: Sequence[str]) -> str:

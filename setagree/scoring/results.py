@@ -20,7 +20,9 @@ from setagree.errors import DataError, OptionError, a_type, counted, did_you_mea
 from setagree.scoring.definition import Coefficient
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-from setagree.wording.aligned import aligned, four, p_four
+from setagree.wording.escaping import visible
+from setagree.wording.numbers import four, four_interval, level_text, p_four
+from setagree.wording.tables import aligned
 
 COLUMNS = (
     "coefficient",
@@ -109,7 +111,7 @@ class Agreement:
             value = f"{four(self.estimate)} (se 0)"
         else:
             low, high = map(four, self.interval())
-            value = f"{four(self.estimate)} (se {self.standard_error:.4f}, 95% {low} to {high})"
+            value = f"{four(self.estimate)} (se {four(self.standard_error)}, 95% {low} to {high})"
         said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
         alike = self.reason is None and self.standard_error == 0
         return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
@@ -345,7 +347,10 @@ class AgreementTable:
 
     def __str__(self) -> str:
         said = "".join(f"\n\n{sentence}" for sentence in self._remarks())
-        return f"{self._counts()}\n\n{aligned(self._shown())}{said}"
+        shown = self._shown()
+        columns = [[str(name), *map(visible, shown[name])] for name in shown]
+        lines = aligned(columns, left=[name in {"coefficient", "distance"} for name in shown])
+        return "\n".join([self._counts(), "", *lines]) + said
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._remarks())
@@ -386,15 +391,13 @@ class AgreementTable:
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()
         out = pd.DataFrame({new: frame[old] for old, new in _SHOWN.items()})
-        out[f"{100 * self.level:g}% interval"] = [
-            "-" if np.isnan(low) else f"{four(low)}, {four(high)}"
-            for low, high in zip(frame["low"], frame["high"], strict=True)
-        ]
+        ends = [*map(four_interval, frame["low"], frame["high"])]
+        out[f"{level_text(self.level, gap='')} interval"] = ends
         # That an agreement is not 0 says nothing where chance was not taken out.
         tested = frame["coefficient"] != "percent_agreement"
-        out["p"] = [p_four(p) for p in frame["p_value"].where(tested)]
+        out["p"] = [*map(p_four, frame["p_value"].where(tested))]
         for name in ("pa", "pe", "estimate", "se"):
-            out[name] = ["-" if np.isnan(x) else four(x) for x in out[name].astype(float)]
+            out[name] = [*map(four, out[name])]
         return out
 
 

@@ -15,9 +15,9 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 from typer.testing import CliRunner
 
 from setagree.cli import app as cli
-from setagree.cli.views import _cut, _width
 from setagree.reporting.findings import gather
-from setagree.reporting.sentences import main_findings
+from setagree.reporting.sections.registry import main_findings
+from setagree.wording.text import columns_of
 from setagree.wording.words import Name
 
 HOSTILE = "<script>alert(1)</script>"
@@ -97,7 +97,7 @@ class TestDiagnose:
     def test_it_fits_the_terminal(self, file):
         """No line is wider than 80 columns, wide letters counted as two."""
         printed = ok("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
-        assert max(map(_width, printed.splitlines())) <= 80
+        assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.parametrize("columns", [40, 60, 200])
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
@@ -106,14 +106,14 @@ class TestDiagnose:
         narrow = ok("diagnose", file, *LONG[1:])
         monkeypatch.setenv("COLUMNS", str(columns))
         printed = ok("diagnose", file, *LONG[1:])
-        widest = max(map(_width, printed.splitlines()))
+        widest = max(map(columns_of, printed.splitlines()))
         assert widest <= columns
         if columns > 80:
             assert widest > 80
             assert printed.count("…") < narrow.count("…")
         ok("diagnose", file, *LONG[1:], "-o", "out.txt")
         written = Path("out.txt").read_text(encoding="utf-8")
-        assert max(map(_width, written.splitlines())) <= 80
+        assert max(map(columns_of, written.splitlines())) <= 80
 
     def test_hostile_signs_are_spelled_out(self):
         """What turns text around does not reach the terminal."""
@@ -159,7 +159,7 @@ class TestDiagnose:
         assert "RATERS ON A MAP" in printed
         for human, row in table.iterrows():
             assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
-        assert max(map(_width, printed.splitlines())) <= 80
+        assert max(map(columns_of, printed.splitlines())) <= 80
         both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
         assert "MODEL 2 BESIDE EACH HUMAN" in both
         assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
@@ -313,11 +313,3 @@ def test_help_fits_the_terminal(command):
     printed = CliRunner().invoke(cli.app, [command, "--help"], env={"COLUMNS": "80"}).stdout
     assert f"setagree {command} study.csv" in printed
     assert max(map(len, printed.splitlines())) <= 80
-
-
-def test_cutting_counts_columns():
-    """Wide letters take two columns, marks above others none."""
-    assert _width("多e\u0301") == 3
-    assert _cut("多标签", 6) == "多标签"
-    assert _cut("多标签", 5) == "多标…"
-    assert _cut("多标签", 4) == "多…"

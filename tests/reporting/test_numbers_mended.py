@@ -14,14 +14,11 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.inference.bootstrap import Bootstrap
 from setagree.reporting.findings import gather
-from setagree.reporting.sentences import (
-    chance_finding,
-    change_finding,
-    headline,
-    main_findings,
-    verdict_sentence,
-)
-from setagree.wording.words import percent, plain
+from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.sections import chance, changes
+from setagree.reporting.sections.registry import main_findings
+from setagree.wording.numbers import level_text
+from setagree.wording.words import plain
 
 
 def timed(numbers, dtype):
@@ -97,7 +94,7 @@ class TestMethodsText:
         low, high = alpha.interval(level)
         assert f"{shown} interval {low:.3f} to {high:.3f}" in self.said(alpha, level=level)
         assert f"the {shown} intervals are t intervals" in self.said(alpha, level=level)
-        assert percent(level) == shown
+        assert level_text(level, gap="") == shown
 
     def test_a_level_that_is_no_number(self, alpha):
         """It is refused in a sentence, as everywhere."""
@@ -232,9 +229,9 @@ class TestReportSentences:
     def test_no_change_helps(self):
         """Without a standard error, changes that only cost are not named."""
         found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
-        worse = found.frames["changes"].assign(difference=-0.1)
-        object.__setattr__(found, "frames", {**found.frames, "changes": worse})
-        assert change_finding(found) == ()
+        worse = found.results["changes"].assign(difference=-0.1)
+        found.results["changes"] = worse
+        assert changes.say(found) == ()
 
     def test_models_that_were_not_tested(self):
         """Too few shared units give no verdict on any model, not a bad one."""
@@ -274,8 +271,8 @@ class TestReportSentences:
         found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
-        assert full / 24 == pytest.approx(found.null.p_value)
-        assert plain(chance_finding(found)) == (
+        assert full / 24 == pytest.approx(found.results["chance"].p_value)
+        assert plain(chance.say(found)) == (
             "Chance alone may give as much: 95 % of 6 reshuffled studies give 1.000 at most "
             "(p = .333)."
         )

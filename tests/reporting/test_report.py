@@ -26,33 +26,22 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
 )
-from setagree.reporting import panel_findings
 from setagree.reporting import report as report_module
-from setagree.reporting.contents import answers, contents, counts_line
-from setagree.reporting.findings import gather, running_share
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import counts_line, headline, verdict_sentence
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.report import methods_of, report
-from setagree.reporting.sections import sections
-from setagree.reporting.sentences import headline, main_findings, verdict_sentence
-from setagree.reporting.standouts import (
-    evenly_spread,
-    groups_apart,
-    pairs_at_chance,
-    worst_label,
-)
+from setagree.reporting.sections import models, rater_map
+from setagree.reporting.sections.data import contents
+from setagree.reporting.sections.groups import groups_apart
+from setagree.reporting.sections.labels import evenly_spread, worst_label
+from setagree.reporting.sections.raters import pairs_at_chance
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.sections.units import answers, running_share
 from setagree.reporting.tables import Column, shown, sorts_as, span, table_of
-from setagree.wording.escaping import as_markdown, visible
-from setagree.wording.words import (
-    Name,
-    count,
-    cut,
-    enumeration,
-    interval,
-    number,
-    p_phrase,
-    plain,
-    share,
-)
+from setagree.wording.escaping import as_markdown
+from setagree.wording.numbers import interval, number, share
+from setagree.wording.words import Name, plain
 
 DATA = os.environ.get("SETAGREE_DATA")
 HOSTILE = [
@@ -167,13 +156,13 @@ class TestNumbers:
 
     def test_frames_are_those_of_the_library(self, study, found):
         """Each frame is what the public function returns, and nothing else."""
-        pd.testing.assert_frame_equal(found.frames["labels"], sa.by_label(study))
-        pd.testing.assert_frame_equal(found.frames["confusions"], sa.confusions(study))
-        pd.testing.assert_frame_equal(found.frames["raters"], sa.by_rater(study))
-        pd.testing.assert_frame_equal(found.frames["pairs"], sa.by_pair(study))
-        pd.testing.assert_frame_equal(found.frames["units"], sa.by_unit(study))
+        pd.testing.assert_frame_equal(found.results["labels"], sa.by_label(study))
+        pd.testing.assert_frame_equal(found.results["confusions"], sa.confusions(study))
+        pd.testing.assert_frame_equal(found.results["raters"], sa.by_rater(study))
+        pd.testing.assert_frame_equal(found.results["pairs"], sa.by_pair(study))
+        pd.testing.assert_frame_equal(found.results["units"], sa.by_unit(study))
         test = sa.permutation_test(sa.krippendorff_alpha(study), n_resamples=99, rng=1)
-        assert np.array_equal(found.null.distribution, test.distribution)
+        assert np.array_equal(found.results["chance"].distribution, test.distribution)
 
     def test_options_reach_every_part(self, study):
         """Coefficient, distance and level are those of all frames and of the panel."""
@@ -182,57 +171,57 @@ class TestNumbers:
         )
         assert (f.main.coefficient, f.main.distance) == ("fleiss_kappa", "jaccard")
         expected = sa.by_rater(study, coefficient="fleiss_kappa", distance="jaccard", level=0.9)
-        pd.testing.assert_frame_equal(f.frames["raters"], expected)
-        assert f.table["fleiss_kappa", "jaccard"].estimate == f.main.estimate
+        pd.testing.assert_frame_equal(f.results["raters"], expected)
+        assert f.results["choices"]["fleiss_kappa", "jaccard"].estimate == f.main.estimate
         low, high = f.main.interval(0.9)
         assert f"90 % interval {interval(low, high)}" in plain(headline(f))
 
     def test_panel_has_the_headline_first(self, study):
         """The panel begins with the distance of the headline and names no pair twice."""
         f = gather(study, distance="dice", n_resamples=19, rng=1)
-        names = [(row.coefficient, row.distance) for row in f.table]
+        names = [(row.coefficient, row.distance) for row in f.results["choices"]]
         assert names[0] == ("krippendorff_alpha", "dice")
         assert len(set(names)) == len(names)
         two = gather(sa.simulate(30, 2, rng=1), n_resamples=19, rng=1)
-        assert {"scott_pi", "cohen_kappa"} <= {row.coefficient for row in two.table}
+        assert {"scott_pi", "cohen_kappa"} <= {row.coefficient for row in two.results["choices"]}
 
     def test_a_coefficient_of_its_own_is_in_the_panel(self, study):
         """A coefficient that the panel lacks is added; mv-alpha has distances of its own."""
         f = gather(study, coefficient="brennan_prediger", n_resamples=19, rng=1)
-        assert ("brennan_prediger", "masi") in f.table.by_name
+        assert ("brennan_prediger", "masi") in f.results["choices"].by_name
         f = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
-        assert "mv_alpha" not in {row.coefficient for row in f.table}
+        assert "mv_alpha" not in {row.coefficient for row in f.results["choices"]}
         assert "No verdict" in verdict_sentence(f)
 
     def test_reshuffles_are_fewer_where_the_study_is_large(self):
         """Ten million ratings are reshuffled at most, and 19 times at least."""
         f = gather(sa.simulate(30_000, 4, rng=1), n_resamples=999, rng=1)
-        assert len(f.null.distribution) == 89  # 10^7 / 120,000 = 83.3, to the next ..9
+        assert len(f.results["chance"].distribution) == 89  # 10^7 / 120,000 = 83.3, to the next ..9
         notes = {section.id: section.note for section in sections(f)}
         assert "89 times instead of 999" in notes["chance"]
 
     def test_running_share(self, found):
         """The running share of the worst units ends at 1 and is a plain cumulated sum."""
-        shares = running_share(found.frames["units"])
+        shares = running_share(found.results["units"])
         total = 0.0
-        for mine, one in zip(shares, found.frames["units"]["share_of_disagreement"], strict=True):
+        for mine, one in zip(shares, found.results["units"]["share_of_disagreement"], strict=True):
             total += one
             assert mine == pytest.approx(total, rel=1e-12)
         assert shares[-1] == pytest.approx(1, rel=1e-12)
 
     def test_what_is_tried(self, found):
         """At most three mergers, labels and raters are tried, the costliest ones."""
-        changes = found.frames["changes"]
+        changes = found.results["changes"]
         assert changes["change"].value_counts().drop("as it is").max() <= 3
         dropped = set(changes.loc[changes["change"] == "drop label", "what"])
-        assert dropped == set(found.frames["labels"]["label"].head(3))
-        costly = found.frames["raters"].query("change_low > 0")["rater"].head(3)
+        assert dropped == set(found.results["labels"]["label"].head(3))
+        costly = found.results["raters"].query("change_low > 0")["rater"].head(3)
         assert set(changes.loc[changes["change"] == "drop rater", "what"]) == set(costly)
 
     def test_groups_may_come_ready(self, study, found):
         """A frame of by_group is taken as it is; another frame is refused."""
-        ready = gather(study, groups=found.frames["groups"], n_resamples=19, rng=1)
-        assert ready.frames["groups"] is found.frames["groups"]
+        ready = gather(study, groups=found.results["groups"], n_resamples=19, rng=1)
+        assert ready.results["groups"] is found.results["groups"]
         with pytest.raises(DataError, match="not what by_group returned"):
             gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
         with pytest.raises(SetagreeError, match="have no entry"):
@@ -317,7 +306,7 @@ class TestSentences:
     def test_no_culprit(self):
         """Where no rater surely costs anything, the finding says so."""
         f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
-        raters = f.frames["raters"]
+        raters = f.results["raters"]
         assert not (raters["change_low"] > 0).any()
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Raters"].startswith("No single rater explains it")
@@ -360,7 +349,7 @@ class TestSentences:
     def test_no_rater_can_be_left_out(self):
         """Where nothing is left without any of the raters, there is no finding about them."""
         f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
-        assert f.frames["raters"]["change"].isna().all()
+        assert f.results["raters"]["change"].isna().all()
         assert "Raters" not in {one.about for one in main_findings(f)}
 
     @pytest.mark.parametrize(
@@ -448,47 +437,6 @@ class TestStandouts:
         )
         assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
         assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
-
-
-class TestWords:
-    """Names and numbers as they are shown."""
-
-    def test_invisible_signs_are_spelled_out(self):
-        """What turns or hides text is spelled out; what joins an emoji is not."""
-        assert visible("a\u202eb\x00") == "a\\u202eb\\x00"
-        assert visible("👩‍💻") == "👩‍💻"
-        assert visible("half\ud800") == "half\\ud800"
-
-    def test_cut(self):
-        """A cut text is as long as it may be and ends in an ellipsis."""
-        assert cut("x" * 60, 60) == "x" * 60
-        assert cut("x" * 61, 60) == "x" * 59 + "…"
-        assert Name("x" * 10_000).short == "x" * 59 + "…"
-        assert len(Name("x" * 10_000).title) == 400
-
-    def test_names(self):
-        """Sets are shown as people read them, tuples and numbers as they are."""
-        assert Name.of(frozenset("ba")).text == "a, b"
-        assert Name.of(frozenset()).text == "{}"
-        assert Name.of(("u", 1)).text == "('u', 1)"
-
-    def test_numbers(self):
-        """Small shares and p-values are said to be small; gaps are dashes."""
-        nbsp = "\u00a0"
-        assert [share(x) for x in (0, 0.0001, 0.05, 0.5, np.nan)] == [
-            f"0{nbsp}%", f"<0.1{nbsp}%", f"5.0{nbsp}%", f"50{nbsp}%", "–",
-        ]  # fmt: skip
-        assert [p_phrase(p) for p in (1e-9, 0.0312, np.nan)] == ["p < .001", "p = .031",
-                                                                 "p undefined"]  # fmt: skip
-        assert interval(np.nan, 1.0) == "–"
-        assert [count(x) for x in (None, 3, 2.5, 1234.5)] == ["–", "3", "2.50", "1,234"]
-        assert interval(-0.5, 1.0) == "−0.500 to 1.000"
-
-    def test_enumeration(self):
-        """One, two and three pieces."""
-        assert "".join(enumeration([("a",)])) == "a"
-        assert "".join(enumeration([("a",), ("b",)])) == "a and b"
-        assert "".join(enumeration([("a",), ("b",), ("c",)])) == "a, b and c"
 
 
 class TestTables:
@@ -819,36 +767,36 @@ class TestPanels:
 
     def test_numbers_are_those_of_the_library(self, five, compared):
         """Test, scores, replication and map are what the public functions return."""
-        (test,) = compared.panels.tests
+        (test,) = compared.results["models"].tests
         pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5").humans)
         humans = ["r1", "r2", "r3", "r4"]
         scores = sa.score_against_consensus(five, raters=["r5", *humans], panel=humans)
-        pd.testing.assert_frame_equal(compared.panels.scores.table, scores.table)
+        pd.testing.assert_frame_equal(compared.results["models"].scores.table, scores.table)
         panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
         kappa_x = sa.cross_replication(five, panels=panels, n_resamples=99, rng=1)
-        assert np.array_equal(compared.panels.replication.distribution, kappa_x.distribution)
+        assert np.array_equal(compared.results["replication"].distribution, kappa_x.distribution)
         mapped = sa.rater_map(five, n_resamples=99, rng=1)
-        assert np.array_equal(compared.panels.map.null, mapped.null)
-        pd.testing.assert_frame_equal(compared.panels.map.table, mapped.table)
+        assert np.array_equal(compared.results["map"].null, mapped.null)
+        pd.testing.assert_frame_equal(compared.results["map"].table, mapped.table)
 
     def test_the_distance_reaches_them(self, five):
         """The distance of the headline is that of test, replication and map."""
         f = gather(five, model="r5", panels={"a": ["r1"]}, distance="dice", n_resamples=19, rng=1)
-        parts = (f.panels.tests[0], f.panels.replication, f.panels.map)
+        parts = (f.results["models"].tests[0], f.results["replication"], f.results["map"])
         assert {part.distance for part in parts} == {"dice"}
         f = gather(five, model="r5", coefficient="mv_alpha", n_resamples=19, rng=1)
-        assert f.panels.tests[0].distance == f.main.distance == "dice"
+        assert f.results["models"].tests[0].distance == f.main.distance == "dice"
 
     def test_findings(self, compared):
         """The verdicts are among the main findings, and lead their sections."""
         said = {one.about: plain(one.sentence) for one in main_findings(compared)}
-        (test,) = compared.panels.tests
+        (test,) = compared.results["models"].tests
         won = int(test.humans["rejected"].sum())
         assert said["Models"].startswith(
             f"“r5” may replace a human: it wins over {won} of 4 humans (epsilon 0.1). In "
             f"{share(test.average_advantage_probability)} of the units"
         )
-        found = compared.panels.replication
+        found = compared.results["replication"]
         assert said["Panels"] == (
             f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95 % interval "
             f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
@@ -859,18 +807,21 @@ class TestPanels:
     def test_tables(self, compared):
         """Humans, scores, panels and map are rows of tables; the pictures are named."""
         found = by_id(compared)
-        assert (found["models"].picture, found["map"].picture) == ("model-1", "map")
+        assert (found["models"].picture.draw.args, found["map"].picture.draw.args) == (
+            (compared.results["models"].tests[0],),
+            (compared.results["map"],),
+        )
         assert "in all other sections a model counts" in found["models"].note.lower()
         assert {row[0] for row in found["models"].table.rows} == {"r1", "r2", "r3", "r4"}
         differences = [row[3] for row in found["models"].table.rows]
         assert differences == sorted(differences, reverse=True)
-        exact = compared.panels.scores.table["exact"]
+        exact = compared.results["models"].scores.table["exact"]
         assert [row[:3] for row in found["consensus"].table.rows] == [
             (rater, "model" if rater == "r5" else "human", exact[rater])
             for rater in ("r5", "r1", "r2", "r3", "r4")
         ]
         rows = found["replication"].table.rows
-        assert rows[0][1][0] == compared.panels.replication.estimate
+        assert rows[0][1][0] == compared.results["replication"].estimate
         assert [row[2] for row in rows] == [None, None, 240, 240]
         assert len(found["map"].table.rows) == 5
 
@@ -891,12 +842,12 @@ class TestPanels:
     def test_several_models(self, five):
         """Models are ranked, each has a section; the best leads the finding."""
         f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)
-        assert [test.model for test in f.panels.tests] == ["r5", "r4"]
+        assert [test.model for test in f.results["models"].tests] == ["r5", "r4"]
         found = by_id(f)
         assert [row[0] for row in found["models"].table.rows] == ["r5", "r4"]
-        assert (found["model-1"].picture, found["model-2"].picture) == ("model-1", "model-2")
+        assert [found[f"model-{k}"].picture.draw.args[0].model for k in (1, 2)] == ["r5", "r4"]
         said = plain(found["models"].lead)
-        passing = [test.model for test in f.panels.tests if test.passes]
+        passing = [test.model for test in f.results["models"].tests if test.passes]
         assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
         assert " The best: “r5” may replace a human" in said
         assert "winning rate" in methods_of(f)
@@ -962,8 +913,8 @@ class TestPanels:
 
     def test_long_work_is_left_out(self, five, monkeypatch):
         """A map that takes long is left out and the report says so; so are humans' scores."""
-        monkeypatch.setattr(panel_findings, "_MAP_WORK", 10)
-        monkeypatch.setattr(panel_findings, "_SCORED", 10)
+        monkeypatch.setattr(rater_map, "_MAP_WORK", 10)
+        monkeypatch.setattr(models, "_SCORED", 10)
         f = gather(five, model="r5", n_resamples=19, rng=1)
         section = by_id(f)["map"]
         assert plain(section.lead) == (
@@ -977,18 +928,18 @@ class TestPanels:
     def test_reshuffles_of_the_map(self, five, monkeypatch):
         """As many reshuffles as were asked for, 199 at most, 19 at least, fewer if long."""
         for asked, n in ((5, 19), (50, 50), (999, 199)):
-            assert len(gather(five, n_resamples=asked, rng=1).panels.map.null) == n
+            assert len(gather(five, n_resamples=asked, rng=1).results["map"].null) == n
         # A reshuffle takes 5^3 + 20 * 600 + 10 * 1200 steps.
-        monkeypatch.setattr(panel_findings, "_MAP_WORK", 50 * 24_125)
-        assert len(gather(five, n_resamples=999, rng=1).panels.map.null) == 49
+        monkeypatch.setattr(rater_map, "_MAP_WORK", 50 * 24_125)
+        assert len(gather(five, n_resamples=999, rng=1).results["map"].null) == 49
 
     def test_no_map(self):
         """Three raters have no map; raters without shared units have one that says why not."""
         assert "map" not in by_id(gather(sa.simulate(30, 3, rng=1), n_resamples=19, rng=1))
         lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
-        asked = panel_findings.Asked(None, None, sa.distances.get_distance("masi"), 19, 1)
-        found = panel_findings.panel_findings(lone, asked, mapped=True)
-        assert "no two raters share 1 unit" in found.absent["map"]
+        f = gather(sa.simulate(30, 4, rng=1), n_resamples=19, rng=1)
+        with pytest.raises(DataError, match="no two raters share 1 unit"):
+            rater_map.find(replace(f, study=lone))
 
     def test_camps(self):
         """Two camps, one who stands apart, and noise, in words.
@@ -1023,11 +974,11 @@ class TestPanels:
 
     def test_no_resample_is_defined(self, compared):
         """Where no resample of the panels is defined there is no interval, and none is said."""
-        nothing = replace(compared.panels.replication, distribution=np.full(9, np.nan))
-        f = replace(compared, panels=replace(compared.panels, replication=nothing))
+        nothing = replace(compared.results["replication"], distribution=np.full(9, np.nan))
+        f = replace(compared, results={**compared.results, "replication": nothing})
         assert "%" not in plain(by_id(f)["replication"].lead)
         assert "percentile" not in methods_of(f)
-        assert panel_findings.PanelFindings().score_table.empty
+        assert models.ModelFindings().score_table.empty
 
     def test_many_names_are_cut(self):
         """Of a camp three are named."""
@@ -1130,7 +1081,7 @@ class TestChangesThatCannotBe:
 
     def test_the_others_stand(self, unfollowed):
         """What can be made is that of what_if; what cannot is last, with the reason."""
-        frame = unfollowed.frames["changes"]
+        frame = unfollowed.results["changes"]
         assert frame["change"].iloc[0] == "as it is"
         gone = frame[frame["change"] == "drop label"]
         assert gone["estimate"].isna().all()
@@ -1148,7 +1099,7 @@ class TestChangesThatCannotBe:
         assert rows[-1][1] == "–"
         assert "has no row for" in rows[-1][-1]
         assert rows[0][-1] == "–"
-        tried = unfollowed.frames["changes"].query("change == 'merge'")
+        tried = unfollowed.results["changes"].query("change == 'merge'")
         said = {one.about: plain(one.sentence) for one in main_findings(unfollowed)}
         assert len(tried) == 1
         assert said["Change"].startswith("The one change of labels that was tried does not surely")
@@ -1171,15 +1122,15 @@ class TestChangesThatCannotBe:
         table = by_id(f)["groups"].table
         assert table.columns[-1].head == "Why not"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
-        assert table.rows[-1][-1] == f.frames["groups"].set_index("group")["reason"]["one"]
+        assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
         assert "Welch" in by_id(f)["groups"].note
 
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
     """Where raters make too many pairs, the section says how many and which function compares."""
-    monkeypatch.setattr("setagree.reporting.findings._PAIRED", 5)
+    monkeypatch.setattr("setagree.reporting.sections.pairs._PAIRED", 5)
     f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
-    assert "pairs" not in f.frames
+    assert "pairs" not in f.results
     (section,) = [one for one in sections(f) if one.id == "pairs"]
     assert section.lead == (
         "4 raters make 6 pairs, which are not compared here; sa.by_pair does it.",
@@ -1193,11 +1144,11 @@ def test_a_part_that_fails_says_why(study, monkeypatch):
     def refused(*_, **__):
         raise DataError("too large.")
 
-    monkeypatch.setattr("setagree.reporting.findings.confusions", refused)
+    monkeypatch.setattr("setagree.reporting.sections.confusions.confusions", refused)
     f = gather(study, n_resamples=19, rng=1)
     (section,) = [one for one in sections(f) if one.id == "confusions"]
     assert (section.lead, section.table) == (("too large.",), None)
-    assert "merge" not in set(f.frames["changes"]["change"])
+    assert "merge" not in set(f.results["changes"]["change"])
     assert "Confusion" not in {one.about for one in main_findings(f)}
 
 

@@ -13,14 +13,8 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.errors import DataError
 from setagree.reporting.findings import gather
-from setagree.reporting.rater_words import rater_finding
-from setagree.reporting.sentences import (
-    chance_finding,
-    change_finding,
-    group_finding,
-    headline,
-    verdict_sentence,
-)
+from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.sections import chance, changes, groups, raters
 from setagree.wording.words import plain
 
 AGREED = "a a / b b"
@@ -141,7 +135,7 @@ class TestWhatFollows:
         assert frame.loc["sure", "reason"] == "No disagreement was seen in 3 units"
         assert frame.loc["other", columns[2:]].isna().all()
         assert frame["homogeneity_p_value"].isna().all()
-        assert "cannot be tested" in plain(group_finding(gather(rows, groups=batch, rng=1)))
+        assert "cannot be tested" in plain(groups.say(gather(rows, groups=batch, rng=1)))
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_pairs_of_raters(self, coefficient):
@@ -163,7 +157,7 @@ class TestWhatFollows:
         top = frame.iloc[0]
         assert top["estimate_without"] == 1
         assert top[["change_standard_error", "change_low", "change_high"]].isna().all()
-        said = plain(rater_finding(gather(rows, coefficient=coefficient, rng=1)))
+        said = plain(raters.say(gather(rows, coefficient=coefficient, rng=1)))
         assert said.startswith(f"Without “{top['rater']}”, ")
         assert "; how sure that is, no standard error says." in said
 
@@ -175,7 +169,7 @@ class TestWhatFollows:
         assert np.isnan([tried["low"], tried["p_value"], tried["difference_standard_error"]]).all()
         assert tried["reason"] == "No disagreement was seen in 8 units"
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
-        said = plain(change_finding(gather(rows, rng=1)))
+        said = plain(changes.say(gather(rows, rng=1)))
         assert "gained, though how surely is not known, if you drop the label “x”: alpha 1" in said
 
     def test_labels(self):
@@ -205,7 +199,7 @@ class TestReport:
         found = gather(study(rows), n_resamples=99, rng=1)
         assert "interval" not in plain(headline(found))
         assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
-        assert "It is" not in plain(chance_finding(found))
+        assert "It is" not in plain(chance.say(found))
         percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)
         assert verdict_sentence(percent) == f"No verdict. {SAID[rows]}."
 
@@ -300,7 +294,7 @@ class TestBelowChance:
         assert (test.tail("less"), test.p_value) == (0.005, test.tail("greater"))
         assert test.p_value > 0.9
         found = gather(rows, n_resamples=199, rng=1)
-        assert plain(chance_finding(found)).startswith("It is below chance: ")
+        assert plain(chance.say(found)).startswith("It is below chance: ")
 
     def test_raters_who_agree(self):
         """Raters who agree are more than chance; the two tails overlap in the ties."""

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.cli.output import csv_text
 from setagree.files.tables import read_table
+from setagree.wording.tables import csv_text
 
 
 @pytest.mark.parametrize("odd", ["a\rb", "a\r\nb", "a\nb", 'a"b', "a,b", "plain"])

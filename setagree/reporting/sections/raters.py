@@ -1,4 +1,4 @@
-"""What is said of the raters: who costs the agreement, and what stands out about that one."""
+"""Raters: who costs the agreement, and what stands out about that one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.reporting.findings import Findings
-from setagree.reporting.standouts import pairs_at_chance
-from setagree.wording.words import Name, Sentence, count, interval, number, signed
+from setagree.diagnosis.by_rater import by_rater
+from setagree.plots import by_rater as pictures
+from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import count, interval, number
+from setagree.wording.words import Name, Sentence
+
+_LOW = 0.25
+"""What the middle interval of a rater who agrees with nobody stays below."""
 
 
-def rater_finding(f: Findings) -> Sentence:
+def find(f: Findings) -> pd.DataFrame:
+    """Return what each rater does to the agreement."""
+    return by_rater(f.study, **f.measure, level=f.level)
+
+
+def say(f: Findings) -> Sentence:
     """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
     raters = f.frame("raters")
     if raters is None or len(raters) < 3 or not f.main.observed_disagreement > 0:
@@ -29,7 +40,9 @@ def rater_finding(f: Findings) -> Sentence:
     # Who would raise it most need not be one of whom that is sure.
     top, n = sure.iloc[0], len(sure)
     more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
-    gain = f"{signed(top['change'])}, {interval(top['change_low'], top['change_high'])}"
+    gain = (
+        f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}"
+    )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
     habit = _with_nobody(f, top["rater"]) or _habit(top)
     return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
@@ -46,7 +59,7 @@ def _nobody_surely(raters: pd.DataFrame, word: str) -> Sentence:
 
 def _without_spread(rater: pd.Series[Any], word: str) -> Sentence:
     """Return what a rater's leaving changes most, to an agreement that has no spread."""
-    change = f"{number(rater['estimate_without'])} ({signed(rater['change'])})"
+    change = f"{number(rater['estimate_without'])} ({number(rater['change'], signed=True)})"
     said = f", {word} would be {change}; how sure that is, no standard error says."
     return ("Without ", Name.of(rater["rater"]), said)
 
@@ -59,6 +72,23 @@ def _with_nobody(f: Findings, rater: object) -> Sentence:
     ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
     alone = f"{f.main.definition.short} with each of {len(pairs):,} others {ends}"
     return (" ", Name.of(rater), f" agrees with nobody ({alone}).")
+
+
+def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
+    """Return a rater's pairs, if that rater alone agrees with nobody.
+
+    None of the intervals lies above 0, the middle one ends low, and the others agree surely more
+    among themselves.
+    """
+    if pairs is None:
+        return None
+    known = pairs[pairs["high"].notna()]
+    mine = (known["rater_a"] == rater) | (known["rater_b"] == rater)
+    own, others = known[mine], known[~mine]
+    if len(own) < 2 or not len(others) or (own["low"] > 0).any():
+        return None
+    high = float(own["high"].median())
+    return own if high < _LOW and high < float(others["low"].median()) else None
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:
@@ -75,3 +105,33 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
         often = f" in {100 * over:.0f} more of 100 units than the others."
         return (" ", who, " uses ", used, often)
     return ()
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the raters, those whose leaving helps most first."""
+    word = f.main.definition.short
+    columns = [
+        Column("Rater", "name", "rater"),
+        Column("Change without", "change", ("change", "change_low", "change_high")),
+        Column("Ratings", "count", "n_ratings"),
+        Column("Distance to others", "number", "mean_distance"),
+        Column("Labels a unit", "number", "mean_set_size"),
+        Column("Against others", "signed", "set_size_bias"),
+        Column("Empty", "share", "empty_rate"),
+        Column("Overuses", "name", "overused_label"),
+        Column("Underuses", "name", "underused_label"),
+    ]
+    note = (
+        f"First number: by how much {word} changes when the rater is left out. Against others, "
+        "overuses, underuses: compared with the other raters of the same units. A rater who "
+        "disagrees with the others need not be the one who is wrong."
+    )
+    caption = f"Raters, those without whom {word} rises most first"
+    frame, picture = f.frame("raters"), None
+    if frame is not None and f.main.reason is None:
+        picture = list_picture(f, pictures.raters, frame)
+    listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+
+
+TOPIC = Topic("raters", show, find, about="Raters", say=say, optional=True)

@@ -1,0 +1,64 @@
+"""The headline of a report: the estimate, the verdict, what the study holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setagree.distances import distance_names
+from setagree.errors import counted
+from setagree.reporting.sections.base import Findings
+from setagree.scoring.names import coefficient_name, distance_name, own_name
+from setagree.scoring.references import is_ours
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import interval, level_text, number
+from setagree.wording.words import Sentence
+
+_VERDICTS = {
+    "discard": "Too low to rely on",
+    "tentative": "Good for tentative conclusions",
+    "reliable": "Reliable",
+}
+
+
+def headline(f: Findings) -> Sentence:
+    """Return the estimate with its interval, in one sentence."""
+    row = f.main
+    name = f"{coefficient_name(row.definition, [row.distance])} with {distance_phrase(row)}"
+    if row.reason is not None:
+        return (f"{name} is undefined, because {row.reason}.",)
+    low, high = row.interval(f.level)
+    sure = "" if np.isnan(low) else f" ({level_text(f.level)} interval {interval(low, high)})"
+    return (f"{name} is {number(row.estimate)}{sure}.",)
+
+
+def distance_phrase(row: Agreement) -> str:
+    """Return ``the MASI distance``; a user's own that borrows a name keeps its own spelling."""
+    if row.distance in distance_names() and not is_ours(row):
+        return f"a distance of your own, “{own_name(row.distance)}”"
+    return f"the {distance_name(row.distance)} distance"
+
+
+def verdict_sentence(f: Findings) -> str:
+    """Return what the benchmark scale says, and by which limits."""
+    if f.main.standard_error == 0:
+        return f"No verdict. {f.main.interval_reason}."
+    if f.main.coefficient == "percent_agreement":
+        return "No verdict: the usual limits are for agreement beyond chance."
+    word = _VERDICTS.get(f.verdict.verdict)
+    if word is None:
+        return "No verdict: there is no standard error to judge by."
+    limits = "reliable from .800, tentative conclusions from .667"
+    return f"{word}, by Krippendorff's limits ({limits}) and with the uncertainty taken in."
+
+
+def counts_line(study: Annotations) -> str:
+    """Return what the study holds, in a line."""
+    noun = "distinct set" if study.kind == "labels" else "distinct value"
+    parts = [
+        counted(study.n_units, "unit"),
+        counted(study.n_raters, "rater"),
+        counted(study.n_ratings, "rating"),
+        counted(study.n_values, noun),
+    ]
+    return " · ".join(parts)

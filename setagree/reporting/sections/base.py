@@ -1,0 +1,210 @@
+"""What the sections of a report share: the topic that each file tells, and what it is told of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import Rng
+from setagree.distances import Distance
+from setagree.inference.benchmark import Benchmark
+from setagree.plots.base import rows_height
+from setagree.reporting.methods import HowRead
+from setagree.reporting.tables import Column, Table, table_of
+from setagree.scoring.names import coefficient_name
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
+from setagree.wording.words import Sentence
+
+Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
+"""The group of each unit; or what `by_group` returned."""
+
+Models: TypeAlias = "Any | list[Any] | None"
+"""A rater that is a model, or a list of them."""
+
+Panels: TypeAlias = "Mapping[Any, Sequence[object]] | None"
+"""Two names with their raters, or one name against everybody else."""
+
+Method: TypeAlias = tuple[str, tuple[str, ...]]
+"""A sentence of the methods paragraph, and the sources it cites."""
+
+MOST_DRAWN = 24
+"""Rows of a picture: more do not help on a page that has the table below."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What else a report is asked, and how often answers are reshuffled from which seed."""
+
+    groups: Groups | None
+    models: Models
+    panels: Panels
+    n_resamples: int
+    rng: Rng
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """What was found about one study.
+
+    Attributes
+    ----------
+    study : Annotations
+        What was looked at.
+    main : Agreement
+        The coefficient that is explained.
+    verdict : Benchmark
+        The words it deserves.
+    level : float
+        Of the intervals.
+    asked : Asked
+        What else was asked for.
+    results : dict
+        What each topic found, by its id; it fills in the order of the report.
+    absent : dict
+        Why a topic found nothing, by its id.
+    how_read : HowRead
+        How the data were read, as far as that is known.
+    """
+
+    study: Annotations
+    main: Agreement
+    verdict: Benchmark
+    level: float
+    asked: Asked
+    results: dict[str, Any] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    how_read: HowRead = field(default_factory=HowRead)
+
+    def __repr__(self) -> str:
+        return f"<Findings about {self.main!r}>"
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the reshuffles; None where a Generator was passed."""
+        rng = self.asked.rng
+        return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
+
+    @property
+    def distance(self) -> Distance:
+        """The distance of the coefficient that is explained."""
+        assert self.main.case.distance is not None  # noqa: S101 - what the door makes has one
+        return self.main.case.distance
+
+    @property
+    def measure(self) -> dict[str, Any]:
+        """The coefficient and the distance, as the diagnoses take them."""
+        return {"coefficient": self.main.definition, "distance": self.distance}
+
+    def frame(self, name: str) -> pd.DataFrame | None:
+        """Return the frame that a topic found; None where there is none, or it is empty."""
+        found = self.results.get(name)
+        return found if found is not None and len(found) else None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What draws on axes, how many inches high these are, and how many more on a narrow page."""
+
+    draw: Callable[..., object]
+    height: float
+    more: float = 0.5
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report: what it says, its table and its picture."""
+
+    id: str
+    title: str
+    lead: Sentence
+    table: Table | None = None
+    picture: Picture | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A question that the report answers.
+
+    Attributes
+    ----------
+    id : str
+        Its name, and that of its first section.
+    show : callable
+        Takes the findings and returns the sections; none where there is nothing to show.
+    find : callable, optional
+        Takes the findings so far and returns the result, which `Findings.results` keeps.
+    about, say : str and callable, optional
+        What its main finding is about, and the sentence, which is empty where nothing matters.
+    method : callable, optional
+        Returns what the methods paragraph says, or None.
+    optional : bool
+        Whether the report is made without it, and says why, where it cannot be found.
+    without_estimate : bool
+        Whether its main finding stands where the coefficient is undefined.
+    rank : int
+        Main findings of a higher rank come later: the costs before the choices.
+    """
+
+    id: str
+    show: Callable[[Findings], Iterable[Section]]
+    find: Callable[[Findings], Any] | None = None
+    about: str = ""
+    say: Callable[[Findings], Sentence] | None = None
+    method: Callable[[Findings], Method | None] | None = None
+    optional: bool = False
+    without_estimate: bool = False
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What the section of a frame is made of; where there is no frame, it says why."""
+
+    id: str
+    title: str
+    caption: str
+    function: str
+    limit: int
+    note: str = ""
+
+    def section(
+        self,
+        f: Findings,
+        frame: pd.DataFrame | None,
+        columns: Sequence[Column],
+        *,
+        lead: Sentence,
+        picture: Picture | None = None,
+    ) -> list[Section]:
+        """Return the section, if there is one."""
+        if frame is None or not len(frame):
+            why = f.absent.get(self.id)
+            return [] if why is None else [Section(self.id, self.title, (why,))]
+        table = table_of(frame, columns, self.caption, limit=self.limit, function=self.function)
+        return [Section(self.id, self.title, lead, table, picture, self.note)]
+
+
+def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) -> Picture:
+    """Return the picture of a list of estimates, a row each."""
+    drawn = partial(draw, frame, level=f.level, limit=MOST_DRAWN)
+    return Picture(drawn, rows_height(min(len(frame), MOST_DRAWN)))
+
+
+def with_sentences(frame: pd.DataFrame, said: Sequence[Sentence]) -> pd.DataFrame:
+    """Return a frame with a column of sentences, which stand in its first rows."""
+    column = as_objects([*said, *[()] * (len(frame) - len(said))])
+    return frame.assign(said=pd.Series(column, index=frame.index))
+
+
+def estimate_column(f: Findings) -> Column:
+    """Return the column of the coefficient that is explained, under its name."""
+    head = coefficient_name(f.main.definition, [f.main.distance])
+    return Column(head, "estimate", ("estimate", "low", "high"))

@@ -1,0 +1,67 @@
+"""What chance gives: the agreement of reshuffled answers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from setagree.errors import counted
+from setagree.inference.permutation import PermutationTest, permutation_test
+from setagree.plots.inference import null
+from setagree.reporting.sections.base import Findings, Picture, Section, Topic
+from setagree.wording.numbers import number, p_phrase
+from setagree.wording.words import Sentence
+
+_RESHUFFLED = 10_000_000
+"""Ratings that are reshuffled in all, which takes a few seconds."""
+
+
+def find(f: Findings) -> PermutationTest:
+    """Return the test against chance, with fewer reshuffles where they take long.
+
+    19 are the least that can give p = .05.
+    """
+    tens = _RESHUFFLED // f.study.n_ratings // 10
+    n = min(f.asked.n_resamples, max(19, 10 * tens + 9))
+    return permutation_test(f.main, n_resamples=n, rng=f.asked.rng)
+
+
+def say(f: Findings) -> Sentence:
+    """Say whether chance gives as much, as the reshuffles have it."""
+    test: PermutationTest = f.results["chance"]
+    p = test.p_value
+    if np.isnan(p):
+        return ()
+    known = test.defined
+    often = counted(len(known), "reshuffled study", "reshuffled studies")
+    # The least of them that 95 % do not exceed: few arrangements leave no room between.
+    most = float(np.quantile(known, 0.95, method="inverted_cdf"))
+    stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
+    if test.beside_chance == "below chance":
+        lower = p_phrase(test.tail("less"))
+        return (f"It is below chance: of {often}, hardly any come out as low ({lower}).",)
+    surely = test.beside_chance == "more than chance"
+    said = "It is more than chance" if surely else "Chance alone may give as much"
+    return (f"{said}: {stay}.",)
+
+
+def show(f: Findings) -> list[Section]:
+    """Return what reshuffled answers give."""
+    lead = say(f)
+    if not lead:
+        return []
+    test: PermutationTest = f.results["chance"]
+    n, asked = len(test.distribution), f.asked.n_resamples
+    seed = "" if f.seed is None else f" (seed {f.seed})"
+    note = f"All answers were reshuffled over all raters and units{seed}."
+    if test.exact:
+        note = "These are all arrangements of the answers over raters and units."
+    elif n < asked:
+        note += f" {n:,} times instead of {asked:,}, because the study is large."
+    return [
+        Section("chance", "What chance gives", lead, None, Picture(partial(null, test), 3.4), note)
+    ]
+
+
+TOPIC = Topic("chance", show, find, about="Chance", say=say, rank=1)

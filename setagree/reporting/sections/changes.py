@@ -1,0 +1,202 @@
+"""What a change of labels or raters would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import ROUNDING
+from setagree.diagnosis.what_if import what_if
+from setagree.errors import SetagreeError, counted
+from setagree.reporting.sections.base import (
+    Findings,
+    Listing,
+    Section,
+    Topic,
+    estimate_column,
+    with_sentences,
+)
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import number
+from setagree.wording.words import Name, Sentence, capitalised
+
+MOST_TRIED = 3
+"""Mergers, labels and raters of which each change is tried."""
+
+_NAMING = ("coefficient", "distance")
+_CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
+"""What `what_if` calls them."""
+
+_SURE = 0.05
+"""The p-value below which a difference is called one."""
+
+_VERBS = {
+    "as it is": "as it is",
+    "merge": "merge ",
+    "drop label": "drop the label ",
+    "drop rater": "leave out the rater ",
+    "to parents": "replace labels by their parents",
+}
+
+
+def find(f: Findings) -> pd.DataFrame:
+    """Return what would follow from the changes that the other findings suggest."""
+    wanted: dict[str, Any] = {"drop_raters": _costly_raters(f)}
+    if f.study.kind != "number":
+        wanted["merge"] = _mergers(f.results.get("confusions"))
+        wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
+    try:
+        return what_if(f.study, **wanted, **f.measure, level=f.level)
+    except SetagreeError:
+        return _one_by_one(f, wanted)
+
+
+def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the same where one change cannot be made: a row that says why, and the others."""
+    asked = {**f.measure, "level": f.level}
+    rows = what_if(f.study, drop_raters=[], **asked).to_dict("records")
+    for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
+        one: dict[str, Any] = {kind: [each], **asked}
+        try:
+            rows += what_if(f.study, **one).iloc[1:].to_dict("records")
+        except SetagreeError as error:
+            rows.append(_impossible(kind, each, error))
+    frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
+    order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
+    return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
+
+
+def _impossible(kind: str, changed: Any, error: SetagreeError) -> dict[Hashable, Any]:
+    """Return the row of a change that cannot be made."""
+    change = _CHANGES[kind]
+    what = " + ".join(map(str, changed)) if kind == "merge" else str(changed)
+    why = str(error.__cause__ or error)
+    return {"change": change, "what": what, "difference": np.nan, "reason": why}
+
+
+def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:
+    """Return the labels that stand for one another often, and more so than other labels do."""
+    if confusions is None:
+        return []
+    instead = confusions[confusions["kind"] == "instead"]
+    usual = instead["pairs"].sum() / max(float(instead["expected"].sum()), 1e-300)
+    chosen = instead[instead["lift"] > usual].iloc[:MOST_TRIED]
+    return list(zip(chosen["label"], chosen["other"], strict=True))
+
+
+def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
+    """Return the labels with the largest shares of the disagreement."""
+    if labels is None or len(labels) < 3:
+        return []
+    costly = labels[labels["share_of_disagreement"] > 0]
+    return list(costly["label"].iloc[:MOST_TRIED])
+
+
+def _costly_raters(f: Findings) -> list[Hashable]:
+    """Return the raters without whom the coefficient rises most, if it surely does."""
+    raters = f.results.get("raters")
+    if raters is None or f.study.n_raters < 3:
+        return []
+    costly = raters[raters["change_low"] > 0]
+    return list(costly["rater"].iloc[:MOST_TRIED])
+
+
+def say(f: Findings) -> Sentence:
+    """Say which of the changes that were tried brings most, and which of those of labels."""
+    changes = f.results["changes"]
+    tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
+    surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
+    surely = surely.sort_values("difference", ascending=False, kind="stable")
+    of_labels = tried[tried["change"] != "drop rater"]
+    unsure = tried[tried["p_value"].isna()]
+    if len(unsure) and unsure["difference"].max() > max([0.0, *surely["difference"]]):
+        return _unsure_gain(f, unsure)
+    if len(unsure) == len(tried) > 0:
+        return ()
+    known = surely[surely["change"] != "drop rater"]
+    if len(surely) and surely["change"].iloc[0] == "drop rater":
+        second = (
+            (*_gain(f, known.iloc[0], "; of the labels, if you "), ".") if len(known) else (".",)
+        )
+        return (*_gain(f, surely.iloc[0], "Most is gained if you "), *second)
+    if len(known):
+        said = "Of the changes that were tried, most is gained if you "
+        return (*_gain(f, known.iloc[0], said), ".")
+    return _no_gain(len(of_labels), f.main.definition.short)
+
+
+def _unsure_gain(f: Findings, tried: pd.DataFrame) -> Sentence:
+    """Return the change that brings most where there is no standard error to judge it by."""
+    top = tried.sort_values("difference", ascending=False, kind="stable").iloc[0]
+    said = "Of the changes that were tried, most is gained, though how surely is not known, if you "
+    return (*_gain(f, top, said), ".")
+
+
+def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
+    """Return what a change brings, after how it is said to."""
+    word, now = f.main.definition.short, number(f.main.estimate)
+    gain = f": {word} {number(change['estimate'])} instead of {now}"
+    end = f"{gain} ({number(change['difference'], signed=True)})"
+    return (said, *change_words(change["change"], change["what"]), end)
+
+
+def _no_gain(n: int, word: str) -> Sentence:
+    """Return that no change of labels helps, where any was tried."""
+    if n < 2:
+        one = f"The one change of labels that was tried does not surely raise {word}."
+        return (one,) if n else ()
+    few = counted(n, "change")
+    return (f"None of {few} of labels that were tried surely raises {word}.",)
+
+
+def change_words(change: str, what: object) -> Sentence:
+    """Return a change as what to do."""
+    verb = _VERBS[change]
+    return (verb, Name.of(what)) if verb.endswith(" ") else (verb,)
+
+
+def show(f: Findings) -> list[Section]:
+    """Return what would follow from a change."""
+    frame = f.frame("changes")
+    if frame is None or len(frame) < 2:
+        return []
+    does = [change_words(*row) for row in zip(frame["change"], frame["what"], strict=True)]
+    frame = with_sentences(frame, [(capitalised(verb), *rest) for verb, *rest in does])
+    columns = [
+        Column("Change", "text", "said"),
+        estimate_column(f),
+        Column("Difference", "signed", "difference"),
+        Column("p", "p", "p_value"),
+        Column("Units", "count", "n_units"),
+        Column("Ratings", "count", "n_ratings"),
+        Column("Distinct answers", "count", "n_values"),
+        Column("Why not", "name", "reason"),
+    ]
+    note = (
+        "These changes were chosen after looking at the data, so that their gain is somewhat "
+        "flattered; and a label system that is easier to agree on is not always the one you need."
+    )
+    if _scored_anew(frame, f.frame("raters")):
+        note += (
+            " Without a rater, what the distance takes from the data and the list of values are "
+            "made anew here; in the table of raters they stay those of the whole study."
+        )
+    caption = "The coefficient after each change"
+    listing = Listing("changes", "What would a change bring?", caption, "what_if", 20, note)
+    return listing.section(f, frame, columns, lead=say(f))
+
+
+def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
+    """Say whether a rater's leaving gives another number here than in the table of raters."""
+    dropped = changes[changes["change"] == "drop rater"].set_index("what")["estimate"]
+    if raters is None or not len(dropped):
+        return False
+    there = pd.Series(raters["estimate_without"].to_numpy(), [str(g) for g in raters["rater"]])
+    there = there[~there.index.duplicated()].reindex(dropped.index)
+    return bool(((dropped - there).abs() > ROUNDING).any())
+
+
+TOPIC = Topic("changes", show, find, about="Change", say=say)

@@ -1,0 +1,105 @@
+"""Whether another coefficient or distance tells another story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from setagree.plots.base import rows_height
+from setagree.plots.inference import forest
+from setagree.reporting.sections.base import Findings, Picture, Section, Topic
+from setagree.reporting.tables import Column, Table
+from setagree.scoring.names import coefficient_name, distance_name
+from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.table import agreement
+from setagree.wording.numbers import level_text, number
+from setagree.wording.words import Sentence
+
+PANEL_COEFFICIENTS = (
+    "krippendorff_alpha",
+    "fleiss_kappa",
+    "conger_kappa",
+    "gwet_ac",
+    "percent_agreement",
+)
+_OF_TWO = {"fleiss_kappa": "scott_pi", "conger_kappa": "cohen_kappa"}
+PANEL_DISTANCES = {
+    "labels": ("nominal", "masi", "jaccard", "overlap", "hamming"),
+    "number": ("nominal", "ordinal", "interval"),
+    "category": ("nominal",),
+}
+"""What the headline is compared with: would another choice tell another story?"""
+
+
+def find(f: Findings) -> AgreementTable:
+    """Return the headline among its relatives."""
+    two = f.study.n_raters == 2
+    names = [_OF_TWO.get(name, name) if two else name for name in PANEL_COEFFICIENTS]
+    if f.main.coefficient != "mv_alpha" and f.main.coefficient not in names:
+        names.append(f.main.coefficient)
+    others = [name for name in PANEL_DISTANCES[f.study.kind] if name != f.distance.name]
+    return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
+
+
+def say(f: Findings) -> Sentence:
+    """Say how far the number depends on the distance."""
+    same = [
+        row
+        for row in f.results["choices"]
+        if row.coefficient == f.main.coefficient and row.reason is None
+    ]
+    if len(same) < 2:
+        return ()
+    ends = [min(same, key=float), max(same, key=float)]
+    low, high = (f"{number(row.estimate)} with {distance_name(row.distance)}" for row in ends)
+    word = f.main.definition.short
+    if number(ends[0].estimate) == number(ends[1].estimate):
+        return (f"The distance makes no difference: {word} is {number(f.main.estimate)} with all.",)
+    return (f"The distance is a choice: {word} is {low} and {high}{_nested(same)}.",)
+
+
+def _nested(same: Sequence[Agreement]) -> str:
+    """Return that raters differ in how many labels they give, where much of it is that."""
+    by_name = {row.distance: row.estimate for row in same}
+    gain = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan)
+    if not gain > 0.1:
+        return ""
+    return "; much of the disagreement is one set inside the other (labels left out or added)"
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the coefficients under several distances."""
+    table: AgreementTable = f.results["choices"]
+    found = {row.coefficient: row.definition for row in table}
+    distances = list(dict.fromkeys(row.distance for row in table))
+    heads = [Column(coefficient_name(c, distances), "estimate") for c in found.values()]
+    of_distances = [[table[name, distance] for name in found] for distance in distances]
+    rows = tuple(
+        (distance_name(of[0].distance), *((row.estimate, *row.interval(f.level)) for row in of))
+        for of in of_distances
+    )
+    caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
+    columns = (Column("Distance", "text"), *heads)
+    shown = Table(caption, columns, rows, is_ranking=False)
+    note = (
+        "A distance says how much credit two answers that differ still get; a coefficient says "
+        "what chance is. Percent agreement does not take chance out and is there for comparison."
+    )
+    title = "Would another choice tell another story?"
+    nearest = _nearest(f)
+    picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
+    return [Section("choices", title, say(f), shown, picture, note)]
+
+
+def _nearest(f: Findings) -> pd.DataFrame:
+    """Return the rows that differ from the headline in the distance or in the coefficient alone."""
+    frame: pd.DataFrame = f.results["choices"].to_frame()
+    same = frame["coefficient"] == f.main.coefficient
+    others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
+    return frame[same | others]
+
+
+TOPIC = Topic("choices", show, find, about="Choice", say=say, rank=1)

@@ -1,0 +1,95 @@
+"""Confusions: which label stands for which."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from setagree.diagnosis.confusions import confusions
+from setagree.plots import by_label as pictures
+from setagree.reporting.sections.base import (
+    Findings,
+    Listing,
+    Picture,
+    Section,
+    Topic,
+    with_sentences,
+)
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import share
+from setagree.wording.words import Name, Sentence
+
+MOST_ROWS = 15
+
+
+def find(f: Findings) -> pd.DataFrame | None:
+    """Return which labels stand for which; numbers have none."""
+    return None if f.study.kind == "number" else confusions(f.study)
+
+
+def say(f: Findings) -> Sentence:
+    """Say which two labels stand for one another most often, and which is left out most often."""
+    confusions = f.frame("confusions")
+    if confusions is None:
+        return ()
+    instead = _first_instead(confusions[confusions["kind"] == "instead"])
+    known = confusions["pairs"].notna()
+    gone = _first_left_out(confusions[known & (confusions["kind"] == "left out")])
+    return (*instead, " ", *gone) if instead and gone else instead or gone
+
+
+def _first_instead(confusions: pd.DataFrame) -> Sentence:
+    if not len(confusions):
+        return ()
+    top = confusions.iloc[0]
+    lift = f", {top['lift']:.1f} times what chance gives" if top["lift"] >= 1.05 else ""
+    often = f" instead ({share(top['share'])} of the pairs that differ{lift})."
+    one, other = Name.of(top["label"]), Name.of(top["other"])
+    return ("Where one rater says ", one, ", another most often says ", other, often)
+
+
+def _first_left_out(confusions: pd.DataFrame) -> Sentence:
+    if not len(confusions):
+        return ()
+    top = confusions.iloc[0]
+    return ("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])}).")
+
+
+def show(f: Findings) -> list[Section]:
+    """Return what stands for what."""
+    frame, picture = f.frame("confusions"), None
+    if frame is not None:
+        picture, top = _picture(f, frame), frame.head(MOST_ROWS)
+        three = zip(top["label"], top["other"], top["kind"], strict=True)
+        said: list[Sentence] = [
+            (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
+            for label, other, kind in three
+        ]
+        frame = with_sentences(frame, said)
+    columns = [
+        Column("Confusion", "text", "said"),
+        Column("Pairs", "count", "pairs"),
+        Column("Share of differing pairs", "share", "share"),
+        Column("By chance", "count", "expected"),
+        Column("Times chance", "number", "lift"),
+        Column("Relation", "name", "relation"),
+    ]
+    note = (
+        "Counted are pairs of ratings of one unit. ↔: one rater has the first label only, the "
+        "other the second only. Left out: one has the label, the other has nothing that the first "
+        "lacks. A pair can show several. By chance: what reshuffled answers give on average."
+    )
+    caption = "What stands for what, the most frequent first"
+    listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+
+
+def _picture(f: Findings, frame: pd.DataFrame) -> Picture | None:
+    if f.main.reason is not None:
+        return None
+    n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
+    return Picture(partial(pictures.confusions, frame), 2.4 + n * min(0.45, 7 / n))
+
+
+TOPIC = Topic("confusions", show, find, about="Confusion", say=say, optional=True)

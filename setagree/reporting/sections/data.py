@@ -1,0 +1,100 @@
+"""What was counted, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from setagree.errors import counted
+from setagree.reporting.sections.base import Findings, Section, Topic
+from setagree.reporting.tables import Column, Table
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import share
+from setagree.wording.words import Sentence
+
+Counted: TypeAlias = tuple[str, float, str]
+"""What, how many, and what became of it."""
+
+
+def say(f: Findings) -> Sentence:
+    """Say how many units have nobody to agree with."""
+    lone = f.main.n_units - f.main.n_pairable_units
+    if not lone:
+        return ()
+    part = share(lone / f.main.n_units)
+    have = "has" if lone == 1 else "have"
+    said = f"{counted(lone, 'unit')} ({part}) {have} a single rating and can show no agreement."
+    return (said,)
+
+
+def show(f: Findings) -> list[Section]:
+    """Return what was counted, and what was left out and why."""
+    columns = (
+        Column("What", "text"),
+        Column("Number", "count"),
+        Column("What became of it", "text"),
+    )
+    rows = tuple(contents(f.study, f.main))
+    caption = "What the study holds, and what was left out"
+    table = Table(caption, columns, rows, is_ranking=False, sortable=False)
+    return [Section("data", "What was counted, what was left out", (), table)]
+
+
+def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
+    """Yield what the study holds and what was left out of the coefficient."""
+    yield "Units", study.n_units, _ratings_spread(study)
+    lone = main.n_units - main.n_pairable_units
+    if lone:
+        fate = "used for what chance gives, not for what was observed"
+        if main.definition.model.weigh == "ratings":
+            fate = "left out: nobody to compare with"
+        yield "Units with a single rating", lone, fate
+    yield "Raters", study.n_raters, _rater_spread(study)
+    yield "Ratings", study.n_ratings, _share_of_cells(study)
+    if study.n_missing:
+        yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"
+    if study.kind == "labels":
+        yield from _label_counts(study)
+    else:
+        yield "Distinct values", study.n_values, "in use"
+
+
+def _ratings_spread(study: Annotations) -> str:
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    if ratings.min() == ratings.max():
+        return f"{counted(int(ratings[0]), 'rating')} each"
+    return f"{ratings.min():,} to {ratings.max():,} ratings each"
+
+
+def _rater_spread(study: Annotations) -> str:
+    load = np.bincount(study.rater_codes, minlength=study.n_raters)
+    if load.min() == load.max():
+        return f"{counted(int(load[0]), 'unit')} each"
+    return f"{load.min():,} to {load.max():,} units each, the middle one {np.median(load):,.0f}"
+
+
+def _share_of_cells(study: Annotations) -> str:
+    cells = study.n_units * study.n_raters
+    if study.n_ratings == cells:
+        return "every rater rated every unit"
+    return f"{share(study.n_ratings / cells)} of all units by raters"
+
+
+def _label_counts(study: Annotations) -> Iterable[Counted]:
+    summary = study.summary()
+    n_empty = round(summary["share_empty"] * study.n_ratings)
+    said = "no rating says that no label applies"
+    if n_empty:
+        part = share(n_empty / study.n_ratings)
+        said = f"{part} of the ratings say that no label applies: an answer like any other"
+    return [
+        ("Empty sets", n_empty, said),
+        ("Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} a rating"),
+        ("Distinct label sets", study.n_values, "in use"),
+    ]
+
+
+TOPIC = Topic("data", show, about="Left out", say=say, rank=2)

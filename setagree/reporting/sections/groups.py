@@ -1,0 +1,144 @@
+"""Groups of units, and whether they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.diagnosis.by_group import by_group
+from setagree.errors import DataError
+from setagree.inference.comparison import holm
+from setagree.plots import by_unit as pictures
+from setagree.reporting.sections.base import (
+    Findings,
+    Listing,
+    Section,
+    Topic,
+    estimate_column,
+    list_picture,
+)
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import number, p_phrase
+from setagree.wording.words import Name, Sentence, enumeration
+
+_ENOUGH_UNITS = 10
+"""Units that a group must have to be named as the highest or lowest."""
+
+_NAMED_GROUPS = 3
+"""Groups that are named as standing out."""
+
+_SURE = 0.05
+"""The p-value below which a difference is called one."""
+
+
+def find(f: Findings) -> pd.DataFrame | None:
+    """Return the agreement of each group, where groups are given."""
+    groups = f.asked.groups
+    if groups is None:
+        return None
+    if not isinstance(groups, pd.DataFrame):
+        return by_group(f.study, groups, **f.measure, level=f.level)
+    if not {"group", "estimate"} <= set(groups.columns):
+        raise DataError(
+            "groups is a DataFrame and not what by_group returned; pass that, or a Series or dict "
+            "of unit to group."
+        )
+    _check_measure(groups, {"coefficient": f.main.coefficient, "distance": f.main.distance})
+    return groups
+
+
+def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
+    """Raise `DataError` where the groups were scored by something that the report does not show."""
+    for name, one in wanted.items():
+        other = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
+        if other:
+            raise DataError(
+                f"the groups were scored with {name}={other[0]!r} and the report is about {one!r}; "
+                "give both the same, or pass the group of each unit."
+            )
+
+
+def say(f: Findings) -> Sentence:
+    """Say whether the groups differ, and which stand out or are the ends."""
+    groups = f.frame("groups")
+    if groups is None:
+        return ()
+    known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
+    if len(known) < 2:
+        return ("Fewer than two groups can be scored.",)
+    p = float(known["homogeneity_p_value"].iloc[0])
+    if np.isnan(p):
+        why = "one of them has no standard error above 0"
+        return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
+    if not p < _SURE:
+        how = "do not differ surely"
+        return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
+    large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
+    ends = large if len(large) > 1 else known
+    apart = groups_apart(known)
+    apart = apart[apart["group"].isin(ends["group"])]
+    if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
+        return _groups_apart(apart, ends[~ends["group"].isin(apart["group"])])
+    low, high = ends.iloc[0], ends.iloc[-1]
+    first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
+    between = f" to {number(high['estimate'])} in "
+    return (first, Name.of(low["group"]), between, Name.of(high["group"]), ".")
+
+
+def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
+    """Return which groups stand out from the rest, and where the others lie."""
+    parts = []
+    for row in apart.to_dict("records"):
+        difference = number(row["difference"], signed=True)
+        off = f"{difference} against the rest, {p_phrase(row['p_holm'])} by Holm"
+        parts.append((Name.of(row["group"]), f" ({number(row['estimate'])}, {off})"))
+    low, high = number(others["estimate"].min()), number(others["estimate"].max())
+    verb = "stands" if len(parts) == 1 else "stand"
+    rest = f"; the other {len(others):,} lie between {low} and {high}."
+    return (*enumeration(parts), f" {verb} out{rest}")
+
+
+def groups_apart(groups: pd.DataFrame) -> pd.DataFrame:
+    """Return the groups that differ from the rest, p corrected by Holm, the farthest first.
+
+    A group that differs by less than half of what the farthest does is left out: that one is part
+    of its rest.
+    """
+    tested = groups[groups["difference_p_value"].notna()]
+    p = holm(tested["difference_p_value"].to_numpy(dtype=float))
+    apart = tested.assign(p_holm=p)[p < _SURE]
+    far = apart["difference"].abs().to_numpy(dtype=float)
+    order = np.argsort(-far, kind="stable")
+    return apart.iloc[order[: int((far > far.max(initial=0.0) / 2).sum())]]
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the groups, the lowest first."""
+    frame = f.frame("groups")
+    if frame is None:
+        return []
+    columns = [
+        Column("Group", "name", "group"),
+        estimate_column(f),
+        Column("Against the rest", "signed", "difference"),
+        Column("p", "p", "difference_p_value"),
+        Column("Units", "count", "n_units"),
+        Column("Raters", "count", "n_raters"),
+        Column("Ratings", "count", "n_ratings"),
+        Column("Why not", "name", "reason"),
+    ]
+    note = (
+        "Against the rest: from the estimate of all other groups together, by Welch's t, not "
+        "corrected for the number of groups. With fewer than some 20 units a group is rough."
+    )
+    ordered = frame.sort_values("estimate", kind="stable")
+    picture = list_picture(f, pictures.groups, ordered) if f.main.reason is None else None
+    listing = Listing(
+        "groups", "Groups", "Agreement by group, the lowest first", "by_group", 60, note
+    )
+    return listing.section(f, ordered, columns, lead=say(f), picture=picture)
+
+
+TOPIC = Topic("groups", show, find, about="Groups", say=say)

@@ -1,0 +1,111 @@
+"""Labels: which of them cost the agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.diagnosis.by_label import by_label
+from setagree.plots import by_label as pictures
+from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import interval, number, share
+from setagree.wording.words import Name, Sentence, enumeration
+
+_KNOWN = 0.4
+"""The width of the interval beyond which a label's alpha is not known well enough to compare."""
+
+_EVEN = 1.3
+"""Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
+
+
+def find(f: Findings) -> pd.DataFrame | None:
+    """Return the agreement about each label; numbers have none."""
+    return None if f.study.kind == "number" else by_label(f.study, level=f.level)
+
+
+def say(f: Findings) -> Sentence:
+    """Say which label agrees clearly worst, and which hold half of the disagreement."""
+    labels = f.frame("labels")
+    if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
+        return ()
+    worst, held = _worst(labels), _shares(labels, f.study.kind)
+    return (*worst, " ", *held) if worst else held
+
+
+def _worst(labels: pd.DataFrame) -> Sentence:
+    """Return which label agrees worst, where one clearly does."""
+    found = worst_label(labels)
+    if found is None:
+        return ()
+    worst, others = found
+    ends = interval(worst["low"], worst["high"])
+    low, high = number(others["alpha"].min()), number(others["alpha"].max())
+    rest = low if low == high else f"{low} to {high}"
+    said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), the other labels {rest}."
+    return (Name.of(worst["label"]), said)
+
+
+def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | None:
+    """Return the label with the lowest alpha and the others, if it is clearly the lowest.
+
+    It is where its interval ends below the alpha of every other label. Labels whose interval is
+    wide are left out, as their alpha says little; those of full agreement have none, and stay.
+    """
+    narrow = labels["high"] - labels["low"] <= _KNOWN
+    known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
+    known = known.sort_values("alpha", kind="stable")
+    if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
+        return None
+    return known.iloc[0], known.iloc[1:]
+
+
+def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
+    """Return which labels hold half of the disagreement, three at most, or that none stands out."""
+    shares = labels["share_of_disagreement"].to_numpy(dtype=float)
+    n = min(int(np.searchsorted(np.cumsum(shares), 0.5)) + 1, 3)
+    noun = "labels" if kind == "labels" else "categories"
+    if evenly_spread(labels, n):
+        ends = f"{share(shares.min())} to {share(shares.max())} each"
+        return (f"The disagreement is spread over all {len(labels):,} {noun}, {ends}.",)
+    few = ("one", "two", "three")[n - 1]
+    said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {len(labels):,} {noun}"
+    names = [Name.of(label) for label in labels["label"].iloc[:n]]
+    if n == 1:
+        return (f"{said}: ", *names, ".")
+    parts = [(name, f" ({share(part)})") for name, part in zip(names, shares, strict=False)]
+    return (f"{said}: ", *enumeration(parts), ".")
+
+
+def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
+    """Say whether the first ``n`` labels hold hardly more of the disagreement than their part."""
+    held = float(labels["share_of_disagreement"].iloc[:n].sum())
+    return bool(held < _EVEN * n / len(labels))
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the labels, the costliest first."""
+    columns = [
+        Column("Label", "name", "label"),
+        Column("Share of disagreement", "share", "share_of_disagreement"),
+        Column("Alpha", "estimate", ("alpha", "low", "high")),
+        Column("Ratings with it", "count", "n_ratings"),
+        Column("Prevalence", "share", "prevalence"),
+        Column("AC1", "number", "ac1"),
+        Column("Agree on yes", "share", "positive_agreement"),
+        Column("Agree on no", "share", "negative_agreement"),
+    ]
+    note = (
+        "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
+        "another rater gives the label, too, where one did. A rare label can have a low alpha with "
+        "almost perfect agreement on no; AC1 tells the two apart."
+    )
+    frame = f.frame("labels")
+    picture = None if frame is None else list_picture(f, pictures.labels, frame)
+    listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+
+
+TOPIC = Topic("labels", show, find, about="Labels", say=say, optional=True)

@@ -1,0 +1,329 @@
+"""Models beside humans: may one replace a human, and how near is it to their consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import pandas as pd
+
+from setagree.errors import OptionError, counted, shorten
+from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
+from setagree.panels.alt_results import AltTest
+from setagree.panels.alt_test import alt_test
+from setagree.panels.raters import rater_codes
+from setagree.plots.base import rows_height
+from setagree.plots.panels import advantage
+from setagree.reporting.sections.base import (
+    MOST_DRAWN,
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Topic,
+)
+from setagree.reporting.tables import Column, Table, table_of
+from setagree.scoring.names import distance_name
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import number, share
+from setagree.wording.words import Name, Sentence, Words, named
+
+MOST_ROWS = 40
+"""Rows of a table; the functions that are named below it return them all."""
+
+MOST_MODELS = 5
+"""Models that have a section of their own."""
+
+_SCORED = 2_000_000
+"""Ratings that are gone through to score the humans beside the models."""
+
+_EPSILONS = (0.1, 0.15, 0.2)
+_AGREED = {
+    "label_majority": "every label that more than half of the humans gave",
+    "medoid": "the answer that is nearest to all of them",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFindings:
+    """What was found about models.
+
+    Attributes
+    ----------
+    models : list
+        Who is a model, in the order of the tests.
+    tests : tuple of AltTest
+        The alt-test of each model, the one with the largest advantage first.
+    scores : ConsensusScores or None
+        The models, and where that is no long work the humans, against the humans' consensus.
+    why : str
+        Why there are no tests.
+    """
+
+    models: list[Any] = field(default_factory=list)
+    tests: tuple[AltTest, ...] = ()
+    scores: ConsensusScores | None = None
+    why: str = ""
+
+    @cached_property
+    def score_table(self) -> pd.DataFrame:
+        """The scores with a column `rater`, and whether each is a model; the models first."""
+        if self.scores is None:
+            return pd.DataFrame()
+        frame = self.scores.table
+        n = len(self.models)
+        who = ["model"] * n + ["human"] * (len(frame) - n)
+        return frame.reset_index().assign(who=who)
+
+
+def find(f: Findings) -> ModelFindings:
+    """Return the test of each model, and how near it comes to the humans' consensus.
+
+    Raises
+    ------
+    DataError
+        A model is unknown.
+    OptionError
+        A model is named twice, or nobody is a human.
+    """
+    study, named_ = f.study, f.asked.models
+    if named_ is None:
+        return ModelFindings()
+    named_ = named_ if isinstance(named_, list) else [named_]
+    models = study.raters[rater_codes(study, named_, "model")].tolist()
+    n_humans = study.n_raters - len(models)
+    if not n_humans:
+        raise OptionError("every rater is a model, so that nobody is left to compare with.")
+    if n_humans < 3:
+        verb = "is" if n_humans == 1 else "are"
+        n = f"{verb} only {counted(n_humans, 'human')}"
+        why = f"The alt-test needs three humans or more; beside the models there {n}."
+        return ModelFindings(models, (), _scores(study, models), why)
+    tests = alt_test(study, model=models, distance=f.distance).rows
+    models = [test.model for test in tests]
+    return ModelFindings(models, tests, _scores(study, models))
+
+
+def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
+    """Return the models against the humans' consensus, and the humans against one another."""
+    humans = [rater for rater in study.raters.tolist() if rater not in models]
+    few = len(humans) > 1 and len(humans) * study.n_ratings <= _SCORED
+    scored = [*models, *humans] if few else models
+    return score_against_consensus(study, raters=scored, panel=humans)
+
+
+def say(f: Findings) -> Sentence:
+    """Say which models may replace a human."""
+    found: ModelFindings = f.results["models"]
+    tests = found.tests
+    if not tests:
+        return (found.why,) if found.why else ()
+    if len(tests) == 1:
+        return test_words(tests[0])
+    judged = [test for test in tests if test.reason is None]
+    if not judged:
+        return (f"No verdict on any of {len(tests):,} models: {tests[0].reason}.",)
+    n = counted(len(judged), "model")
+    if len(judged) < len(tests):
+        n = f"{n} that could be tested (of {len(tests):,})"
+    passing = [test.model for test in judged if test.passes]
+    best = (" The best: ", *test_words(judged[0]))
+    if not passing:
+        return (f"None of {n} may replace a human.", *best)
+    return (f"{len(passing):,} of {n} may replace a human: ", *named(passing), ".", *best)
+
+
+def test_words(test: AltTest) -> Sentence:
+    """Return the verdict on one model, and how near it comes to the humans."""
+    who = Name.of(test.model)
+    if test.reason is not None:
+        return ("No verdict on ", who, f": {test.reason}.")
+    n, won = len(test.humans), int(test.humans["rejected"].sum())
+    may = "may" if test.passes else "may not"
+    near = share(test.average_advantage_probability)
+    few = " Fewer than three humans could be tested: do not rely on it." if n < 3 else ""
+    said = (
+        f" {may} replace a human: it wins over {won:,} of {counted(n, 'human')} (epsilon "
+        f"{test.epsilon:g}). In {near} of the units, on average, it is at least as near to the "
+        f"other humans as the human is.{few}"
+    )
+    return (who, said, *_notes(test))
+
+
+def _notes(test: AltTest) -> Sentence:
+    """Return what the humans' own agreement says of the test, their names marked as such."""
+    pieces: list[Words] = []
+    for note in test.notes:
+        rest = f" {note}"
+        for human in test.humans.index:
+            before, found, after = rest.partition(f"{shorten(human)} (")
+            if found:
+                pieces += [before, Name.of(human)]
+                rest = f" ({after}"
+        pieces.append(rest)
+    return tuple(pieces)
+
+
+def show(f: Findings) -> Iterator[Section]:
+    """Yield what is asked about models: their tests, and how near they come to the consensus."""
+    found: ModelFindings = f.results["models"]
+    tests = found.tests
+    if not found.models:
+        return
+    title = "May a model replace a human?"
+    if not tests:
+        yield Section("models", title, say(f))
+    elif len(tests) == 1:
+        yield _test_section(tests[0], "models", title)
+    else:
+        yield Section("models", title, say(f), _ranking(tests), None, _advice())
+        for place, test in enumerate(tests[:MOST_MODELS], start=1):
+            yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
+    yield _consensus_section(f, found)
+
+
+def _ranking(tests: tuple[AltTest, ...]) -> Table:
+    """Return the models, the best first."""
+    rows = []
+    for test in tests:
+        rates = test.by_epsilon(_EPSILONS)["winning_rate"].tolist()
+        may = "not tested" if test.reason is not None else "yes" if test.passes else "no"
+        advantage = test.average_advantage_probability
+        rows.append((test.model, advantage, may, *rates, len(test.humans), test.n_units))
+    columns = (
+        Column("Model", "name"),
+        Column("Average advantage", "number"),
+        Column("May replace", "text"),
+        *(Column(f"Winning rate, epsilon {epsilon:g}", "number") for epsilon in _EPSILONS),
+        Column("Humans", "count"),
+        Column("Units", "count"),
+    )
+    return Table("Models, the largest average advantage first", columns, tuple(rows))
+
+
+def _test_section(test: AltTest, id_: str, title: str) -> Section:
+    """Return the humans that a model is compared with."""
+    if test.reason is not None:
+        return Section(id_, title, test_words(test), None, None, _skipped(test))
+    frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
+    frame["wins"] = ["yes" if won else "no" for won in frame["rejected"]]
+    columns = [
+        Column("Human", "name", "human"),
+        Column("Model as near", "estimate", ("advantage", "low", "high")),
+        Column("Human as near", "number", "human_advantage"),
+        Column("Human less model", "signed", "difference"),
+        Column("Human with the others", "signed", "agreement"),
+        Column("p, corrected", "p", "p_adjusted"),
+        Column("Model wins", "text", "wins"),
+        Column("Units", "count", "n_units"),
+    ]
+    caption = "Model and human, each beside the other humans, the human who is best first"
+    table = table_of(frame, columns, caption, limit=MOST_ROWS, function="alt_test")
+    note = f"{_reading(test)} {_skipped(test)}"
+    if id_ == "models":
+        rates = test.by_epsilon(_EPSILONS)["winning_rate"]
+        said = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
+        note = f"{note} Winning rate {said}. {_advice()}"
+    height = rows_height(len(test.humans) + 2) + 0.4 * len(test.notes)
+    # The verdict takes several lines below the title on a narrow page.
+    picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
+    return Section(id_, title, test_words(test), table, picture, " ".join(note.split()))
+
+
+def _reading(test: AltTest) -> str:
+    return (
+        "As near: the share of the units where the answer is at least as near to the other humans "
+        f"({distance_name(test.distance)}); ties count for both. The model wins where a human who "
+        f"is better by {test.epsilon:g} or more is rejected (t-test; p corrected by Benjamini and "
+        "Yekutieli)."
+    )
+
+
+def _skipped(test: AltTest) -> str:
+    n = len(test.skipped)
+    return f"Left out for fewer than 30 shared units: {counted(n, 'human')}." if n else ""
+
+
+def _advice() -> str:
+    return (
+        "A model must win over half of the humans or more. The authors of the test advise epsilon "
+        "0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where they are a "
+        "crowd: choose before you look. In all other sections a model counts as a rater like any "
+        "other."
+    )
+
+
+def _consensus_section(f: Findings, found: ModelFindings) -> Section:
+    """Return models and humans against the agreed answer of the humans."""
+    frame, labels = found.score_table, f.study.kind == "labels"
+    columns = [
+        Column("Rater", "name", "rater"),
+        Column("Who", "text", "who"),
+        Column("Same answer", "share", "exact"),
+        *([Column("Jaccard", "number", "jaccard")] if labels else []),
+        *([Column("Micro F1", "number", "micro_f1")] if labels else []),
+        Column("Macro F1", "number", "macro_f1"),
+        Column("Units", "count", "n_units"),
+        Column("Without agreed answer", "count", "n_left_out"),
+    ]
+    caption = "Models, then humans, against the agreed answer of the humans"
+    table = table_of(frame, columns, caption, limit=MOST_ROWS, function="score_against_consensus")
+    assert found.scores is not None  # noqa: S101 - who has models has their scores
+    note = (
+        f"The agreed answer is {_AGREED[found.scores.method]}. A human never counts in the "
+        "consensus that he or she is compared with."
+    )
+    title = "Against the consensus of the humans"
+    return Section("consensus", title, consensus_words(found.score_table), table, None, note)
+
+
+def consensus_words(frame: pd.DataFrame) -> Sentence:
+    """Say how often the best model gives the humans' agreed answer, and how often humans do."""
+    top = frame.iloc[0]
+    if not top["n_units"]:
+        return ("No unit has both an answer of the model and an agreed answer of the humans.",)
+    said = (
+        f" gives exactly the agreed answer of the humans in {share(top['exact'])} of "
+        f"{counted(int(top['n_units']), 'unit')}"
+    )
+    humans = frame.loc[frame["who"] == "human", "exact"].dropna()
+    if not len(humans):
+        return (Name.of(top["rater"]), f"{said}.")
+    low, high = share(humans.min()), share(humans.max())
+    span = f"{low} to {high}" if low != high else low
+    return (Name.of(top["rater"]), f"{said}; the humans, each against the others, in {span}.")
+
+
+def method(f: Findings) -> Method | None:
+    """Return how models were tested against humans, with the sources."""
+    tests = [test for test in f.results["models"].tests if test.reason is None]
+    if not tests:
+        return None
+    one = tests[0]
+    who = "The model" if len(tests) == 1 else "The models, by their advantage,"
+    rates = "; ".join(
+        f"won over {int(test.humans['rejected'].sum()):,} of {counted(len(test.humans), 'human')} "
+        f"(winning rate {number(test.winning_rate)}, average advantage probability "
+        f"{number(test.average_advantage_probability)})"
+        for test in tests
+    )
+    said = (
+        "Whether a model may replace a human was decided by the alternative annotator test "
+        f"(Calderon et al., 2025) with the {distance_name(one.distance)} distance, epsilon "
+        f"{one.epsilon:g} and a false discovery rate of {one.q:g} (Benjamini & Yekutieli, 2001). "
+        f"{who} {rates}."
+    )
+    return said, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
+
+
+TOPIC = Topic(
+    "models",
+    show,
+    find,
+    about="Models",
+    say=say,
+    method=method,
+    without_estimate=True,
+)

@@ -1,0 +1,82 @@
+"""Pairs of raters: who agrees with whom."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from setagree.diagnosis.by_pair import by_pair
+from setagree.errors import DataError, counted
+from setagree.plots import by_rater as pictures
+from setagree.plots.base import cells_height
+from setagree.reporting.sections.base import (
+    Findings,
+    Listing,
+    Picture,
+    Section,
+    Topic,
+    estimate_column,
+)
+from setagree.reporting.tables import Column
+from setagree.wording.numbers import number
+from setagree.wording.words import Sentence
+
+ENOUGH_SHARED = 10
+"""Units that two raters must share to be listed, where any two do."""
+
+_PAIRED = 400_000
+"""Pairs of raters beyond which they are not compared one by one."""
+
+
+def find(f: Findings) -> pd.DataFrame:
+    """Return the pairs of raters, unless there are too many to compare."""
+    n = f.study.n_raters
+    n_pairs = n * (n - 1) // 2
+    if n_pairs > _PAIRED:
+        raise DataError(
+            f"{n:,} raters make {n_pairs:,} pairs, which are not compared here; sa.by_pair does it."
+        )
+    return by_pair(f.study, **f.measure, level=f.level)
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the pairs of raters, the lowest agreement first."""
+    if f.study.n_raters < 3:
+        return []
+    frame, note, picture = f.frame("pairs"), "", None
+    if frame is not None:
+        if f.main.reason is None:
+            drawn = partial(pictures.pairs, frame)
+            picture = Picture(drawn, cells_height(f.study.n_raters))
+        frame = frame[frame["estimate"].notna()]
+        frame = frame.sort_values(["estimate", "n_shared"], ascending=[True, False], kind="stable")
+        enough = frame[frame["n_shared"] >= ENOUGH_SHARED]
+        if 0 < len(enough) < len(frame):
+            note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer say little."
+            frame = enough
+    columns = [
+        Column("Rater", "name", "rater_a"),
+        Column("and rater", "name", "rater_b"),
+        estimate_column(f),
+        Column("Shared units", "count", "n_shared"),
+        Column("Mean distance", "number", "mean_distance"),
+    ]
+    caption = "Pairs of raters, the lowest agreement first"
+    listing = Listing("pairs", "Pairs of raters", caption, "by_pair", 15, note)
+    return listing.section(f, frame, columns, lead=_pair_lead(frame), picture=picture)
+
+
+def _pair_lead(pairs: pd.DataFrame | None) -> Sentence:
+    if pairs is None or not len(pairs):
+        return ("No two raters share enough units for a coefficient of their own.",)
+    tenth, middle, last = (pairs["estimate"].quantile(q) for q in (0.1, 0.5, 0.9))
+    lead = (
+        f"Of {counted(len(pairs), 'pair')} of raters the middle one agrees at "
+        f"{number(middle)}; four of five lie between {number(tenth)} and "
+        f"{number(last)}."
+    )
+    return (lead,)
+
+
+TOPIC = Topic("pairs", show, find, optional=True)

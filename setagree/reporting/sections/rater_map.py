@@ -1,0 +1,126 @@
+"""Raters on a map, and whether they form camps."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from setagree.errors import DataError, counted
+from setagree.panels.rater_map import RaterMap, rater_map
+from setagree.plots import panels as pictures
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
+from setagree.reporting.tables import Column, table_of
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import number, p_phrase
+from setagree.wording.words import Sentence, enumeration, named
+
+_MAP_WORK = 1_000_000_000
+"""Steps of the map's reshuffles, some 5 ns each."""
+
+_RESHUFFLES = (199, 99, 49, 19)
+"""How often answers are dealt out anew for the map; 19 are the least that can give p = .05."""
+
+
+def find(f: Findings) -> RaterMap | None:
+    """Return the map of four raters or more, where the coefficient is defined.
+
+    Raises
+    ------
+    DataError
+        The map takes long, or raters share no units.
+    """
+    study = f.study
+    if study.n_raters < 4 or f.main.reason is not None:
+        return None
+    n = next((n for n in _RESHUFFLES if n * _map_work(study) <= _MAP_WORK), 0)
+    if not n:
+        raise DataError(
+            f"{counted(study.n_raters, 'rater')} with {counted(study.n_ratings, 'rating')} are "
+            "not mapped here, because that takes long; sa.rater_map does it."
+        )
+    n = min(n, max(f.asked.n_resamples, _RESHUFFLES[-1]))
+    return rater_map(study, distance=f.distance, n_resamples=n, rng=f.asked.rng)
+
+
+def _map_work(study: Annotations) -> int:
+    """Return how many steps a reshuffle of the map takes, in the unit of `_MAP_WORK`."""
+    ratings = np.bincount(study.unit_codes).astype(np.int64)
+    pairs = int((ratings * (ratings - 1) // 2).sum())
+    return study.n_raters**3 + 20 * study.n_ratings + 10 * pairs
+
+
+def say(f: Findings) -> Sentence:
+    """Say that the raters form camps, or who stands apart, where it is more than noise."""
+    found: RaterMap | None = f.results.get("map")
+    if found is None or not found.p_value <= 0.05:
+        return ()
+    return map_words(found)
+
+
+def map_words(found: RaterMap) -> Sentence:
+    """Say whether the raters form camps."""
+    p = p_phrase(found.p_value)
+    if np.isnan(found.p_value):
+        return (found.verdict,)
+    if not found.p_value <= 0.05:
+        chance = "the answers to each unit were dealt out to them by lot"
+        return (f"No camps: the raters stand no more in groups than if {chance} ({p}).",)
+    camps = found.camps
+    if len(camps) > 1:
+        sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
+        return (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
+    inside = {*camps[0]} if camps else set()
+    placed = found.table.index[found.table["cluster"] > 0]
+    apart = [rater for rater in placed if rater not in inside]
+    verb = "stands" if len(apart) == 1 else "stand"
+    return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the map of the raters, or why there is none."""
+    found: RaterMap | None = f.results.get("map")
+    title = "Raters on a map"
+    if found is None:
+        why = f.absent.get("map")
+        return [] if why is None else [Section("map", title, (why,))]
+    frame: pd.DataFrame = found.table.reset_index()
+    frame = frame.sort_values(["cluster", "silhouette"], ascending=[True, False], kind="stable")
+    columns = [
+        Column("Rater", "name", "rater"),
+        Column("Cluster", "count", "cluster"),
+        Column("Silhouette", "signed", "silhouette"),
+        Column("Distance to others", "number", "mean_distance"),
+        Column("Ratings", "count", "n_ratings"),
+    ]
+    table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
+    note = (
+        "The nearer two raters stand, the more alike their answers are. Silhouette: how much "
+        "nearer a rater is to the own cluster than to the next, 1 at most."
+    )
+    if len(found.null):
+        note += (
+            f" Whether clusters are more than noise was tested with {len(found.null):,} reshuffles "
+            "of the answers inside units; raters of unequal care can make p small without any "
+            "camps."
+        )
+    picture = Picture(partial(pictures.rater_map, found), 5.6)
+    return [Section("map", title, map_words(found), table, picture, note)]
+
+
+def method(f: Findings) -> Method | None:
+    """Return how raters were mapped, with the sources."""
+    found: RaterMap | None = f.results.get("map")
+    if found is None or np.isnan(found.p_value):
+        return None
+    said = (
+        "Raters were mapped by classical scaling of their mean distances (Torgerson, 1952) and "
+        "clustered by average linkage, cut where the mean silhouette (Rousseeuw, 1987) is largest; "
+        f"the silhouette of {number(found.silhouette)} was compared with "
+        f"{len(found.null):,} reshuffles of the answers inside units ({p_phrase(found.p_value)})."
+    )
+    return said, ("Torgerson 1952", "Rousseeuw 1987")
+
+
+TOPIC = Topic("map", show, find, about="Camps", say=say, method=method, optional=True)

@@ -1,0 +1,86 @@
+"""The topics of a report in their order: a new section is a file, and its name in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from setagree.errors import SetagreeError
+from setagree.reporting.headline import headline
+from setagree.reporting.sections import (
+    chance,
+    changes,
+    choices,
+    confusions,
+    data,
+    groups,
+    labels,
+    models,
+    pairs,
+    rater_map,
+    raters,
+    replication,
+    units,
+)
+from setagree.reporting.sections.base import Findings, Method, Section, Topic
+from setagree.wording.words import Sentence
+
+TOPICS: tuple[Topic, ...] = (
+    data.TOPIC,
+    choices.TOPIC,
+    models.TOPIC,
+    replication.TOPIC,
+    labels.TOPIC,
+    confusions.TOPIC,
+    raters.TOPIC,
+    pairs.TOPIC,
+    rater_map.TOPIC,
+    units.TOPIC,
+    groups.TOPIC,
+    changes.TOPIC,
+    chance.TOPIC,
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence that matters, and the section that has its details."""
+
+    about: str
+    section: str
+    sentence: Sentence
+
+
+def find_all(f: Findings) -> None:
+    """Fill in what each topic finds, or why it finds nothing."""
+    for topic in TOPICS:
+        if topic.find is None:
+            continue
+        try:
+            f.results[topic.id] = topic.find(f)
+        except SetagreeError as error:
+            if not topic.optional:
+                raise
+            f.absent[topic.id] = str(error)
+
+
+def main_findings(f: Findings) -> list[Finding]:
+    """Return what a person should know first, the costs before the choices."""
+    defined = f.main.reason is None
+    first = [] if defined else [Finding("No estimate", "data", headline(f))]
+    said = [
+        Finding(topic.about, topic.id, topic.say(f))
+        for topic in sorted(TOPICS, key=lambda topic: topic.rank)
+        if topic.say is not None and (defined or topic.without_estimate)
+    ]
+    return [*first, *(finding for finding in said if finding.sentence)]
+
+
+def sections(f: Findings) -> list[Section]:
+    """Return the sections that have something to say, in the order of the report."""
+    return [section for topic in TOPICS for section in topic.show(f)]
+
+
+def methods(f: Findings) -> list[Method]:
+    """Return what the topics add to the methods paragraph."""
+    said = [topic.method(f) for topic in TOPICS if topic.method is not None]
+    return [each for each in said if each is not None]

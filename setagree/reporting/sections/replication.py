@@ -1,0 +1,113 @@
+"""Two panels, and how far they replicate each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setagree.errors import counted
+from setagree.panels.cross_replication import CrossReplication, cross_replication
+from setagree.reporting.sections.base import Findings, Method, Section, Topic
+from setagree.reporting.tables import Column, Table
+from setagree.scoring.names import distance_name
+from setagree.wording.numbers import interval, level_text, number
+from setagree.wording.words import Name, Sentence
+
+_REDRAWN = 100_000_000
+"""Units that are redrawn in all for the interval of the panels."""
+
+
+def find(f: Findings) -> CrossReplication | None:
+    """Return how far two panels replicate each other, where panels are given."""
+    if f.asked.panels is None:
+        return None
+    return cross_replication(
+        f.study,
+        panels=f.asked.panels,
+        distance=f.distance,
+        n_resamples=min(f.asked.n_resamples, max(99, _REDRAWN // f.study.n_units)),
+        rng=f.asked.rng,
+    )
+
+
+def say(f: Findings) -> Sentence:
+    """Say how far two panels replicate each other."""
+    found: CrossReplication | None = f.results["replication"]
+    if found is None:
+        return ()
+    first, second = map(Name.of, found.panels)
+    if found.reason is not None:
+        return ("Agreement between ", first, " and ", second, f" is undefined: {found.reason}.")
+    low, high = found.interval(f.level)
+    sure = f" ({level_text(f.level)} interval {interval(low, high)})" if np.isfinite(low) else ""
+    said = f" agree with each other at kappa_x {number(found.estimate)}{sure}"
+    if found.normalised_reason is not None:
+        return (first, " and ", second, f"{said}.")
+    as_good = f"; {number(found.normalised)} if each panel agreed with itself fully."
+    return (first, " and ", second, said, as_good)
+
+
+def show(f: Findings) -> list[Section]:
+    """Return how far two panels replicate each other."""
+    found: CrossReplication | None = f.results["replication"]
+    if found is None:
+        return []
+    first, second = map(Name.of, found.panels)
+    none = (float("nan"), float("nan"))
+    rows = (
+        (("Between ", first, " and ", second), (found.estimate, *found.interval(f.level))),
+        (
+            ("The same, if each agreed with itself",),
+            (found.normalised, *found.normalised_interval(f.level)),
+        ),
+        (("Alpha inside ", first), (found.alphas[0], *none)),
+        (("Alpha inside ", second), (found.alphas[1], *none)),
+    )
+    counts = (None, None, *found.n_ratings)
+    table = Table(
+        f"Agreement between two panels and inside each, with {level_text(f.level)} intervals",
+        (Column("What", "text"), Column("Estimate", "estimate"), Column("Ratings", "count")),
+        tuple((*row, n) for row, n in zip(rows, counts, strict=True)),
+        is_ranking=False,
+    )
+    note = (
+        f"kappa_x is 1 where every answer of one panel is that of the other, 0 where they meet as "
+        f"chance has it ({distance_name(found.distance)}; {counted(found.n_units, 'unit')} with "
+        "both panels). Divided by the root of both alphas it says how alike the panels would be "
+        f"if each agreed with itself. Intervals: {len(found.distribution):,} resamples of the "
+        "units."
+    )
+    why = found.normalised_reason
+    if why is not None and found.reason is None:
+        note = f"{note} There is no normalised value where a panel has no alpha above 0."
+    title = "Do the panels replicate each other?"
+    return [Section("replication", title, say(f), table, None, note)]
+
+
+def method(f: Findings) -> Method | None:
+    """Return how two panels were compared, with the source."""
+    found: CrossReplication | None = f.results["replication"]
+    if found is None or found.reason is not None:
+        return None
+    low, high = found.interval(f.level)
+    ends = ""
+    if np.isfinite(low):
+        n = f"{len(found.distribution):,} resamples of the units"
+        ends = f", {level_text(f.level, gap='')} percentile interval of {n} {interval(low, high)}"
+    normal = "" if np.isnan(found.normalised) else f"; normalised {number(found.normalised)}"
+    said = (
+        "Two panels were compared by cross-replication reliability (Wong et al., 2021) on "
+        f"{counted(found.n_units, 'unit')} that both rated: kappa_x = "
+        f"{number(found.estimate)}{ends}{normal}."
+    )
+    return said, ("Wong et al. 2021",)
+
+
+TOPIC = Topic(
+    "replication",
+    show,
+    find,
+    about="Panels",
+    say=say,
+    method=method,
+    without_estimate=True,
+)

@@ -1,0 +1,133 @@
+"""Units to adjudicate: where the raters disagree most, with their answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Floats
+from setagree.diagnosis.by_unit import by_unit
+from setagree.errors import counted
+from setagree.plots import by_unit as pictures
+from setagree.reporting.sections.base import (
+    MOST_DRAWN,
+    Findings,
+    Listing,
+    Picture,
+    Section,
+    Topic,
+    with_sentences,
+)
+from setagree.reporting.tables import Column
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import count, share
+from setagree.wording.words import Name, Sentence, Words, enumeration
+
+MOST_ROWS = 20
+
+_NAMED_UNITS = 5
+"""Units that are named as the first to adjudicate."""
+
+NAMED_RATINGS = 6
+"""Ratings of a unit up to which it is said who gave which answer."""
+
+MOST_ANSWERS = 8
+"""Distinct answers to a unit that are shown side by side."""
+
+
+def find(f: Findings) -> pd.DataFrame:
+    """Return how far the raters disagree on each unit."""
+    return by_unit(f.study, **f.measure)
+
+
+def say(f: Findings) -> Sentence:
+    """Say in how few units half of the disagreement lies, and which hold most of it."""
+    units = f.frame("units")
+    if units is None:
+        return ()
+    if not units["disagreement"].iloc[0] > 0:
+        return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
+    n = int(np.searchsorted(running_share(units), 0.5 - 1e-12)) + 1
+    agreed = int((units["disagreement"] == 0).sum())
+    perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
+    part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
+    said = f"Half of the disagreement lies in {part}{perfect}. To adjudicate first: "
+    wrong = by_share(units[units["disagreement"] > 0])["unit"].iloc[:_NAMED_UNITS]
+    return (said, *enumeration([(Name.of(unit),) for unit in wrong]), ".")
+
+
+def running_share(units: pd.DataFrame) -> Floats:
+    """Return the share of the disagreement that the worst units hold together."""
+    return np.cumsum(units["share_of_disagreement"].to_numpy(dtype=float))
+
+
+def by_share(units: pd.DataFrame) -> pd.DataFrame:
+    """Return units in the order in which they are worth a second look: those that cost most."""
+    worst = ["share_of_disagreement", "disagreement"]
+    return units.sort_values(worst, ascending=False, kind="stable")
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the units to adjudicate, the worst first, with their answers side by side."""
+    frame, picture = f.frame("units"), None
+    if frame is not None:
+        if f.main.reason is None:
+            picture = Picture(partial(pictures.units, frame, limit=MOST_DRAWN), 3.6)
+        frame = by_share(frame)
+        worst = list(frame["unit"].iloc[:MOST_ROWS])
+        frame = with_sentences(frame, answers(f.study, worst))
+    columns = [
+        Column("Unit", "name", "unit"),
+        Column("Answers", "text", "said"),
+        Column("Share of all", "share", "share_of_disagreement"),
+        Column("Disagreement", "number", "disagreement"),
+        Column("Ratings", "count", "n_ratings"),
+    ]
+    note = (
+        "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
+        "hold more of all disagreement."
+    )
+    caption = "Units to adjudicate, those that cost most first"
+    listing = Listing("units", "Units to adjudicate", caption, "by_unit", MOST_ROWS, note)
+    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+
+
+def answers(study: Annotations, units: Sequence[Any]) -> list[Sentence]:
+    """Return the answers to some units side by side: who gave each, or how many where many did.
+
+    One pass over the ratings, whatever the number of units that are asked for.
+    """
+    asked = dict.fromkeys(units)
+    place = {code: unit for code, unit in enumerate(study.units) if unit in asked}
+    rows = np.flatnonzero(np.isin(study.unit_codes, list(place)))
+    given: dict[Any, dict[int, list[Any]]] = {unit: {} for unit in asked}
+    for row in rows.tolist():
+        of_unit = given[place[int(study.unit_codes[row])]]
+        raters = of_unit.setdefault(int(study.value_codes[row]), [])
+        raters.append(study.raters[study.rater_codes[row]])
+    return [_side_by_side(study, given[unit]) for unit in units]
+
+
+def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
+    """Return the answers to one unit, the most frequent first."""
+    by_name = sum(map(len, given.values())) <= NAMED_RATINGS
+    ordered = sorted(given.items(), key=lambda item: -len(item[1]))
+    pieces: list[Words] = []
+    for code, raters in ordered[:MOST_ANSWERS]:
+        pieces += ["; "] if pieces else []
+        pieces += [Name.of(study.values[code]), *_givers(raters, by_name=by_name)]
+    rest = len(ordered) - MOST_ANSWERS
+    return (*pieces, f"; and {counted(rest, 'other answer')}") if rest > 0 else tuple(pieces)
+
+
+def _givers(raters: Sequence[Any], *, by_name: bool) -> Sentence:
+    if not by_name:
+        return (f"\u00a0×{len(raters)}",)
+    return (" (", *enumeration([(Name.of(rater),) for rater in raters]), ")")
+
+
+TOPIC = Topic("units", show, find, about="Units", say=say, optional=True)

@@ -1,0 +1,99 @@
+"""Numbers, shares, counts, levels and p-values as a person reads them, each spelled in one way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import check_level
+
+MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def is_nothing(x: Any) -> bool:
+    """Say whether there is no number to show."""
+    return x is None or x is pd.NA or (isinstance(x, float | np.floating) and math.isnan(x))
+
+
+def number(x: Any, *, digits: int = 3, signed: bool = False, plain: bool = False) -> str:
+    """Return a number with a real minus sign, a dash for nan; what rounds to zero has no sign.
+
+    ``plain`` means the minus sign of the keyboard, as in tables on a terminal.
+    """
+    if is_nothing(x):
+        return "-" if plain else DASH
+    if math.isinf(x) and not plain:
+        return "∞" if x > 0 else f"{MINUS}∞"
+    text = f"{x:+.{digits}f}" if signed else f"{x:.{digits}f}"
+    if not text.strip("+-0."):
+        text = text.lstrip("+-")
+    return text if plain else text.replace("-", MINUS)
+
+
+def four(x: Any) -> str:
+    """Return a number as the tables of results have it: four decimals."""
+    return number(x, digits=4, plain=True)
+
+
+def interval(low: Any, high: Any) -> str:
+    """Return the ends of an interval."""
+    return DASH if is_nothing(low) or is_nothing(high) else f"{number(low)} to {number(high)}"
+
+
+def four_interval(low: Any, high: Any) -> str:
+    """Return the ends of an interval as the tables of results have them."""
+    return "-" if is_nothing(low) else f"{four(low)}, {four(high)}"
+
+
+def share(x: Any) -> str:
+    """Return a share in per cent: whole from ten on, with a decimal below."""
+    if is_nothing(x):
+        return DASH
+    if 0 < x < 0.0005:
+        return f"<0.1{_SPACE}%"
+    return f"{100 * x:.{int(0 < x < 0.0995)}f}{_SPACE}%"
+
+
+def count(x: Any, *, plain: bool = False) -> str:
+    """Return a whole number with its thousands apart; a small mean of counts has two decimals."""
+    if is_nothing(x):
+        return "-" if plain else DASH
+    return f"{x:,.0f}" if x >= 100 or float(x).is_integer() else f"{x:,.2f}"
+
+
+def level_text(level: float, *, gap: str = " ") -> str:
+    """Return a level as ``95 %`` or ``99.9 %``, never rounded."""
+    check_level(level)
+    return f"{100 * level:.12g}{gap}%"
+
+
+def p_value(p: Any, *, digits: int = 3, plain: bool = False) -> str:
+    """Return a p-value; one below the last digit is said to be small.
+
+    ``plain`` keeps the zero before the point, as the numbers beside it in a table do.
+    """
+    if is_nothing(p):
+        return "-" if plain else DASH
+    least = 10**-digits
+    if p < least:
+        return f"<{least:.{digits}f}".replace("0", "", 1)
+    text = f"{p:.{digits}f}"
+    return text if plain else text.removeprefix("0")
+
+
+def p_four(p: Any) -> str:
+    """Return a p-value as the tables of results have it: four decimals."""
+    return p_value(p, digits=4, plain=True)
+
+
+def p_phrase(p: Any) -> str:
+    """Return a p-value as it stands in a sentence: ``p = .012`` or ``p < .001``."""
+    text = p_value(p)
+    if is_nothing(p):
+        return "p undefined"
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

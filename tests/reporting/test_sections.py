@@ -1,0 +1,127 @@
+"""A section of the report is one file and a line in the registry: everything else knows it then."""
+
+import dataclasses
+from collections import Counter
+from functools import partial
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError
+from setagree.reporting.findings import gather
+from setagree.reporting.report import methods_of, report
+from setagree.reporting.sections import registry
+from setagree.reporting.sections.base import Picture, Section, Topic
+from setagree.reporting.tables import Column, table_of
+from setagree.wording.words import Name
+
+
+def find(f):
+    """Find how often each set size occurs, without the study's own counts."""
+    sizes = Counter(len(value) for _, _, value in f.study.to_long().to_numpy())
+    return pd.DataFrame(sorted(sizes.items()), columns=["size", "n"])
+
+
+def say(f):
+    """Say which rater the toy likes."""
+    return ("The toy likes ", Name.of(f.study.raters[0]), ".")
+
+
+def draw(frame, *, ax):
+    """Draw a bar for each size."""
+    ax.bar(frame["size"], frame["n"])
+    ax.set_title("Bars of a toy")
+
+
+def show(f):
+    """Show the sizes as a table with a picture."""
+    frame = f.results["toy"]
+    columns = [Column("Size", "count", "size"), Column("How often", "count", "n")]
+    table = table_of(frame, columns, "Sets by size", limit=40, function="by_size")
+    return [Section("toy", "A toy section", say(f), table, Picture(partial(draw, frame), 3.0))]
+
+
+def method(_):
+    """Tell the methods paragraph, with a source that no other section cites."""
+    return "Sets were counted by size.", ("Dice 1945",)
+
+
+TOY = Topic("toy", show, find, about="Toy", say=say, method=method)
+
+
+@pytest.fixture
+def study():
+    """Return a small study, whose sets have one label to five."""
+    return sa.simulate(40, 3, rng=1)
+
+
+@pytest.fixture
+def _toy(monkeypatch):
+    """Add the toy at the end of the registry."""
+    monkeypatch.setattr(registry, "TOPICS", (*registry.TOPICS, TOY))
+
+
+@pytest.mark.usefixtures("_toy")
+def test_a_section_is_in_the_page(study, tmp_path):
+    """Finding, table, picture and method stand in the page and its list of sections."""
+    pytest.importorskip("jinja2", reason="the page needs the report extra")
+    pytest.importorskip("matplotlib", reason="the page needs the report extra")
+    page = report(study, tmp_path / "x.html", n_resamples=19, rng=1).read_text(encoding="utf-8")
+    assert '<a href="#toy">Toy</a>' in page
+    assert '<li><a href="#toy">A toy section</a></li>' in page
+    assert "The toy likes <bdi>r1</bdi>." in page
+    assert "Bars of a toy" in page
+    assert "Sets by size" in page
+    assert "Sets were counted by size." in page
+
+
+@pytest.mark.usefixtures("_toy")
+def test_a_section_is_in_markdown(study, tmp_path):
+    """Finding, table and method with its source stand in Markdown; each size has its row."""
+    text = report(study, tmp_path / "x.md", n_resamples=19, rng=1).read_text(encoding="utf-8")
+    assert "- **Toy.** The toy likes r1." in text
+    assert "## A toy section" in text
+    sizes = study.to_long()["labels"].map(len).value_counts()
+    for size, n in sizes.items():
+        assert f"| {size} | {n} |" in text
+    paragraph, _, references = methods_of(gather(study, n_resamples=19, rng=1)).partition("\n\n")
+    assert " Sets were counted by size. Computations were made with setagree " in paragraph
+    assert "Dice, L. R. (1945)" in references
+
+
+@pytest.mark.usefixtures("_toy")
+def test_a_section_is_in_diagnose(study, tmp_path, monkeypatch):
+    """The command says the finding and prints the table."""
+    pytest.importorskip("typer", reason="the command needs the cli extra")
+    from cli_support import invoke
+
+    monkeypatch.chdir(tmp_path)
+    frame = study.to_long()
+    frame["labels"] = [sa.format_labels(labels) for labels in frame["labels"]]
+    frame.to_csv("study.csv", index=False)
+    said = invoke("diagnose", "study.csv", "--resamples", "19", "--seed", "1").stdout
+    assert "- Toy: The toy likes r1.\n" in said
+    assert "\nA TOY SECTION\nSize  How often\n" in said
+
+
+def test_what_cannot_be_found(study, monkeypatch):
+    """A topic that fails ends the report, unless it is optional: then the report says why."""
+
+    def refused(_):
+        raise DataError("no toys here.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "TOPICS", (dataclasses.replace(TOY, find=refused),))
+        with pytest.raises(DataError, match="no toys here"):
+            gather(study, n_resamples=19)
+    optional = dataclasses.replace(TOY, find=refused, optional=True)
+    monkeypatch.setattr(registry, "TOPICS", (optional,))
+    found = gather(study, n_resamples=19)
+    assert (found.results, found.absent) == ({}, {"toy": "no toys here."})
+
+
+def test_names_are_unique():
+    """No two topics have one name, which sections and results go by."""
+    names = [topic.id for topic in registry.TOPICS]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,32 @@
+"""Tables as text: aligned lines and Markdown; CSV is read back in tests/study."""
+
+import numpy as np
+import pandas as pd
+
+from setagree.wording.tables import aligned, markdown_text
+
+
+def test_aligned_by_columns_of_type():
+    """Names stand to the left, numbers to the right; a wide sign takes two columns."""
+    columns = [["label", "多标", "e\u0301"], ["n", "1", "20"]]
+    assert aligned(columns, left=[True, False]) == ["label   n", "多标    1", "e\u0301      20"]
+
+
+def test_one_space_where_two_do_not_fit():
+    """Columns that are wider than the terminal with two spaces between them get one."""
+    columns = [["a" * 5], ["b" * 5]]
+    assert aligned(columns, left=[True, True], terminal=12) == ["aaaaa  bbbbb"]
+    assert aligned(columns, left=[True, True], terminal=11) == ["aaaaa bbbbb"]
+
+
+def test_markdown():
+    """Numbers have four decimals and stand to the right; text is escaped, all gaps are dashes."""
+    frame = pd.DataFrame(
+        {"label": ["a|b", None], "estimate": [-0.00001, np.nan], "p_value": [0.00002, 0.25]}
+    )
+    assert markdown_text(frame) == (
+        "| label | estimate | p_value |\n"
+        "| :--- | ---: | ---: |\n"
+        "| a\\|b | 0.0000 | <.0001 |\n"
+        "| - | - | 0.2500 |\n"
+    )
