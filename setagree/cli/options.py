@@ -154,6 +154,7 @@ Epsilon = Annotated[
 ]
 Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05).", "--q")]
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
+Equal = Annotated[str, option(PANEL, "HOW", "What counts as a tie: published (default) or exact.")]
 OneDistance = Annotated[
     Text, option(PANEL, "NAME", "List: setagree distances.", "--distance", "-d")
 ]
@@ -163,7 +164,14 @@ AgreedBy = Annotated[
 Threshold = Annotated[
     float | None, option(AGREED, "SHARE", "Of raters, for a label to be in (default: 0.5).")
 ]
-TieRule = Annotated[str, option(AGREED, "RULE", "smaller (default), larger or missing.")]
+TieRule = Annotated[
+    str,
+    option(
+        AGREED,
+        "RULE",
+        "A tied label: empty (left out, default), plurality (in) or missing (no answer).",
+    ),
+]
 Without = Annotated[
     Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")
 ]

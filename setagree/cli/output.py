@@ -32,7 +32,8 @@ from setagree.errors import (
     check_choice,
 )
 from setagree.files.streams import expanded
-from setagree.wording.escaping import as_markdown, visible
+from setagree.wording.escaping import visible
+from setagree.wording.results import markdown_table
 
 
 def json_text(frame: pd.DataFrame) -> str:
@@ -62,35 +63,10 @@ def csv_text(frame: pd.DataFrame) -> str:
     return frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
 
 
-def markdown_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with four decimals."""
-    rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
-    rows = [
-        [str(name) for name in frame],
-        rule,
-        *(
-            [_markdown_cell(v, str(name)) for v, name in zip(row, frame, strict=True)]
-            for row in frame.to_numpy()
-        ),
-    ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def _markdown_cell(value: Any, column: str) -> str:
-    """Return four decimals, or the text; a p-value that rounds to zero is said to be small."""
-    if isinstance(value, float):
-        if column in _P_VALUES and value < 5e-5:
-            return "<.0001"
-        return f"{value:.4f}".replace("-0.0000", "0.0000")
-    return "" if value is None else as_markdown(str(value))
-
-
-_P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
-
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,
     "csv": csv_text,
-    "markdown": markdown_text,
+    "markdown": markdown_table,
 }
 """The formats for programs; the table for people comes from the result itself."""
 
@@ -286,7 +262,7 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
 _PYTHON_OPTION = re.compile(
     r"\b(units?|raters?|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
     r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
-    r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties"
+    r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties|over|equal"
     r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"
 )
 

@@ -164,14 +164,14 @@ def _row(
     scorer = Scorer(part, checked=change != _TO_PARENTS)
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
-    row = linearised_difference(changed, whole, design="same_units", level=level, places=both)
+    gap = linearised_difference(changed, whole, design="same_units", places=both)
     return {
         "change": change,
         "what": what,
         **uncertainty(changed, level),
-        "difference": row["difference"],
-        "difference_standard_error": row["standard_error"],
-        "p_value": row["p_value"],
+        "difference": gap.value,
+        "difference_standard_error": gap.standard_error,
+        "p_value": gap.p_value,
         **counts(changed),
         **named(changed),
     }

@@ -17,10 +17,11 @@ from setagree.inference.draws import draw_units, row_weights
 from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
+from setagree.wording.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossReplication:
+class CrossReplication(Result):
     """How far two panels replicate each other, beyond chance.
 
     Attributes

@@ -20,7 +20,7 @@ from setagree.panels.raters import Codes, Flags
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 
-Ties: TypeAlias = Literal["smaller", "larger", "missing"]
+Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
 _ROUNDING = 1e-9
 """What rounding may change in a share or a probability."""
@@ -126,7 +126,7 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     share = counts / ballot.ratings[units]
     tied = (2 * counts == ballot.ratings[units]) & (threshold == 0.5)
     taken = share >= threshold - _ROUNDING
-    if ties != "larger":
+    if ties != "plurality":
         taken &= ~tied
     confidence = np.ones(ballot.study.n_units)
     np.minimum.at(confidence, units, np.where(taken, share, 1 - share))
@@ -150,7 +150,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
         named, p = order[starts[l] : starts[l + 1]], fit.named
         close = np.abs(p - threshold) <= _ROUNDING
-        taken[named] = (p > threshold) & ~close | close & (ties == "larger")
+        taken[named] = (p > threshold) & ~close | close & (ties == "plurality")
         tied[units[named][close]] = True
         with np.errstate(divide="ignore"):
             each = np.log(1 - fit.panels)[panel]
@@ -277,8 +277,8 @@ def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
 def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
     """Return one of the best answers of each unit, and where several are as good.
 
-    Of these the rule takes the first (``"smaller"``) or last in reading order: numbers by size,
-    label sets by how many labels they have, the rest as text.
+    Of these ``"plurality"`` takes the last in reading order, any other rule the first: numbers by
+    size, label sets by how many labels they have, the rest as text.
     """
     study, (units, values, _) = ballot.study, ballot.cells
     best = np.flatnonzero(near)
@@ -286,7 +286,7 @@ def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
     order = sorted(range(study.n_values), key=lambda k: reading_key(study.values[k]))
     place = np.empty(study.n_values, dtype=np.int64)
     place[order] = np.arange(study.n_values)
-    sign = -1 if ties == "larger" else 1
+    sign = -1 if ties == "plurality" else 1
     ranked = best[np.lexsort((sign * place[values[best]], units[best]))]
     _, first = np.unique(units[ranked], return_index=True)
     return values[ranked[first]], tied

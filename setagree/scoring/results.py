@@ -18,6 +18,7 @@ from setagree.scoring.definition import Coefficient
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.aligned import aligned, four, p_four
+from setagree.wording.results import Result
 
 COLUMNS = (
     "coefficient",
@@ -49,7 +50,7 @@ _SHOWN = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class Agreement(Result):
     """A chance-corrected agreement with its uncertainty and what it was computed from.
 
     Attributes
@@ -264,7 +265,7 @@ def make_agreement(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementTable:
+class AgreementTable(Result):
     """Several agreements of one study: a row for each coefficient and distance.
 
     Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
@@ -366,8 +367,6 @@ class AgreementTable:
 
 def check_agreement(agreement: object) -> None:
     """Raise `DataError` unless it is what a coefficient function returns."""
-    if isinstance(agreement, AgreementTable):
-        raise DataError("a table has several coefficients; pass one row: table[name, distance].")
     if not isinstance(agreement, Agreement):
         raise DataError(
             f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "

@@ -224,7 +224,7 @@ class TestConsensus:
     def test_options(self):
         """Threshold, ties and who does not count are those that were asked for."""
         blank = ["--blank", "empty"]
-        assert rows("consensus", "small.csv", *blank, "--ties", "larger")[2]["labels"] == "a, b"
+        assert rows("consensus", "small.csv", *blank, "--ties", "plurality")[2]["labels"] == "a, b"
         assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
         assert rows("consensus", "small.csv", *blank, "--without", "ann,ben")[0]["labels"] == "a"
         low = rows("consensus", "small.csv", *blank, "--adjudicate-below", "0.7")[0]

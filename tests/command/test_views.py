@@ -152,7 +152,7 @@ class TestDiagnose:
     def test_models(self):
         """--model names models, one a time or with commas; all others are humans."""
         printed = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5")
-        table = sa.alt_test(five(), model="r5").humans
+        table = sa.alt_test(five(), model="r5")["r5"].humans
         assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
         assert "MAY A MODEL REPLACE A HUMAN?" in printed
         assert "AGAINST THE CONSENSUS OF THE HUMANS" in printed

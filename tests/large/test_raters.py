@@ -462,7 +462,7 @@ class TestRefused:
             sa.by_pair,
             sa.what_if,
             lambda tally: sa.jackknife(sa.conger_kappa(tally), over="raters"),
-            lambda tally: sa.bootstrap(sa.conger_kappa(tally), resample="raters"),
+            lambda tally: sa.bootstrap(sa.conger_kappa(tally), over="raters"),
             lambda tally: sa.permutation_test(sa.conger_kappa(tally), scheme="table"),
         ],
     )

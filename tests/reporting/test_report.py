@@ -820,7 +820,7 @@ class TestPanels:
     def test_numbers_are_those_of_the_library(self, five, compared):
         """Test, scores, replication and map are what the public functions return."""
         (test,) = compared.panels.tests
-        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5").humans)
+        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5")["r5"].humans)
         humans = ["r1", "r2", "r3", "r4"]
         scores = sa.score_against_consensus(five, raters=["r5", *humans], panel=humans)
         pd.testing.assert_frame_equal(compared.panels.scores.table, scores.table)
