@@ -35,8 +35,8 @@ STUDIES = {
     'for u in ("=x", "%s {x}", "\\x1b[31m", "[y](z)", "\\U0001f600")])',
     "half an emoji": 'sa.Annotations.from_triples([(g, u, "x\\ud83d") for g in "ab" '
     'for u in ("u", "\\ude00")])',
-    "plain": "sa.simulate(12, 4, 4, missing=0.2, rng=3)",
-    "larger": "sa.simulate(40, 5, 5, missing=0.1, rng=4)",
+    "plain": "sa.simulate(12, 4, n_labels=4, missing=0.2, rng=3)",
+    "larger": "sa.simulate(40, 5, n_labels=5, missing=0.1, rng=4)",
 }
 
 HOSTILE = [

@@ -112,8 +112,8 @@ class TestDawidSkene:
 
     def test_it_learns_who_errs(self):
         """One rater who sees well outweighs two who guess: more true answers than the majority."""
-        study = sa.simulate(600, 5, 3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
-        truth = sa.simulate(600, 1, 3, skill=1.0, rng=4)
+        study = sa.simulate(600, 5, n_labels=3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
+        truth = sa.simulate(600, 1, n_labels=3, skill=1.0, rng=4)
         ds = consensus(study, method="dawid_skene")
         rates = ds.error_rates.groupby("rater")["sensitivity"].mean()
         assert rates[["r1", "r2"]].min() > rates[["r3", "r4", "r5"]].max()
