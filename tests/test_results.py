@@ -69,7 +69,7 @@ class TestEveryResult:
             result.rows = ()
 
     def test_plain_values(self, result):
-        """`to_dict` has the columns of the frame, the named index among them, as Python has them."""
+        """`to_dict` has the columns of the frame, and its named index, as plain values."""
         plain, frame = result.to_dict(), result.to_frame()
         names = [*frame.columns] if frame.index.name is None else [frame.index.name, *frame.columns]
         assert [*plain] == names

@@ -130,6 +130,7 @@ Distances = Annotated[
 ]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
+Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
 Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
 Design = Annotated[
@@ -188,7 +189,7 @@ Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: drawn, p
 Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
 Output = Annotated[
     Path | None,
-    option(RESULTS, "FILE", "Write it; .json, .csv, .md, .txt set the format.", "--output", "-o"),
+    option(RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"),
 ]
 
 

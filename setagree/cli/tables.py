@@ -64,9 +64,10 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     }
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
+    over = {"both": "units and raters"}.get(one["over"], one["over"])
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
-        f"units, seed {one['seed']}. {_undefined(frame, 'resamples')}"
+        f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
     return _paragraphs(_counts(table), _columns(shown), *_alike(table), _note(note))
 
