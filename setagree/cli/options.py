@@ -71,7 +71,7 @@ RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-c
 People = Annotated[
     bool, option(COLUMNS, "", "Each row is a rater, each column a unit.", "--people-in-rows")
 ]
-Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
+Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels, number or category.")]
 From = Annotated[
     Text,
     option(
