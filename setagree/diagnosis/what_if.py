@@ -127,7 +127,8 @@ def what_if(
         except DistanceError as error:
             if not unasked:
                 raise DistanceError(f"{change} {what}: {error}") from error
-            rows.append(_row_without(change, what, str(error), whole))
+            absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
+            rows.append(absent)
     for name, kept in _without_raters(study, drop_raters or ()):
         part, places = with_used_values(of_ratings(study, kept)), places_of(study, kept)
         rows.append(_row("drop rater", name, part, places, whole, level))
@@ -175,11 +176,6 @@ def _row(
         **counts(changed),
         **named(changed),
     }
-
-
-def _row_without(change: str, what: str, reason: str, whole: Agreement) -> Row:
-    """Return the row of a change that the distance cannot follow."""
-    return {"change": change, "what": what, **named(whole), "reason": reason}
 
 
 def _to_try(

@@ -171,8 +171,9 @@ class Rule:
             if isinstance(self.ties, str) and self.ties == old:
                 raise OptionError(f"ties={old!r} is called ties={new!r}.")
         check_choice("ties", self.ties, ("missing", "plurality", "empty"))
-        if self.threshold is not None:
-            _check_threshold(self.threshold)
+        share = self.threshold
+        if share is not None and (not is_number(share) or not 0 < share <= 1):
+            raise OptionError(f"threshold={share!r} must be above 0 and at most 1.")
 
     def named(self, study: Annotations) -> Method:
         """Return the method for a study, checked to fit its answers and the other options."""
@@ -373,8 +374,3 @@ def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
             "specificity": decision.rates[:, 3],
         }
     )
-
-
-def _check_threshold(threshold: float) -> None:
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold={threshold!r} must be above 0 and at most 1.")

@@ -250,7 +250,7 @@ class TestFromCounts:
         """A kind that is neither of the two is answered with them."""
         with pytest.raises(
             OptionError,
-            match="kind='label' is unknown; use 'labels', 'number', 'category', 'value'",
+            match="kind='label' is unknown; use 'labels', 'number'",
         ):
             Tally.from_counts(pd.DataFrame({"a": [1]}), kind="label")
 
