@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.coefficients.leave_rater_out import Absence, without_raters
@@ -73,6 +74,19 @@ class Jackknife(Result):
             return float("nan")
         error = np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum())
         return float(error) if error > ROUNDING else 0.0
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return estimate ± t SE, n - 1 degrees of freedom; the upper end is cut at 1.
+
+        nan without a standard error above 0, which is no certainty.
+        """
+        from scipy.special import stdtrit
+
+        check_level(level)
+        if not self.standard_error > 0:
+            return float("nan"), float("nan")
+        half = float(stdtrit(len(self._defined) - 1, (1 + level) / 2)) * self.standard_error
+        return self.agreement.estimate - half, min(1.0, self.agreement.estimate + half)
 
     @property
     def acceleration(self) -> float:
