@@ -20,7 +20,7 @@ def make_study() -> sa.Annotations:
     return sa.simulate(
         300,
         4,
-        6,
+        n_labels=6,
         prevalence=[0.30, 0.15, 0.20, 0.10, 0.15, 0.05],
         skill=[0.85, 0.80, 0.45, 0.75],
         size_bias=[1.0, 1.0, 1.0, 2.5],

@@ -114,14 +114,14 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     ...     return colour
     >>> paint(colours="red")
     Traceback (most recent call last):
-    setagree.errors.OptionError: colours= is called colour=, for one and for several.
+    setagree.errors.OptionError: colours= is called colour=.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             for old in names.keys() & kwargs.keys():
-                raise OptionError(f"{old}= is called {names[old]}=, for one and for several.")
+                raise OptionError(f"{old}= is called {names[old]}=.")
             return function(*args, **kwargs)
 
         return checked

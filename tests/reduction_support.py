@@ -41,7 +41,7 @@ def patterns(tally):
 
 def generated(n_units=400, seed=1):
     """Return a table of generated annotations, its rows in random order."""
-    study = sa.simulate(n_units, 4, 5, missing=0.2, rng=seed)
+    study = sa.simulate(n_units, 4, n_labels=5, missing=0.2, rng=seed)
     table = study.to_long()
     table["labels"] = [sa.format_labels(value) for value in table["labels"]]
     return table.sample(frac=1, random_state=seed).reset_index(drop=True)

@@ -6,7 +6,7 @@ import pytest
 
 import setagree as sa
 
-STUDY = sa.simulate(6, 3, 3, rng=1)
+STUDY = sa.simulate(6, 3, n_labels=3, rng=1)
 WIDE = pd.DataFrame({"ann": ["x", "y"], "bob": ["x", "x"]})
 NUMBERS = sa.Annotations.from_triples([("a", 1, 1), ("b", 1, 2), ("a", 2, 2)], kind="value")
 COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])

@@ -71,12 +71,13 @@ def score(
     level: options.Level = 0.95,
     interval: options.IntervalKind = "analytic",
     interval_method: options.IntervalMethod = None,
+    over: options.Over = None,
     resampling: Resampling,
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
     deliver = Deliverer(delivery, [file], reading)
-    bootstrap = bootstrap_interval(interval, interval_method, resampling)
+    bootstrap = bootstrap_interval(interval, interval_method, over, resampling)
     table = scored(file, reading, large=large, asked=asked, level=level)
     if bootstrap is None:
         deliver(table.to_frame(), str(table), reasons=map(reason_of, table))

@@ -35,7 +35,8 @@ PLAN_LINE = "Plan how many units a wanted interval takes."
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
-[not dim]Could chance give such an alpha? Answers are reshuffled many times. Also:[/]
+[not dim]Could chance give such an alpha? Answers are reshuffled many times. In Python it is
+permutation_test; what is typed is shorter. Also:[/]
 
 setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
 setagree test study.csv -c conger_kappa --scheme within_rater
@@ -89,9 +90,9 @@ def permute(
     refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
     table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA)
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
-    tested = [sa.permutation_test(row, **given) for row in table]
-    frame = pd.concat([test.to_frame() for test in tested], ignore_index=True).assign(seed=seed)
-    deliver(frame, tables.tests(table, tested, frame), reasons=map(reason_of, table))
+    tested = sa.permutation_test(table, **given)
+    frame = tested.to_frame().assign(seed=seed)
+    deliver(frame, tables.tests(table, tested.rows, frame), reasons=map(reason_of, table))
 
 
 @options.grouped
@@ -161,36 +162,33 @@ def plan(
     drawn = seed_or_drawn(seed)
     refuse_where_large(large, {"--raters": n_raters is not None})
     table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
-    plans = [sa.plan(row, level=level, rng=drawn, **wishes) for row in table]
-    parts = []
-    for row, planned in zip(table, plans, strict=True):
-        part = planned.to_frame().assign(level=level)
-        part.insert(0, "coefficient", row.coefficient)
-        part.insert(1, "distance", row.distance)
-        parts.append(part)
-    frame = pd.concat(parts, ignore_index=True)
+    plans = sa.plan(table, level=level, rng=drawn, **wishes)
+    frame = plans.to_frame().assign(level=level)
     if wishes["raters"] is not None:
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, tables.plans(table, plans, frame))
+    deliver(frame, tables.plans(table, plans.rows, frame))
 
 
 @dataclass(frozen=True)
 class BootstrapInterval:
     """Which bootstrap interval a table is to get."""
 
-    method: Literal["percentile", "basic", "BCa"]
+    method: Literal["percentile", "basic", "BCa"] | None
+    over: Literal["units", "raters", "both"]
     n_resamples: int
     seed: int
 
     def fill(self, table: sa.AgreementTable) -> Result:
         """Return the table with the standard errors and intervals of the bootstrap."""
-        rows = sa.bootstrap(table, n_resamples=self.n_resamples, rng=self.seed).rows
+        given: dict[str, Any] = {"n_resamples": self.n_resamples, "rng": self.seed}
+        rows = sa.bootstrap(table, over=self.over, **given).rows
         ends = [row.interval(table.level, method=self.method) for row in rows]
         frame = table.to_frame().assign(
             standard_error=[row.standard_error for row in rows],
             low=[low for low, _ in ends],
             high=[high for _, high in ends],
-            interval_method=f"bootstrap {self.method}",
+            interval_method=f"bootstrap {self.method or rows[0].default_method}",
+            over=self.over,
             n_resamples=self.n_resamples,
             n_undefined=[row.n_undefined for row in rows],
             seed=self.seed,
@@ -201,20 +199,22 @@ class BootstrapInterval:
 
 
 def bootstrap_interval(
-    interval: str, method: str | None, resampling: Resampling
+    interval: str, method: str | None, over: str | None, resampling: Resampling
 ) -> BootstrapInterval | None:
     """Return the bootstrap interval that is asked for; None where the analytic one is."""
     check_choice("interval", interval, ("analytic", "bootstrap"))
     wanted = interval == "bootstrap"
-    _check_placed(
-        {"interval-method": method, **vars(resampling)}, "--interval bootstrap", wanted=wanted
-    )
+    placed = {"interval-method": method, "over": over, **vars(resampling)}
+    _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
         return None
-    named = "BCa" if method in {None, "bca", "BCA"} else method
-    check_choice("interval_method", named, ("percentile", "basic", "BCa"))
+    named = "BCa" if method in {"bca", "BCA"} else method
+    if named is not None:
+        check_choice("interval_method", named, ("percentile", "basic", "BCa"))
+    check_choice("over", over or "units", ("units", "raters", "both"))
     return BootstrapInterval(
-        cast(Literal["percentile", "basic", "BCa"], named),
+        cast(Any, named),
+        cast(Any, over or "units"),
         _enough(resampling.resamples),
         seed_or_drawn(resampling.seed),
     )

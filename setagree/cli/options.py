@@ -71,7 +71,7 @@ RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-c
 People = Annotated[
     bool, option(COLUMNS, "", "Each row is a rater, each column a unit.", "--people-in-rows")
 ]
-Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels (default) or value.")]
+Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels, number or category.")]
 From = Annotated[
     Text,
     option(
@@ -130,6 +130,7 @@ Distances = Annotated[
 ]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
+Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
 Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
 Design = Annotated[
@@ -154,6 +155,7 @@ Epsilon = Annotated[
 ]
 Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05).", "--q")]
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
+Equal = Annotated[str, option(PANEL, "HOW", "What counts as a tie: published (default) or exact.")]
 OneDistance = Annotated[
     Text, option(PANEL, "NAME", "List: setagree distances.", "--distance", "-d")
 ]
@@ -163,7 +165,14 @@ AgreedBy = Annotated[
 Threshold = Annotated[
     float | None, option(AGREED, "SHARE", "Of raters, for a label to be in (default: 0.5).")
 ]
-TieRule = Annotated[str, option(AGREED, "RULE", "smaller (default), larger or missing.")]
+TieRule = Annotated[
+    str,
+    option(
+        AGREED,
+        "RULE",
+        "A tied label: empty (left out, default), plurality (in) or missing (no answer).",
+    ),
+]
 Without = Annotated[
     Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")
 ]
@@ -180,7 +189,7 @@ Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: drawn, p
 Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
 Output = Annotated[
     Path | None,
-    option(RESULTS, "FILE", "Write it; .json, .csv, .md, .txt set the format.", "--output", "-o"),
+    option(RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -36,7 +36,7 @@ CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
 [not dim]One answer a unit, its support, and which units to look at again. Also:[/]
 
 setagree consensus study.csv --method dawid_skene --adjudicate-below 0.9
-setagree consensus study.csv --threshold 0.6 --ties larger --without gpt
+setagree consensus study.csv --threshold 0.6 --ties plurality --without gpt
 """
 
 
@@ -52,6 +52,7 @@ def panel(
     epsilon: options.Epsilon = 0.1,
     q: options.Q = 0.05,
     min_units: options.MinUnits = 30,
+    equal: options.Equal = "published",
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
@@ -67,6 +68,7 @@ def panel(
         epsilon=epsilon,
         q=q,
         min_units=min_units,
+        equal=cast(Any, equal),
     )
     ranked = [row.model for row in table]
     scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
@@ -83,7 +85,7 @@ def agree(
     reading: Reading,
     method: options.AgreedBy = None,
     threshold: options.Threshold = None,
-    ties: options.TieRule = "smaller",
+    ties: options.TieRule = "empty",
     distance: options.MedoidDistance = None,
     adjudicate_below: options.AdjudicateBelow = 0.0,
     escape: options.Escape = False,

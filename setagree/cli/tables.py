@@ -65,9 +65,10 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     }
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
+    over = {"both": "units and raters"}.get(one["over"], one["over"])
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
-        f"units, seed {one['seed']}. {_undefined(frame, 'resamples')}"
+        f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
     return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
 
@@ -168,10 +169,10 @@ def _beyond(planned: Sequence[Plan]) -> str:
     """Return which units of the pilot the others are added to."""
     said = []
     for plan in planned:
-        one, n = plan.pilot, plan.pilot_units
+        one, n = plan.agreement, plan.pilot_units
         which = {one.n_pairable_units: " that have two ratings", one.n_units: ""}
         said.append(f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}")
-    return f"more units: beyond {_of_rows(said, [plan.pilot.coefficient for plan in planned])}."
+    return f"more units: beyond {_of_rows(said, [plan.agreement.coefficient for plan in planned])}."
 
 
 def _of_rows(said: Sequence[str], names: Iterable[str]) -> str:

@@ -168,8 +168,8 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
             continue
         part = score_part(whole, of_ratings(study, kept))
         places = (places_of(study, kept), everyone)
-        row = linearised_difference(part, whole, design="same_units", level=level, places=places)
-        numbers = (row["difference"], row["standard_error"], row["low"], row["high"])
+        gap = linearised_difference(part, whole, design="same_units", places=places)
+        numbers = (gap.value, gap.standard_error, *gap.interval(level))
         rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))
     return rows
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError
-from setagree.study.codes import Value, used_labels
+from setagree.study.codes import used_labels
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import sorted_labels
 
@@ -81,7 +81,7 @@ def membership_of(tally: Tally) -> Membership:
     """
     if tally.kind == "number":
         raise DataError("numbers have no labels to look at; this is for label sets and categories.")
-    sets = [_label_set(value) for value in tally.values]
+    sets = [v if isinstance(v, frozenset) else frozenset([v]) for v in tally.values]
     labels = _sorted(used_labels(sets))
     column = {label: position for position, label in enumerate(labels)}
     rows = [sorted(column[label] for label in one) for one in sets]
@@ -98,10 +98,6 @@ def _sorted(labels: frozenset[Any]) -> list[Any]:
         return sorted_labels(labels)
     except TypeError:
         return sorted(labels, key=lambda one: (type(one).__name__, str(one)))
-
-
-def _label_set(value: Value) -> frozenset[Any]:
-    return value if isinstance(value, frozenset) else frozenset([value])
 
 
 def label_counts(tally: Tally, membership: Membership) -> Any:

@@ -127,7 +127,8 @@ def what_if(
         except DistanceError as error:
             if not unasked:
                 raise DistanceError(f"{change} {what}: {error}") from error
-            rows.append(_row_without(change, what, str(error), whole))
+            absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
+            rows.append(absent)
     for name, kept in _without_raters(study, drop_raters or ()):
         part, places = with_used_values(of_ratings(study, kept)), places_of(study, kept)
         rows.append(_row("drop rater", name, part, places, whole, level))
@@ -164,22 +165,17 @@ def _row(
     scorer = Scorer(part, checked=change != _TO_PARENTS)
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
-    row = linearised_difference(changed, whole, design="same_units", level=level, places=both)
+    gap = linearised_difference(changed, whole, design="same_units", places=both)
     return {
         "change": change,
         "what": what,
         **uncertainty(changed, level),
-        "difference": row["difference"],
-        "difference_standard_error": row["standard_error"],
-        "p_value": row["p_value"],
+        "difference": gap.value,
+        "difference_standard_error": gap.standard_error,
+        "p_value": gap.p_value,
         **counts(changed),
         **named(changed),
     }
-
-
-def _row_without(change: str, what: str, reason: str, whole: Agreement) -> Row:
-    """Return the row of a change that the distance cannot follow."""
-    return {"change": change, "what": what, **named(whole), "reason": reason}
 
 
 def _to_try(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias, overload
 
 import numpy as np
 import pandas as pd
 
 from setagree.errors import OptionError, did_you_mean
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
+from setagree.wording.results import Result
+
+Scale: TypeAlias = str | Mapping[str, float]
 
 SCALES: dict[str, dict[str, float]] = {
     "krippendorff": {"discard": -1.0, "tentative": 0.667, "reliable": 0.800},
@@ -36,7 +41,7 @@ _ENOUGH = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmark:
+class Benchmark(Result):
     """The level of a scale that a coefficient reaches with 95 % probability.
 
     Attributes
@@ -60,7 +65,7 @@ class Benchmark:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the levels, the best first, with their membership and its running sum."""
-        return self.levels
+        return self.levels.copy()
 
     def __repr__(self) -> str:
         return (
@@ -74,9 +79,17 @@ class Benchmark:
         )
 
 
+@overload
+def benchmark(agreement: Agreement, *, scale: Scale = ...) -> Benchmark: ...
+
+
+@overload
+def benchmark(agreement: AgreementTable, *, scale: Scale = ...) -> ResultTable[Benchmark]: ...
+
+
 def benchmark(
-    agreement: Agreement, *, scale: str | Mapping[str, float] = "krippendorff"
-) -> Benchmark:
+    agreement: Agreement | AgreementTable, *, scale: Scale = "krippendorff"
+) -> Benchmark | ResultTable[Benchmark]:
     """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
 
     The membership of a level [lo, hi) is
@@ -85,21 +98,21 @@ def benchmark(
 
     Parameters
     ----------
-    agreement : Agreement
-        A coefficient with a standard error.
+    agreement : Agreement or AgreementTable
+        Coefficients with a standard error.
     scale : {"krippendorff", "landis_koch", "altman", "fleiss"} or mapping
         A named scale, or the lower end of each level of your own; the lowest begins at -1.
 
     Returns
     -------
-    Benchmark
+    Benchmark or ResultTable of Benchmark
 
     Raises
     ------
     OptionError
         The scale is unknown, or its lowest level does not begin at -1.
     DataError
-        It is not one coefficient.
+        It is no agreement.
 
     Examples
     --------
@@ -108,12 +121,15 @@ def benchmark(
     >>> sa.benchmark(alpha, scale="landis_koch").verdict
     'substantial'
     """
-    check_agreement(agreement)
     name, lows = _levels(scale)
-    levels = _memberships(agreement.estimate, agreement.standard_error, lows)
-    enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
-    verdict = str(enough["level"].iloc[0]) if len(enough) else _no_verdict(agreement)
-    return Benchmark(agreement, name, levels, verdict)
+
+    def judged(row: Agreement) -> Benchmark:
+        levels = _memberships(row.estimate, row.standard_error, lows)
+        enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
+        verdict = str(enough["level"].iloc[0]) if len(enough) else _no_verdict(row)
+        return Benchmark(row, name, levels, verdict)
+
+    return for_each_row(agreement, judged)
 
 
 def _no_verdict(agreement: Agreement) -> str:
@@ -124,7 +140,7 @@ def _no_verdict(agreement: Agreement) -> str:
     return f"none, because {agreement.interval_reason}"
 
 
-def _levels(scale: str | Mapping[str, float]) -> tuple[str, dict[str, float]]:
+def _levels(scale: Scale) -> tuple[str, dict[str, float]]:
     if isinstance(scale, str):
         if scale not in SCALES:
             hint = did_you_mean(scale, SCALES)

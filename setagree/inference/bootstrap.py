@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_level, check_resamples, renamed
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
@@ -20,9 +20,11 @@ from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
+from setagree.scoring.result_tables import ResultTable
 from setagree.scoring.results import Agreement, AgreementTable, check_agreement
+from setagree.wording.results import Result
 
-Resample: TypeAlias = Literal["units", "raters", "both"]
+Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
 
 _TIE = 1e-12
@@ -30,7 +32,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
+class Bootstrap(Result):
     """The distribution of a coefficient over resamples.
 
     Attributes
@@ -39,7 +41,7 @@ class Bootstrap:
         What was resampled.
     distribution : ndarray of shape (n_resamples,)
         The estimates; nan where a resample leaves the coefficient undefined.
-    resample : {"units", "raters", "both"}
+    over : {"units", "raters", "both"}
         What was drawn with replacement.
     method : {"standard", "krippendorff"}
         How the draws were made.
@@ -47,7 +49,7 @@ class Bootstrap:
 
     agreement: Agreement
     distribution: Floats
-    resample: str
+    over: str
     method: str
 
     @cached_property
@@ -145,7 +147,7 @@ class Bootstrap:
             "low": low,
             "high": high,
             "interval_method": self.default_method if method is None else method,
-            "resample": self.resample,
+            "over": self.over,
             "method": self.method,
             "n_resamples": len(self.distribution),
             "n_undefined": self.n_undefined,
@@ -159,13 +161,13 @@ class Bootstrap:
         why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
-            f"{self.resample}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
+            f"{self.over}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
             f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined{why}>"
         )
 
     @property
     def _has_bca(self) -> bool:
-        return self.resample == "units" and self.method == "standard"
+        return self.over == "units" and self.method == "standard"
 
     @cached_property
     def _acceleration(self) -> float:
@@ -188,21 +190,8 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BootstrapTable:
+class BootstrapTable(ResultTable[Bootstrap]):
     """The bootstraps of a table, all from the same resamples, so that differences are paired."""
-
-    rows: tuple[Bootstrap, ...]
-
-    def __getitem__(self, name: tuple[str, str]) -> Bootstrap:
-        """Return the bootstrap of a (coefficient, distance)."""
-        for row in self.rows:
-            if (row.agreement.coefficient, row.agreement.distance) == name:
-                return row
-        known = [(row.agreement.coefficient, row.agreement.distance) for row in self.rows]
-        raise KeyError(f"no row {name!r}; the rows are {known}.")
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def to_frame(
         self, *, level: float = 0.95, method: IntervalMethod | None = None
@@ -212,7 +201,7 @@ class BootstrapTable:
         return pd.concat(rows, ignore_index=True)
 
     def __str__(self) -> str:
-        shown = self.to_frame().drop(columns=["resample", "method", "n_resamples"]).round(4)
+        shown = self.to_frame().drop(columns=["over", "method", "n_resamples"]).round(4)
         whys = dict.fromkeys(row.interval_reason for row in self.rows if row.standard_error == 0)
         said = "".join(f"\n\n{why}." for why in whys)
         return f"{self!r}\n\n{shown.to_string(index=False)}{said}"
@@ -220,7 +209,7 @@ class BootstrapTable:
     def __repr__(self) -> str:
         one = self.rows[0]
         return (
-            f"<BootstrapTable of {counted(len(self.rows), 'coefficient')} over {one.resample}, "
+            f"<BootstrapTable of {counted(len(self.rows), 'coefficient')} over {one.over}, "
             f"{counted(len(one.distribution), 'resample')}>"
         )
 
@@ -230,7 +219,7 @@ def bootstrap(
     agreement: Agreement,
     *,
     n_resamples: int = ...,
-    resample: Resample = ...,
+    over: Over = ...,
     method: Literal["standard", "krippendorff"] = ...,
     rng: Rng = ...,
 ) -> Bootstrap: ...
@@ -241,17 +230,18 @@ def bootstrap(
     agreement: AgreementTable,
     *,
     n_resamples: int = ...,
-    resample: Resample = ...,
+    over: Over = ...,
     method: Literal["standard", "krippendorff"] = ...,
     rng: Rng = ...,
 ) -> BootstrapTable: ...
 
 
+@renamed(resample="over")
 def bootstrap(
     agreement: Agreement | AgreementTable,
     *,
     n_resamples: int = 2000,
-    resample: Resample = "units",
+    over: Over = "units",
     method: Literal["standard", "krippendorff"] = "standard",
     rng: Rng = None,
 ) -> Bootstrap | BootstrapTable:
@@ -269,7 +259,7 @@ def bootstrap(
         differences between its rows are paired.
     n_resamples : int
         How many resamples.
-    resample : {"units", "raters", "both"}
+    over : {"units", "raters", "both"}
         What is drawn.
     method : {"standard", "krippendorff"}
         ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
@@ -295,7 +285,7 @@ def bootstrap(
     Warns
     -----
     ResamplingWarning
-        ``method="krippendorff"`` was asked for, or ``resample="both"`` of two raters, whose
+        ``method="krippendorff"`` was asked for, or ``over="both"`` of two raters, whose
         resamples vary by their units alone.
 
     Examples
@@ -307,28 +297,28 @@ def bootstrap(
     (500, 0)
     """
     check_resamples(n_resamples)
-    check_choice("resample", resample, ("units", "raters", "both"))
+    check_choice("over", over, ("units", "raters", "both"))
     check_choice("method", method, ("standard", "krippendorff"))
     generator = as_generator(rng)
     rows = agreement.rows if isinstance(agreement, AgreementTable) else (agreement,)
     for row in rows:
         check_agreement(row)
     if method == "krippendorff":
-        if resample != "units":
-            raise OptionError("method='krippendorff' redraws pairs of ratings; drop resample=.")
+        if over != "units":
+            raise OptionError("method='krippendorff' redraws pairs of ratings; drop over=.")
         resample_all: Callable[..., list[Floats]] = _krippendorff
     else:
-        resample_all = _over_units if resample == "units" else _two_way
-    distributions = resample_all(rows, n_resamples, generator, resample)
+        resample_all = _over_units if over == "units" else _two_way
+    distributions = resample_all(rows, n_resamples, generator, over)
     results = tuple(
-        Bootstrap(row, values if row.reason is None else values * np.nan, resample, method)
+        Bootstrap(row, values if row.reason is None else values * np.nan, over, method)
         for row, values in zip(rows, distributions, strict=True)
     )
     return BootstrapTable(results) if isinstance(agreement, AgreementTable) else results[0]
 
 
 def _over_units(
-    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Resample
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Over
 ) -> list[Floats]:
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
@@ -344,17 +334,17 @@ def _over_units(
 
 
 def _two_way(
-    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, resample: Resample
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, over: Over
 ) -> list[Floats]:
     seed = generator.integers(2**63)
     return [
-        two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=resample == "both")
+        two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=over == "both")
         for row in rows
     ]
 
 
 def _krippendorff(
-    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Resample
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Over
 ) -> list[Floats]:
     warn(
         "Krippendorff's bootstrap (2006) treats the pairs of ratings inside a unit as independent; "

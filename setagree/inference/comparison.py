@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +15,20 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
-from setagree.errors import OptionError, check_choice, counted
+from setagree.errors import DataError, OptionError, check_choice, counted
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
 from setagree.inference.differences import (
     Design,
+    Difference,
     Places,
-    difference_row,
     linearised_difference,
     rows_of_units,
     unit_keys,
     unit_places,
 )
 from setagree.inference.draws import draw_units, row_weights
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.results import Agreement, AgreementTable, check_agreement
+from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
 
@@ -33,15 +36,17 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """The difference of two coefficients, for one pair or for all pairs of several.
 
     Attributes
     ----------
-    frame : DataFrame
-        One row a pair: first, second, difference, standard_error, low, high, p_value, n_undefined
-        (resamples in which one of the two is undefined; they are not in the interval), n_shared
-        (units that both have; 0 for independent studies), p_holm.
+    names : tuple of pairs of str
+        What is compared: the first less the second.
+    differences : tuple of Difference
+        How far apart the pairs are.
+    n_shared : tuple of int
+        Units that both have; 0 for independent studies.
     design : {"same_units", "shared_units", "independent"}
         Whether the coefficients stand on the same units.
     method : {"linearised", "bootstrap"}
@@ -52,34 +57,55 @@ class Comparison:
         Why a pair has no interval and no p, though the difference is known.
     """
 
-    frame: pd.DataFrame
+    names: tuple[tuple[str, str], ...]
+    differences: tuple[Difference, ...]
+    n_shared: tuple[int, ...]
     design: str
     method: str
     level: float
-    reasons: tuple[str | None, ...] = ()
+    reasons: tuple[str | None, ...]
 
     @property
     def difference(self) -> float:
         """The first coefficient minus the second, of the first pair."""
-        return float(self.frame["difference"].iloc[0])
+        return self.differences[0].value
 
     @property
     def standard_error(self) -> float:
         """The standard error of the first difference."""
-        return float(self.frame["standard_error"].iloc[0])
+        return self.differences[0].standard_error
 
     @property
     def p_value(self) -> float:
         """The two-sided p of the first difference, not corrected."""
-        return float(self.frame["p_value"].iloc[0])
+        return self.differences[0].p_value
 
-    def interval(self) -> tuple[float, float]:
-        """Return the interval of the first difference, at the level asked for."""
-        return float(self.frame["low"].iloc[0]), float(self.frame["high"].iloc[0])
+    def interval(self, level: float | None = None) -> tuple[float, float]:
+        """Return the interval of the first difference, by default at the level asked for."""
+        if level is not None:
+            check_level(level)
+        return self.differences[0].interval(self.level if level is None else level)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """What `to_frame` returns a copy of."""
+        rows = [
+            {"first": first, "second": second, **difference.row(self.level), "n_shared": shared}
+            for (first, second), difference, shared in zip(
+                self.names, self.differences, self.n_shared, strict=True
+            )
+        ]
+        frame = pd.DataFrame(rows)
+        return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair, nothing rounded."""
-        return self.frame
+        """Return one row a pair, nothing rounded.
+
+        The columns are first, second, difference, standard_error, low, high, p_value, n_undefined
+        (resamples in which one of the two is undefined; they are not in the interval), n_shared
+        (units that both have; 0 for independent studies) and p_holm.
+        """
+        return self.frame.copy()
 
     def __repr__(self) -> str:
         first = self.frame.iloc[0]
@@ -108,7 +134,7 @@ class Comparison:
 
 
 def compare(
-    *agreements: Agreement,
+    *agreements: Agreement | AgreementTable,
     design: Comparable | None = None,
     method: Method = "linearised",
     level: float = 0.95,
@@ -129,8 +155,10 @@ def compare(
 
     Parameters
     ----------
-    *agreements : Agreement
+    *agreements : Agreement or AgreementTable
         Two or more: coefficients, distances, groups of raters, versions of guidelines, studies.
+        All rows of one table are compared with each other; of several tables those of one
+        coefficient and distance.
     design : {"same_units", "shared_units", "independent"}, optional
         ``"same_units"``: units of one name are one thing; one that a study lacks counts in the
         other alone. ``"shared_units"``: all studies are first cut down to the units that all of
@@ -155,7 +183,8 @@ def compare(
     ------
     DataError
         The units overlap in part and the design is not said; or they cannot be told apart, because
-        they have no identifiers or two have the same one.
+        they have no identifiers or two have the same one. A table stands beside a single agreement,
+        or a table with other rows.
     OptionError
         Fewer than two agreements, an unknown option, or linearised values of mv_alpha, which has
         none.
@@ -169,32 +198,36 @@ def compare(
     >>> result.design, round(result.difference, 3), result.p_value < 0.001
     ('same_units', 0.086, True)
     """
-    if len(agreements) < 2:
-        raise OptionError("compare needs two agreements or more.")
+    families = _families(agreements)
     check_level(level)
     check_resamples(n_resamples)
     check_choice("method", method, ("linearised", "bootstrap"))
-    _check_agreements(agreements, method)
+    for one in itertools.chain(*families):
+        if method == "linearised" and one.reason is None and not one.parts.influence.size:
+            raise OptionError(
+                f"{one.coefficient} has no linearised values; say method='bootstrap'."
+            )
     if design is None:
-        design = design_of(agreements)
+        design = design_of(families[0])
     check_choice("design", design, ("same_units", "shared_units", "independent"))
     if design == "shared_units":
-        agreements = tuple(on_shared_units(agreements))
-    seed = as_generator(rng).integers(2**63)
-    names = _names(agreements)
-    rows, reasons = [], []
-    for (k, one), (l, two) in itertools.combinations(enumerate(agreements), 2):
-        if method == "bootstrap":
-            row = _bootstrapped(one, two, design, level, n_resamples, int(seed))
-        else:
-            paired: Design = "independent" if design == "independent" else "same_units"
-            row = linearised_difference(one, two, design=paired, level=level)
-        shared = 0 if design == "independent" else n_shared(one, two)
-        rows.append({"first": names[k], "second": names[l], **row, "n_shared": shared})
-        reasons.append(_why_unsure(one, two, row))
-    frame = pd.DataFrame(rows)
-    frame["p_holm"] = holm(frame["p_value"].to_numpy())
-    return Comparison(frame, design, method, level, tuple(reasons))
+        families = [on_shared_units(family) for family in families]
+    seed = int(as_generator(rng).integers(2**63))
+    paired: Design = "independent" if design == "independent" else "same_units"
+    names: list[tuple[str, str]] = []
+    differences, shared, reasons = [], [], []
+    for family in families:
+        names += itertools.combinations(_names(family), 2)
+        for one, two in itertools.combinations(family, 2):
+            if method == "bootstrap":
+                difference = _bootstrapped(one, two, paired, n_resamples, seed)
+            else:
+                difference = linearised_difference(one, two, design=paired)
+            differences.append(difference)
+            shared.append(0 if design == "independent" else n_shared(one, two))
+            reasons.append(_why_unsure(one, two, difference))
+    found = (tuple(names), tuple(differences), tuple(shared))
+    return Comparison(*found, design, method, level, tuple(reasons))
 
 
 def holm(p: Floats) -> Floats:
@@ -207,24 +240,36 @@ def holm(p: Floats) -> Floats:
     return out
 
 
-def _check_agreements(agreements: tuple[Agreement, ...], method: str) -> None:
-    for one in agreements:
-        check_agreement(one)
-        if method == "linearised" and one.reason is None and not one.parts.influence.size:
-            raise OptionError(
-                f"{one.coefficient} has no linearised values; say method='bootstrap'."
-            )
+def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreement]]:
+    """Return what is compared pair by pair: agreements, the rows of a table, or one row of each."""
+    tables = [one for one in given if isinstance(one, AgreementTable)]
+    if not tables:
+        for one in given:
+            check_agreement(one)
+        families = [cast(list[Agreement], [*given])]
+    elif len(given) == 1:
+        families = [[*tables[0]]]
+    elif len(tables) < len(given) or len({frozenset(one.by_name) for one in tables}) > 1:
+        raise DataError(
+            "a table is compared with tables of the same coefficients and distances; beside "
+            "anything else pass one row: table[name, distance]."
+        )
+    else:
+        families = [[table[name] for table in tables] for name in tables[0].by_name]
+    if len(families[0]) < 2:
+        raise OptionError("compare needs two agreements or more.")
+    return families
 
 
-def _why_unsure(one: Agreement, two: Agreement, row: dict[str, float]) -> str | None:
+def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str | None:
     """Return why a difference that is known has no interval; None where it has one."""
-    if np.isnan(row["difference"]) or not np.isnan(row["p_value"]):
+    if np.isnan(difference.value) or not np.isnan(difference.p_value):
         return None
     whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
     return "; ".join(whys) if whys else "The difference shows no spread to judge it by"
 
 
-def _names(agreements: tuple[Agreement, ...]) -> list[str]:
+def _names(agreements: Sequence[Agreement]) -> list[str]:
     """Return what tells the agreements apart: coefficient and distance, numbered where alike."""
     plain = [f"{one.coefficient} [{one.distance}]" for one in agreements]
     return [
@@ -234,8 +279,8 @@ def _names(agreements: tuple[Agreement, ...]) -> list[str]:
 
 
 def _bootstrapped(
-    one: Agreement, two: Agreement, design: str, level: float, n_resamples: int, seed: int
-) -> dict[str, float]:
+    one: Agreement, two: Agreement, design: Design, n_resamples: int, seed: int
+) -> Difference:
     if design == "independent":
         streams = np.random.default_rng(seed).spawn(2)
         drawn = [
@@ -245,23 +290,14 @@ def _bootstrapped(
         drawn = _resampled([one, two], n_resamples, np.random.default_rng(seed))
     gaps = drawn[0] - drawn[1]
     gaps = gaps[np.isfinite(gaps)]
-    difference = one.estimate - two.estimate
-    missed = {"n_undefined": n_resamples - len(gaps)}
-    row = difference_row(difference, float("nan"), 0.0, np.inf) | missed
-    if len(gaps) < 2 or np.isnan(difference):
-        return row
-    alike = any(np.ptp(values[np.isfinite(values)]) <= ROUNDING for values in drawn)
+    value, missed = one.estimate - two.estimate, n_resamples - len(gaps)
+    alike = any(np.ptp(values[np.isfinite(values)]) <= ROUNDING for values in drawn if len(gaps))
+    if len(gaps) < 2 or np.isnan(value) or alike:
+        return Difference(value, float("nan"), n_undefined=missed)
     error = float(gaps.std(ddof=1))
-    if alike or error <= ROUNDING:
-        return difference_row(difference, float("nan") if alike else error, 0.0, np.inf) | missed
-    low, high = np.quantile(gaps, [(1 - level) / 2, (1 + level) / 2])
-    tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
-    return row | {
-        "standard_error": error,
-        "low": float(low),
-        "high": float(high),
-        "p_value": min(1.0, 2 * tail / (len(gaps) + 1)),
-    }
+    if error <= ROUNDING:
+        return Difference(value, 0.0, n_undefined=missed)
+    return Difference(value, error, resampled=gaps, n_undefined=missed)
 
 
 def _resampled(

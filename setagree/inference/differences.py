@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,15 +19,87 @@ Design: TypeAlias = Literal["same_units", "independent"]
 Places: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """One estimate minus another, and how sure that is.
+
+    Attributes
+    ----------
+    value : float
+        The difference.
+    standard_error : float
+        nan where one of the two has none above 0.
+    degrees_of_freedom : float
+        Of t; infinite for the normal distribution.
+    resampled : ndarray, optional
+        The defined differences of a bootstrap, from which the interval and p are then taken.
+    n_undefined : int
+        The resamples that left one of the two undefined.
+    """
+
+    value: float
+    standard_error: float
+    degrees_of_freedom: float = np.inf
+    resampled: Floats | None = None
+    n_undefined: int = 0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the interval.
+
+        A difference without any spread is known only where it is 0: the two are one and the same
+        then. Else there is no interval and no p.
+        """
+        from scipy.special import ndtri, stdtrit
+
+        if self.resampled is not None:
+            low, high = np.quantile(self.resampled, [(1 - level) / 2, (1 + level) / 2])
+            return float(low), float(high)
+        if not (self.standard_error > 0 or self._same):
+            return float("nan"), float("nan")
+        df, tail = self.degrees_of_freedom, (1 + level) / 2
+        half = float(ndtri(tail) if np.isinf(df) else stdtrit(df, tail)) * self.standard_error
+        return self.value - half, self.value + half
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided p."""
+        from scipy.special import ndtr, stdtr
+
+        if (gaps := self.resampled) is not None:
+            tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
+            return min(1.0, 2 * tail / (len(gaps) + 1))
+        if self._same:
+            return float("nan") if np.isnan(self.standard_error) else 1.0
+        if not self.standard_error > 0:
+            return float("nan")
+        t, df = -abs(self.value) / self.standard_error, self.degrees_of_freedom
+        return 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
+
+    @property
+    def _same(self) -> bool:
+        return abs(self.value) <= ROUNDING
+
+    def row(self, level: float) -> dict[str, float]:
+        """Return the columns of a comparison."""
+        low, high = self.interval(level)
+        return {
+            "difference": self.value,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "p_value": self.p_value,
+            "n_undefined": self.n_undefined,
+        }
+
+
 def linearised_difference(
     one: Agreement,
     two: Agreement,
     *,
     design: Design,
-    level: float,
     places: tuple[Places, Places] | None = None,
-) -> dict[str, float]:
-    """Return one minus two with its standard error, interval and p.
+) -> Difference:
+    """Return one minus two with its standard error.
 
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
@@ -40,48 +113,21 @@ def linearised_difference(
         Where each unit of the one and of the two stands in a list of units that is common to
         both. Default: units are matched by their identifiers.
     """
-    from scipy.special import ndtri, stdtrit
-
-    difference = one.estimate - two.estimate
     known = one.standard_error > 0 and two.standard_error > 0
+    df = np.inf
     if design == "independent":
-        se = float(np.hypot(one.standard_error, two.standard_error)) if known else float("nan")
-        return difference_row(difference, se, float(ndtri((1 + level) / 2)), np.inf)
-    first, second = unit_places([one, two]) if places is None else places
-    psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
-    counts = np.zeros(len(psi), dtype=bool)
-    for sign, agreement, place in ((1, one, first), (-1, two, second)):
-        x = deviations(agreement)
-        counts[place] |= np.isfinite(x)
-        psi[place] += sign * np.nan_to_num(x)
-    se = float(np.sqrt(psi @ psi)) if known else float("nan")
-    df = int(counts.sum()) - 1
-    return difference_row(difference, se, float(stdtrit(df, (1 + level) / 2)), df)
-
-
-def difference_row(difference: float, se: float, quantile: float, df: float) -> dict[str, float]:
-    """Return a difference with its interval and two-sided p; df may be infinite.
-
-    A difference without any spread is known only where it is 0: the two are one and the same then.
-    Else there is no interval and no p.
-    """
-    from scipy.special import ndtr, stdtr
-
-    same = abs(difference) <= ROUNDING
+        se = float(np.hypot(one.standard_error, two.standard_error))
+    else:
+        first, second = unit_places([one, two]) if places is None else places
+        psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
+        counts = np.zeros(len(psi), dtype=bool)
+        for sign, agreement, place in ((1, one, first), (-1, two, second)):
+            x = deviations(agreement)
+            counts[place] |= np.isfinite(x)
+            psi[place] += sign * np.nan_to_num(x)
+        se, df = float(np.sqrt(psi @ psi)), int(counts.sum()) - 1
     se = 0.0 if se <= ROUNDING else se
-    half = quantile * se if se > 0 or same else float("nan")
-    p = 1.0 if same and not np.isnan(se) else float("nan")
-    if se > 0 and not same:
-        t = -abs(difference) / se
-        p = 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
-    return {
-        "difference": difference,
-        "standard_error": se,
-        "low": difference - half,
-        "high": difference + half,
-        "p_value": p,
-        "n_undefined": 0,
-    }
+    return Difference(one.estimate - two.estimate, se if known else float("nan"), df)
 
 
 def deviations(agreement: Agreement) -> Floats:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
 
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.coefficients.leave_rater_out import Absence, without_raters
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, check_choice
 from setagree.inference.differences import rows_of_units
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score_part
 from setagree.study.parts import without_rater
+from setagree.wording.results import Result
+
+Over: TypeAlias = Literal["units", "raters"]
 
 _ROWS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Jackknife:
+class Jackknife(Result):
     """The coefficient with one unit (or rater) left out, for each of them.
 
     Attributes
@@ -70,6 +75,19 @@ class Jackknife:
         error = np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum())
         return float(error) if error > ROUNDING else 0.0
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return estimate ± t SE, n - 1 degrees of freedom; the upper end is cut at 1.
+
+        nan without a standard error above 0, which is no certainty.
+        """
+        from scipy.special import stdtrit
+
+        check_level(level)
+        if not self.standard_error > 0:
+            return float("nan"), float("nan")
+        half = float(stdtrit(len(self._defined) - 1, (1 + level) / 2)) * self.standard_error
+        return self.agreement.estimate - half, min(1.0, self.agreement.estimate + half)
+
     @property
     def acceleration(self) -> float:
         """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, for BCa (Efron 1987)."""
@@ -102,7 +120,17 @@ class Jackknife:
         )
 
 
-def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units") -> Jackknife:
+@overload
+def jackknife(agreement: Agreement, *, over: Over = ...) -> Jackknife: ...
+
+
+@overload
+def jackknife(agreement: AgreementTable, *, over: Over = ...) -> ResultTable[Jackknife]: ...
+
+
+def jackknife(
+    agreement: Agreement | AgreementTable, *, over: Over = "units"
+) -> Jackknife | ResultTable[Jackknife]:
     """Return the coefficient without each unit, or without each rater.
 
     Over units this is a closed form: leaving out a unit with counts c changes n' D n by
@@ -112,14 +140,14 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
 
     Parameters
     ----------
-    agreement : Agreement
-        What a coefficient function returned.
+    agreement : Agreement or AgreementTable
+        What a coefficient function, or `agreement`, returned.
     over : {"units", "raters"}
         What is left out.
 
     Returns
     -------
-    Jackknife
+    Jackknife or ResultTable of Jackknife
 
     Raises
     ------
@@ -135,14 +163,16 @@ def jackknife(agreement: Agreement, *, over: Literal["units", "raters"] = "units
     >>> sa.jackknife(alpha, over="raters").values.round(3).to_dict()
     {'r1': 0.412, 'r2': 0.238, 'r3': 0.302}
     """
-    check_agreement(agreement)
     check_choice("over", over, ("units", "raters"))
-    if over == "raters":
-        return Jackknife(agreement, over, _without_raters(agreement))
+    without = _without_raters if over == "raters" else _without_units
+    return for_each_row(agreement, lambda row: Jackknife(row, over, without(row)))
+
+
+def _without_units(agreement: Agreement) -> pd.Series[float]:
     rows, _ = rows_of_units(agreement)
     units = agreement.tally.units
     index = None if units is None else pd.Index(units, name="unit")
-    return Jackknife(agreement, over, pd.Series(without_rows(agreement)[rows], index=index))
+    return pd.Series(without_rows(agreement)[rows], index=index)
 
 
 def without_rows(agreement: Agreement) -> Floats:

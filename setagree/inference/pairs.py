@@ -37,7 +37,9 @@ def resample_pairs(
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
         return np.full(n_resamples, np.nan)
-    _check_whole(agreement)
+    tally = agreement.tally
+    if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
+        raise DataError("counts that are fractions make no list of pairs.")
     if _n_pairs(agreement) > PAIRS_LISTED:
         return _redrawn_counts(agreement, n_resamples, generator)
     check_drawing(n_resamples, _n_pairs(agreement))
@@ -48,12 +50,6 @@ def resample_pairs(
         size = (min(at_once, n_resamples - start), len(loss))
         parts.append(1 - loss[generator.integers(len(loss), size=size)].sum(axis=1))
     return np.concatenate(parts)
-
-
-def _check_whole(agreement: Agreement) -> None:
-    tally = agreement.tally
-    if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
-        raise DataError("counts that are fractions make no list of pairs.")
 
 
 def _n_pairs(agreement: Agreement) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,9 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, check_choice
 from setagree.inference.shuffles import Shuffler, table_shuffles
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
+from setagree.wording.results import Result
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
@@ -27,7 +29,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest:
+class PermutationTest(Result):
     """The null distribution of a coefficient, and where the observed value stands in it.
 
     Attributes
@@ -125,20 +127,42 @@ class PermutationTest:
         )
 
 
+@overload
 def permutation_test(
     agreement: Agreement,
+    *,
+    n_resamples: int = ...,
+    scheme: Scheme = ...,
+    alternative: Alternative = ...,
+    rng: Rng = ...,
+) -> PermutationTest: ...
+
+
+@overload
+def permutation_test(
+    agreement: AgreementTable,
+    *,
+    n_resamples: int = ...,
+    scheme: Scheme = ...,
+    alternative: Alternative = ...,
+    rng: Rng = ...,
+) -> ResultTable[PermutationTest]: ...
+
+
+def permutation_test(
+    agreement: Agreement | AgreementTable,
     *,
     n_resamples: int = 9999,
     scheme: Scheme = "pooled",
     alternative: Alternative = "greater",
     rng: Rng = None,
-) -> PermutationTest:
+) -> PermutationTest | ResultTable[PermutationTest]:
     """Return the null distribution of a coefficient by reshuffling answers.
 
     Parameters
     ----------
-    agreement : Agreement
-        What a coefficient function returned.
+    agreement : Agreement or AgreementTable
+        What a coefficient function, or `agreement`, returned.
     n_resamples : int
         How many reshuffles; all arrangements instead, where there are no more of them.
     scheme : {"pooled", "within_rater", "table"}
@@ -149,11 +173,11 @@ def permutation_test(
     alternative : {"greater", "less", "two-sided"}
         Which side counts as extreme.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same numbers.
+        The seed; the same seed gives the same numbers. It is that of each row of a table.
 
     Returns
     -------
-    PermutationTest
+    PermutationTest or ResultTable of PermutationTest
 
     Raises
     ------
@@ -171,11 +195,23 @@ def permutation_test(
     >>> test.p_value, test.exact_mean
     (0.002, 0.0)
     """
-    check_agreement(agreement)
     check_resamples(n_resamples)
-    generator = as_generator(rng)
+    as_generator(rng)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
+    return for_each_row(
+        agreement,
+        lambda row: _tested(row, n_resamples, scheme, alternative, as_generator(rng)),
+    )
+
+
+def _tested(
+    agreement: Agreement,
+    n_resamples: int,
+    scheme: Scheme,
+    alternative: Alternative,
+    generator: np.random.Generator,
+) -> PermutationTest:
     if scheme == "within_rater" and agreement.study is None and agreement.tally.given is None:
         raise DataError(
             "scheme='within_rater' needs to know who gave what; a tally does not unless it keeps "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -13,20 +14,22 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.errors import DataError, OptionError
 from setagree.inference.pilots import unit_variance, variances_by_raters
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.results import Agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.annotations import Annotations
+from setagree.wording.results import Result
 
 _MANY_UNITS = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Result):
     """What interval to expect from how many units and raters.
 
     Attributes
     ----------
-    pilot : Agreement
-        What the plan is made from.
+    agreement : Agreement
+        The pilot, which the plan is made from.
     frame : DataFrame
         raters, units, standard_error, half_width, more_units, basis.
     level : float
@@ -39,7 +42,7 @@ class Plan:
         The units that count in the pilot: for most coefficients those of two ratings.
     """
 
-    pilot: Agreement
+    agreement: Agreement
     frame: pd.DataFrame
     level: float
     half_width: float | None
@@ -58,12 +61,13 @@ class Plan:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the plan, nothing rounded."""
-        return self.frame
+        return self.frame.copy()
 
     def __repr__(self) -> str:
         return (
-            f"<Plan from {self.pilot.coefficient} [{self.pilot.distance}] "
-            f"{self.pilot.estimate:.4f} on {self.pilot.n_units:,} units: {len(self.frame)} rows>"
+            f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
+            f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units: "
+            f"{len(self.frame)} rows>"
         )
 
     def __str__(self) -> str:
@@ -71,8 +75,34 @@ class Plan:
         return "\n\n".join(filter(None, [shown.to_string(index=False), self.reached]))
 
 
+@overload
 def plan(
     pilot: Agreement | Annotations,
+    *,
+    half_width: float | None = ...,
+    units: Sequence[int] | None = ...,
+    raters: Sequence[int] | None = ...,
+    level: float = ...,
+    n_resamples: int = ...,
+    rng: Rng = ...,
+) -> Plan: ...
+
+
+@overload
+def plan(
+    pilot: AgreementTable,
+    *,
+    half_width: float | None = ...,
+    units: Sequence[int] | None = ...,
+    raters: Sequence[int] | None = ...,
+    level: float = ...,
+    n_resamples: int = ...,
+    rng: Rng = ...,
+) -> ResultTable[Plan]: ...
+
+
+def plan(
+    pilot: Agreement | AgreementTable | Annotations,
     *,
     half_width: float | None = None,
     units: Sequence[int] | None = None,
@@ -80,7 +110,7 @@ def plan(
     level: float = 0.95,
     n_resamples: int = 200,
     rng: Rng = None,
-) -> Plan:
+) -> Plan | ResultTable[Plan]:
     """Return how many units give a wanted interval, or which interval given units give.
 
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
@@ -104,8 +134,8 @@ def plan(
 
     Parameters
     ----------
-    pilot : Agreement or Annotations
-        A coefficient of a pilot study; for annotations, Krippendorff's alpha with its default
+    pilot : Agreement, AgreementTable or Annotations
+        Coefficients of a pilot study; for annotations, Krippendorff's alpha with its default
         distance. `simulate` makes one where there is no pilot.
     half_width : float, optional
         Half the width of the interval that is wanted. Without it and `units`, 0.05.
@@ -118,11 +148,11 @@ def plan(
     n_resamples : int
         How many choices of raters at most for each number (of ratings, 20).
     rng : int or numpy Generator, optional
-        The seed of those choices.
+        The seed of those choices, for each row of a table.
 
     Returns
     -------
-    Plan
+    Plan or ResultTable of Plan
 
     Raises
     ------
@@ -148,17 +178,32 @@ def plan(
     """
     check_level(level)
     check_resamples(n_resamples)
-    agreement = pilot if isinstance(pilot, Agreement) else krippendorff_alpha(pilot)
+    _check_wishes(half_width, units, raters)
+    as_generator(rng)
+    wanted = 0.05 if half_width is None and units is None else half_width
+    given = pilot if isinstance(pilot, Agreement | AgreementTable) else krippendorff_alpha(pilot)
+    return for_each_row(
+        given,
+        lambda row: _planned(row, wanted, units, raters, level, n_resamples, as_generator(rng)),
+    )
+
+
+def _planned(
+    agreement: Agreement,
+    half_width: float | None,
+    units: Sequence[int] | None,
+    raters: Sequence[int] | None,
+    level: float,
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> Plan:
     variance, done = unit_variance(agreement)
     if not variance > 0:
         why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""
         raise DataError(
             f"the pilot has no standard error above 0, so nothing follows from it.{why}"
         )
-    if half_width is None and units is None:
-        half_width = 0.05
-    _check_wishes(half_width, units, raters)
-    per_unit = variances_by_raters(agreement, raters, n_resamples, as_generator(rng))
+    per_unit = variances_by_raters(agreement, raters, n_resamples, generator)
     rows = []
     for r, (each, basis) in per_unit.items():
         enough = [] if half_width is None else [_units_for(each, half_width, level)]

@@ -59,10 +59,10 @@ def _check_two_raters(*, units: bool) -> None:
         raise DataError(
             "to draw raters there must be three or more of them, and there are 2: a resample of "
             "both is the study itself, one of the same rater twice has no pair to compare, and so "
-            "nothing would ever vary. Draw units: resample='units'."
+            "nothing would ever vary. Draw units: over='units'."
         )
     warn(
-        "resample='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
+        "over='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
         "and so the spread is that of the units alone; whether other raters would agree, two "
         "cannot show.",
         ResamplingWarning,

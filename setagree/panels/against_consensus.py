@@ -25,12 +25,13 @@ from setagree.panels.raters import (
 )
 from setagree.panels.votes import Decision, Ties
 from setagree.study.annotations import Annotations
+from setagree.wording.results import Result
 
 Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConsensusScores:
+class ConsensusScores(Result):
     """How each rater does against the consensus of the others.
 
     Attributes
@@ -69,7 +70,7 @@ def score_against_consensus(
     panel: Sequence[object] | None = None,
     method: Method | None = None,
     threshold: float | None = None,
-    ties: Ties = "smaller",
+    ties: Ties = "empty",
     distance: DistanceLike | None = None,
 ) -> ConsensusScores:
     """Return how near raters or models come to the agreed answer of the panel.

@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
 from setagree.panels.raters import Flags, check_share
+from setagree.wording.results import Result
 
 _POOR, _LIKE_CHANCE = 0.2, 0.1
 _POORLY = (
@@ -22,7 +23,7 @@ _BY_CHANCE = "Agrees with the other humans hardly more than chance: {}; to win t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AltTest:
+class AltTest(Result):
     """Whether a model stands for the humans at least as well as one of them does.
 
     Attributes
@@ -139,7 +140,7 @@ class AltTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AltTestTable:
+class AltTestTable(Result):
     """Several models against the same humans, the one with the largest advantage first."""
 
     rows: tuple[AltTest, ...]
@@ -166,6 +167,9 @@ class AltTestTable:
             for row in self.rows
         ]
         return pd.DataFrame([{**a, **b} for a, b in zip(rows, more, strict=True)])
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(row.verdict for row in self.rows)])
 
     def __repr__(self) -> str:
         best = self.rows[0]

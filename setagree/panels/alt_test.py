@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import renamed
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -34,52 +35,22 @@ from setagree.panels.raters import (
 from setagree.panels.wins import ROUNDING, Contest
 from setagree.study.annotations import Annotations
 
-Ties: TypeAlias = Literal["published", "exact"]
+Equal: TypeAlias = Literal["published", "exact"]
 
 
-# A rater may be called by anything, and every list is an object too: the first that fits decides.
-@overload
-def alt_test(  # type: ignore[overload-overlap]
-    study: Annotations,
-    *,
-    model: list[Any],
-    humans: Sequence[object] | None = ...,
-    distance: DistanceLike | None = ...,
-    epsilon: float = ...,
-    q: float = ...,
-    min_units: int = ...,
-    min_humans: int = ...,
-    ties: Ties = ...,
-) -> AltTestTable: ...
-
-
-@overload
+@renamed(ties="equal")
 def alt_test(
     study: Annotations,
     *,
-    model: object,
-    humans: Sequence[object] | None = ...,
-    distance: DistanceLike | None = ...,
-    epsilon: float = ...,
-    q: float = ...,
-    min_units: int = ...,
-    min_humans: int = ...,
-    ties: Ties = ...,
-) -> AltTest: ...
-
-
-def alt_test(
-    study: Annotations,
-    *,
-    model: object,
+    model: object | list[Any],
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     epsilon: float = 0.1,
     q: float = 0.05,
     min_units: int = 30,
     min_humans: int = 2,
-    ties: Ties = "published",
-) -> AltTest | AltTestTable:
+    equal: Equal = "published",
+) -> AltTestTable:
     """Test whether a model may replace a human, by leaving out one human after the other.
 
     For human j and unit i, S(x) is the mean similarity of answer x to those of the other humans.
@@ -94,8 +65,7 @@ def alt_test(
     study : Annotations
         The answers of the humans and of the model (or models), which are raters like any other.
     model : rater, or list of raters
-        A list gives a table, the models ranked by their average advantage probability; none of
-        them is then a human.
+        None of them is then a human.
     humans : sequence of raters, optional
         Default: everybody who is not a model.
     distance : name, callable, Distance or labelled matrix, optional
@@ -110,15 +80,17 @@ def alt_test(
         doubtful.
     min_humans : int
         Humans that a unit must have, 2 at least.
-    ties : {"published", "exact"}
-        ``"published"`` compares means of doubles as the authors' program does: rounding breaks some
-        ties, differently for another order of the raters. ``"exact"`` counts these as ties. In a
-        study of 1,120 units it changed 8 of 5,600 comparisons at most. Of a distance that 1 does
-        not bound mean distances are compared, and what rounding breaks is a tie in either case.
+    equal : {"published", "exact"}
+        Which means of similarities count as equal, so that both win. ``"published"`` compares
+        doubles as the authors' program does: rounding breaks some ties, differently for another
+        order of the raters. ``"exact"`` counts these as ties. In a study of 1,120 units it changed
+        8 of 5,600 comparisons at most. Of a distance that 1 does not bound mean distances are
+        compared, and what rounding breaks is a tie in either case.
 
     Returns
     -------
-    AltTest or AltTestTable
+    AltTestTable
+        The test of each model, ranked by their average advantage probability: ``table["gpt"]``.
 
     Raises
     ------
@@ -140,7 +112,7 @@ def alt_test(
     --------
     >>> import setagree as sa
     >>> study = sa.simulate(200, 5, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
-    >>> result = alt_test(study, model="r5", epsilon=0.1)
+    >>> result = alt_test(study, model="r5", epsilon=0.1)["r5"]
     >>> result.winning_rate
     1.0
     >>> result.verdict
@@ -155,23 +127,20 @@ def alt_test(
     check_least("min_humans", min_humans, 2)
     names = model if isinstance(model, list) else [model]
     models = rater_codes(study, names, "model", "model=")
-    check_choice("ties", ties, ("published", "exact"))
+    check_choice("equal", equal, ("published", "exact"))
     people = _humans(study, humans, models)
     # Who is neither has no say in what a distance takes from the data.
     kept = people | flags(study.n_raters, models)
     study, people = part_of(study, kept[study.rater_codes]), people[kept]
     compared = case_of(study, distance)
-    tolerance = ROUNDING if ties == "exact" else 0.0
+    tolerance = ROUNDING if equal == "exact" else 0.0
     contest = Contest(study, compared.weights, people, min_humans, tolerance, compared.bounded)
     tests = [
         _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
         for code in rater_codes(study, names, "model")
     ]
     _warn_undefined(tests)
-    if not isinstance(model, list):
-        return tests[0]
-    order = sorted(range(len(tests)), key=lambda k: _rank(tests[k]))
-    return AltTestTable(tuple(tests[k] for k in order))
+    return AltTestTable(tuple(sorted(tests, key=_rank)))
 
 
 def _tested(

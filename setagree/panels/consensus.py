@@ -35,6 +35,7 @@ from setagree.panels.raters import (
 from setagree.panels.votes import Ballot, Decision, Ties
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["label_majority", "medoid", "dawid_skene", "unanimous"]
 
@@ -51,7 +52,7 @@ WHY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Consensus:
+class Consensus(Result):
     """One answer for each unit.
 
     Attributes
@@ -152,7 +153,7 @@ class Rule:
         None for the default of the kind of answers.
     threshold : float, optional
         The share or probability from which a label is in.
-    ties : {"smaller", "larger", "missing"}
+    ties : {"missing", "plurality", "empty"}
         What to do where the answers leave it open.
     distance : DistanceLike, optional
         Of the medoid.
@@ -160,15 +161,19 @@ class Rule:
 
     method: Method | None = None
     threshold: float | None = None
-    ties: Ties = "smaller"
+    ties: Ties = "empty"
     distance: DistanceLike | None = None
 
     def __post_init__(self) -> None:
         if self.method is not None:
             check_choice("method", self.method, METHODS)
-        check_choice("ties", self.ties, ("smaller", "larger", "missing"))
-        if self.threshold is not None:
-            _check_threshold(self.threshold)
+        for old, new in (("smaller", "empty"), ("larger", "plurality")):
+            if isinstance(self.ties, str) and self.ties == old:
+                raise OptionError(f"ties={old!r} is called ties={new!r}.")
+        check_choice("ties", self.ties, ("missing", "plurality", "empty"))
+        share = self.threshold
+        if share is not None and (not is_number(share) or not 0 < share <= 1):
+            raise OptionError(f"threshold={share!r} must be above 0 and at most 1.")
 
     def named(self, study: Annotations) -> Method:
         """Return the method for a study, checked to fit its answers and the other options."""
@@ -208,7 +213,7 @@ def consensus(
     *,
     method: Method | None = None,
     threshold: float | None = None,
-    ties: Ties = "smaller",
+    ties: Ties = "empty",
     distance: DistanceLike | None = None,
     raters: Sequence[object] | None = None,
     adjudicate_below: float = 0.0,
@@ -241,10 +246,15 @@ def consensus(
     threshold : float, optional
         The share of raters (or the probability) from which a label is in; default one half, where a
         label that exactly half of the raters gave is a tie.
-    ties : {"smaller", "larger", "missing"}
-        A tied label is left out, taken in, or leaves the unit without an answer. Of tied whole
-        answers the first or the last in reading order is taken: label sets by the number of their
-        labels, numbers by size. Units with ties are always flagged.
+    ties : {"empty", "plurality", "missing"}
+        What becomes of a tie, which is flagged in any case. Label by label (``"label_majority"``;
+        ``"dawid_skene"`` of label sets, at a probability of exactly the threshold): ``"empty"``
+        leaves a tied label out, ``"plurality"`` takes it in, as no choice has more votes, and with
+        ``"missing"`` the unit has no answer. Of whole answers that are equally good
+        (``"medoid"``; ``"dawid_skene"`` of scalars) ``"empty"`` takes the one that says least and
+        ``"plurality"`` the one that says most: by the number of labels, by size for numbers, else
+        the first or last in reading order; with ``"missing"`` the unit has no answer.
+        ``"unanimous"`` knows no ties.
     distance : name, callable, Distance or labelled matrix, optional
         Of the medoid. Default: MASI for label sets, nominal for scalars.
     raters : sequence of raters, optional
@@ -364,8 +374,3 @@ def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
             "specificity": decision.rates[:, 3],
         }
     )
-
-
-def _check_threshold(threshold: float) -> None:
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold={threshold!r} must be above 0 and at most 1.")

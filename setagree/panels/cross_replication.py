@@ -17,10 +17,11 @@ from setagree.inference.draws import draw_units, row_weights
 from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
+from setagree.wording.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossReplication:
+class CrossReplication(Result):
     """How far two panels replicate each other, beyond chance.
 
     Attributes
@@ -275,10 +276,6 @@ def _percentiles(distribution: Floats, level: float, estimate: float) -> tuple[f
     return float(low), float(high)
 
 
-def _members(study: Annotations, name: Any, given: Sequence[object]) -> list[int]:
-    return rater_codes(study, given, f"rater of {name}", f"panels[{shorten(name)}]=")
-
-
 def _two_panels(
     study: Annotations, panels: Mapping[Any, Sequence[object]]
 ) -> tuple[tuple[Any, Any], Flags, Flags]:
@@ -289,7 +286,10 @@ def _two_panels(
             "['bob', 'cem']}; one name alone stands against everybody else."
         )
     names = [*panels]
-    members = [flags(study.n_raters, _members(study, name, panels[name])) for name in names]
+    members = []
+    for name, given in panels.items():
+        codes = rater_codes(study, given, f"rater of {name}", f"panels[{shorten(name)}]=")
+        members.append(flags(study.n_raters, codes))
     if len(names) == 1:
         names, members = [*names, "others"], [*members, ~members[0]]
     x, y = members

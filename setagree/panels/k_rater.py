@@ -25,6 +25,7 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.wording.results import Result
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
@@ -32,7 +33,7 @@ _LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KRaterReliability:
+class KRaterReliability(Result):
     """How far the agreed answers of two panels of k raters agree, beyond chance.
 
     Attributes
@@ -123,7 +124,7 @@ def k_rater_reliability(
     k: int,
     method: Aggregation | None = None,
     distance: DistanceLike | None = None,
-    ties: Ties = "smaller",
+    ties: Ties = "empty",
     raters: Sequence[object] | None = None,
     n_splits: int = 100,
     rng: Rng = None,
@@ -148,7 +149,7 @@ def k_rater_reliability(
     distance : name, callable, Distance or labelled matrix, optional
         How agreed answers are compared (and of the medoid). Default: MASI for label sets, nominal
         for scalars.
-    ties : {"smaller", "larger", "missing"}
+    ties : {"empty", "plurality", "missing"}
         As in `consensus`; with ``"missing"`` a unit without an answer of both panels drops out.
     raters : sequence of raters, optional
         Whose answers count. Default: everybody's.

@@ -17,6 +17,7 @@ from setagree.panels.polarisation import unit_camps
 from setagree.panels.raters import Codes, case_of, check_least, check_study
 from setagree.progress import track
 from setagree.study.annotations import Annotations
+from setagree.wording.results import Result
 
 _MOST_CLUSTERS = 8
 _LONG_WORK = 20_000_000
@@ -26,7 +27,7 @@ _MOST_RATERS = 2_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RaterMap:
+class RaterMap(Result):
     """Where raters stand by how far apart their answers are.
 
     Attributes

@@ -22,7 +22,6 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import AnswerKind
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
 from setagree.wording.label_sets import Label
@@ -88,7 +87,7 @@ class PanelScorer:
             flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
             cube = np.asarray(flags)[None]
             return Annotations.from_indicators(cube, labels=self.labels, units=units)
-        kind: AnswerKind = "labels" if self.study.kind == "labels" else "value"
+        kind = self.study.kind
         said = zip(units, predictions, strict=True)
         rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
         return Annotations.from_triples(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights, reading_key
@@ -20,7 +19,7 @@ from setagree.panels.raters import Codes, Flags
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 
-Ties: TypeAlias = Literal["smaller", "larger", "missing"]
+Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
 _ROUNDING = 1e-9
 """What rounding may change in a share or a probability."""
@@ -126,11 +125,12 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     share = counts / ballot.ratings[units]
     tied = (2 * counts == ballot.ratings[units]) & (threshold == 0.5)
     taken = share >= threshold - _ROUNDING
-    if ties != "larger":
+    if ties != "plurality":
         taken &= ~tied
     confidence = np.ones(ballot.study.n_units)
     np.minimum.at(confidence, units, np.where(taken, share, 1 - share))
-    return _of_labels(ballot, taken, confidence, _any(units, tied, ballot.study.n_units), ties)
+    any_tied = np.bincount(units, tied, ballot.study.n_units) > 0
+    return _of_labels(ballot, taken, confidence, any_tied, ties)
 
 
 def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -141,7 +141,8 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     """
     study, (units, labels, _) = ballot.study, ballot.votes
     n_labels = len(ballot.geometry.labels)
-    order, starts = _by_label(labels, n_labels)
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(n_labels + 1))
     panel, panels = panels_of(study)
     taken, tied = np.zeros(len(units), dtype=bool), np.zeros(study.n_units, dtype=bool)
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
@@ -150,7 +151,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
         named, p = order[starts[l] : starts[l + 1]], fit.named
         close = np.abs(p - threshold) <= _ROUNDING
-        taken[named] = (p > threshold) & ~close | close & (ties == "larger")
+        taken[named] = (p > threshold) & ~close | close & (ties == "plurality")
         tied[units[named][close]] = True
         with np.errstate(divide="ignore"):
             each = np.log(1 - fit.panels)[panel]
@@ -160,7 +161,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
         unconverged += not fit.converged
     decision = _of_labels(ballot, taken, np.exp(logs), tied, ties)
     table = np.concatenate(rates) if rates else np.zeros((0, 4))
-    return _with_rates(decision, table, unconverged)
+    return replace(decision, rates=table, n_unconverged=unconverged)
 
 
 def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
@@ -185,7 +186,7 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
     codes, tied = _best(ballot, likely, ties)
     confidence = fit.posterior[np.arange(study.n_units), codes]
     decision = _closed(study.values, codes, confidence, tied, ties)
-    return _with_rates(decision, None, int(not fit.converged))
+    return replace(decision, n_unconverged=int(not fit.converged))
 
 
 def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
@@ -238,16 +239,6 @@ def _rate_rows(rates: Floats, label: int) -> Floats:
     return np.stack([raters, np.full(len(raters), label), rates[1], rates[0]], axis=1)
 
 
-def _with_rates(decision: Decision, rates: Floats | None, unconverged: int) -> Decision:
-    kept = (decision.values, decision.codes, decision.confidence, decision.tied)
-    return Decision(*kept, rates, unconverged)
-
-
-def _by_label(labels: Codes, n_labels: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    order = np.argsort(labels, kind="stable")
-    return order, np.searchsorted(labels[order], np.arange(n_labels + 1))
-
-
 def _of_labels(
     ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, ties: Ties
 ) -> Decision:
@@ -277,8 +268,8 @@ def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
 def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
     """Return one of the best answers of each unit, and where several are as good.
 
-    Of these the rule takes the first (``"smaller"``) or last in reading order: numbers by size,
-    label sets by how many labels they have, the rest as text.
+    Of these ``"plurality"`` takes the last in reading order, any other rule the first: numbers by
+    size, label sets by how many labels they have, the rest as text.
     """
     study, (units, values, _) = ballot.study, ballot.cells
     best = np.flatnonzero(near)
@@ -286,11 +277,7 @@ def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
     order = sorted(range(study.n_values), key=lambda k: reading_key(study.values[k]))
     place = np.empty(study.n_values, dtype=np.int64)
     place[order] = np.arange(study.n_values)
-    sign = -1 if ties == "larger" else 1
+    sign = -1 if ties == "plurality" else 1
     ranked = best[np.lexsort((sign * place[values[best]], units[best]))]
     _, first = np.unique(units[ranked], return_index=True)
     return values[ranked[first]], tied
-
-
-def _any(units: Codes, flags: Flags, n_units: int) -> Flags:
-    return np.asarray(np.bincount(units, flags, n_units) > 0)

@@ -169,7 +169,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
 
 def _bootstrap_line(result: Bootstrap, level: float) -> str:
     missed = f" ({result.n_undefined:,} undefined)" if result.n_undefined else ""
-    what = {"both": "units and raters"}.get(result.resample, result.resample)
+    what = {"both": "units and raters"}.get(result.over, result.over)
     how = "Krippendorff's bootstrap" if result.method == "krippendorff" else f"{what} redrawn"
     n = counted(len(result.distribution), "resample")
     ends = f"{level_text(level)} percentile interval"

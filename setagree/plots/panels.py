@@ -32,7 +32,7 @@ from setagree.wording.text import short_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from setagree.panels.alt_results import AltTest
+    from setagree.panels.alt_results import AltTest, AltTestTable
     from setagree.panels.rater_map import RaterMap
 
 _FORMS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -45,7 +45,7 @@ _NAME = 22
 """Columns of type that a name on the map may take."""
 
 
-def advantage(alt_test: AltTest, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot stands for the model, with its 95 % interval, a hollow diamond for the human,
@@ -54,7 +54,7 @@ def advantage(alt_test: AltTest, *, limit: int = 40, ax: Axes | None = None) -> 
 
     Parameters
     ----------
-    alt_test : AltTest
+    alt_test : AltTest, or AltTestTable of one model
         What `alt_test` returned for one model.
     limit : int
         How many humans are drawn at most: those who share the most units.
@@ -82,8 +82,11 @@ def advantage(alt_test: AltTest, *, limit: int = 40, ax: Axes | None = None) -> 
     ['r1', 'r2', 'r3', 'r4']
     """
     from setagree.panels.alt_results import AltTest as Known
+    from setagree.panels.alt_results import AltTestTable as Table
 
     check_limit(limit)
+    if isinstance(alt_test, Table) and len(alt_test) == 1:
+        (alt_test,) = alt_test.rows
     if not isinstance(alt_test, Known):
         raise OptionError(
             f"plots.advantage draws what sa.alt_test returned, not {shorten(alt_test)}. Of a "

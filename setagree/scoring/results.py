@@ -22,6 +22,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, four_interval, level_text, p_four
+from setagree.wording.results import Result
 from setagree.wording.tables import aligned
 
 COLUMNS = (
@@ -54,7 +55,7 @@ _SHOWN = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class Agreement(Result):
     """A chance-corrected agreement with its uncertainty and what it was computed from.
 
     Attributes
@@ -300,7 +301,7 @@ def make_agreement(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementTable:
+class AgreementTable(Result):
     """Several agreements of one study: a row for each coefficient and distance.
 
     Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
@@ -403,8 +404,6 @@ class AgreementTable:
 
 def check_agreement(agreement: object) -> None:
     """Raise `DataError` unless it is what a coefficient function returns."""
-    if isinstance(agreement, AgreementTable):
-        raise DataError("a table has several coefficients; pass one row: table[name, distance].")
     if not isinstance(agreement, Agreement):
         raise DataError(
             f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "

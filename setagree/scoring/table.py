@@ -20,7 +20,7 @@ from setagree.large.task import Plan, Task
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import AgreementTable
-from setagree.scoring.scorer import Scorer, Study, warn_undefined
+from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, Study, warn_undefined
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import Duplicates
 from setagree.study.frames import Frame, column_names, open_frame
@@ -155,15 +155,15 @@ def agreement(
     return AgreementTable(rows, level, n_missing)
 
 
-def weights(study: Study, distance: DistanceLike = "masi") -> Weights:
+def weights(study: Study, distance: DistanceLike | None = None) -> Weights:
     """Return the credit between the observed values, as an operator.
 
     Parameters
     ----------
     study : Annotations or Tally
         Whose distinct values are compared.
-    distance : name, callable, Distance or labelled matrix
-        What w = 1 - d / d_max is made of.
+    distance : name, callable, Distance or labelled matrix, optional
+        What w = 1 - d / d_max is made of. Default: MASI for label sets, nominal for scalars.
 
     Returns
     -------
@@ -179,7 +179,9 @@ def weights(study: Study, distance: DistanceLike = "masi") -> Weights:
     a     0.0  1.0   0.5
     a, b  0.0  0.5   1.0
     """
-    return Scorer(study).case(get_distance(distance)).weights
+    scorer = Scorer(study)
+    default = DEFAULT_DISTANCES[scorer.tally.kind][0]
+    return scorer.case(get_distance(default if distance is None else distance)).weights
 
 
 def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:

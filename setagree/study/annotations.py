@@ -191,8 +191,9 @@ class Annotations(ReadOnlyArrays):
             its rows.
         raters : sequence of str, optional
             The columns of the raters. Default: all columns but `unit`.
-        kind : {"labels", "value"}
-            Whether cells are label sets or scalars.
+        kind : {"labels", "number", "category", "value"}
+            What the cells are: label sets, numbers, or categories, whose text is kept (007 is not
+            7); a value is a number where every cell is one, else a category.
         sep, blank, case, codebook, missing, duplicates
             As in `from_long`; but null is always missing.
 
@@ -272,7 +273,7 @@ class Annotations(ReadOnlyArrays):
         Parameters
         ----------
         triples : iterable of (rater, unit, answer)
-            The answer is a label set, or label text, or a scalar under ``kind="value"``.
+            The answer is a label set, or label text, or a scalar under another `kind`.
         kind, sep, blank, case, codebook, missing, duplicates
             As in `from_wide`.
 
@@ -302,8 +303,8 @@ class Annotations(ReadOnlyArrays):
         table : DataFrame of whole counts
             Row k, column l: how many units the first rater gave k and the second l. The axes are
             aligned by what their labels mean, not by position; they need not list the same values.
-        kind : {"labels", "value"}
-            Whether the axes name label sets or scalars.
+        kind : {"labels", "number", "category", "value"}
+            What the axes name, as in `from_wide`.
         raters : pair
             Names of the two raters.
         sep, case

@@ -43,7 +43,10 @@ from setagree.study.nulls import read_nulls
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
-AnswerKind: TypeAlias = Literal["labels", "value"]
+AnswerKind: TypeAlias = Kind | Literal["value"]
+"""What answers are taken as; a "value" is a number where every one is, else a category."""
+
+ANSWER_KINDS = ("labels", "number", "category", "value")
 
 _MANY_RATERS = 10
 
@@ -99,7 +102,7 @@ def assemble(
     `quiet` says that what a blank cell means was asked for, not taken by default; `is_long` that
     the answers are one column of a long table, in which nulls may be blanks.
     """
-    check_choice("kind", kind, ("labels", "value"))
+    check_choice("kind", kind, ANSWER_KINDS)
     check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
     check_codebook(kind, syntax)
     if not len(long.answer):
@@ -121,7 +124,7 @@ def assemble(
 
 def check_codebook(kind: AnswerKind, syntax: LabelSyntax) -> None:
     """Raise `OptionError` where a codebook is given for what has no labels."""
-    if kind == "value" and syntax.codebook is not None:
+    if kind != "labels" and syntax.codebook is not None:
         raise OptionError("codebook= lists the labels of label sets; single values have none.")
 
 
@@ -178,7 +181,12 @@ def _code_answers(
         coded = code_label_sets(long.answer, syntax, place=place)
     else:
         coded = code_scalars(
-            long.answer, syntax.blank, case=syntax.case, markers=syntax.markers, place=place
+            long.answer,
+            syntax.blank,
+            case=syntax.case,
+            markers=syntax.markers,
+            place=place,
+            kind=kind,
         )
     return read_nulls(
         coded, long.answer, syntax.blank, is_asked=is_asked, is_long=is_long, place=place

@@ -120,10 +120,12 @@ def code_scalars(
     markers: Sequence[str | float] = (),
     place: Callable[[int], str],
     times: Codes | None = None,
+    kind: Kind | Literal["value"] = "value",
 ) -> Answers:
     """Return the coded scalars of a column: numbers where every cell is one, else categories.
 
-    Which numbers are one value, and of what type that is, `numbers.as_number` says.
+    `kind` may say which; the text of categories is kept, so that 007 is not 7. Which numbers are
+    one value, and of what type that is, `numbers.as_number` says.
 
     `markers` are the answers that mean no annotation; `place` and `times` are as in
     `code_label_sets`.
@@ -142,11 +144,21 @@ def code_scalars(
         )
     cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
     numbers = [as_number(value) for value in cleaned]
-    is_number = all(n is not None or v is None for n, v in zip(numbers, cleaned, strict=True))
+    no_number = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
+    if kind == "number" and any(no_number):
+        row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
+        raise DataError(
+            f"{place(row)}: {shorten(cells[codes[row]])} is no number, which kind='number' asks "
+            "for; say kind='category', or list in missing= what means no answer."
+        )
+    is_number = kind != "category" and not any(no_number)
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
     if not is_number:
-        finite = [n is not None and not math.isinf(n) for n in numbers]
-        doubt_mixed_scale(finite, cleaned, codes, place, times=times)
+        if kind == "category":
+            doubt_markers(codes, cleaned, what="categories", times=times)
+        else:
+            finite = [n is not None and not math.isinf(n) for n in numbers]
+            doubt_mixed_scale(finite, cleaned, codes, place, times=times)
         doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
     if is_number:

@@ -18,8 +18,8 @@ from setagree.wording.label_sets import LabelSet
 def simulate(
     n_units: int = 100,
     n_raters: int = 3,
-    n_labels: int = 5,
     *,
+    n_labels: int = 5,
     prevalence: float | Sequence[float] = 0.3,
     skill: float | Sequence[float] = 0.7,
     size_bias: float | Sequence[float] = 1.0,

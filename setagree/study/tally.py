@@ -12,7 +12,7 @@ import pandas as pd
 
 from setagree.errors import DataError, a_type, check_choice, counted
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import AnswerKind
+from setagree.study.assembly import ANSWER_KINDS, AnswerKind
 from setagree.study.codes import (
     Answers,
     Codes,
@@ -136,8 +136,8 @@ class Tally(ReadOnlyArrays):
             How many raters gave each value to each unit. The columns name label sets (blank: the
             empty set) or scalars; columns that name the same value are added up. A value that
             nobody gave stays in the list of categories.
-        kind : {"labels", "value"}
-            What the columns name.
+        kind : {"labels", "number", "category", "value"}
+            What the columns name, as in `Annotations.from_wide`.
         sep, case
             How label sets are read; see `parse_labels`.
 
@@ -153,7 +153,7 @@ class Tally(ReadOnlyArrays):
         >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
         <Tally: 2 units in 2 patterns of 2 values>
         """
-        check_choice("kind", kind, ("labels", "value"))
+        check_choice("kind", kind, ANSWER_KINDS)
         counts = checked_counts(table)
         names = inferred(as_objects(table.columns)).rename("column names")
         if kind == "labels":
@@ -161,7 +161,7 @@ class Tally(ReadOnlyArrays):
             answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
         else:
             answers = code_scalars(
-                names, "error", case=case, place=lambda k: f"Column {names[k]!r}"
+                names, "error", case=case, place=lambda k: f"Column {names[k]!r}", kind=kind
             )
         rows, columns = np.nonzero(counts)
         merged = np.zeros((len(counts), len(answers.values)))

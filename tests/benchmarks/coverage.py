@@ -192,7 +192,9 @@ def _pool(skill: float, n_units: int) -> tuple[sa.Annotations, Codes]:
     """Return a large study and its answers as an array of shape (n_units, raters)."""
     most = max(RATERS)
     seed = np.random.default_rng([SEED, round(1000 * skill)])
-    pool = sa.simulate(n_units, most, N_LABELS, prevalence=PREVALENCE, skill=skill, rng=seed)
+    pool = sa.simulate(
+        n_units, most, n_labels=N_LABELS, prevalence=PREVALENCE, skill=skill, rng=seed
+    )
     return pool, pool.value_codes.reshape(n_units, most)
 
 

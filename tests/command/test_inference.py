@@ -86,6 +86,19 @@ class TestScore:
             assert row["interval_method"] == f"bootstrap {method}"
             assert (row["n_resamples"], row["n_undefined"], row["seed"]) == (300, 0, 7)
 
+    @pytest.mark.parametrize("over", ["raters", "both"])
+    def test_over_raters(self, walk, over):
+        """What is redrawn is said as in the library, where it has no BCa but percentiles."""
+        words = ["--interval", "bootstrap", "--over", over, "--resamples", "60", "--seed", "7"]
+        found = rows("score", "walk.csv", *WIDE, *words)
+        expected = sa.bootstrap(sa.agreement(walk), n_resamples=60, over=over, rng=7)
+        for row, boot in zip(found, expected, strict=True):
+            assert (row["low"], row["high"]) == boot.interval()
+            assert (row["over"], row["interval_method"]) == (over, "bootstrap percentile")
+        text = " ".join(ok("score", "walk.csv", *WIDE, *words).split())
+        said = {"raters": "raters", "both": "units and raters"}[over]
+        assert f"bootstrap (percentile), 60 resamples of the {said}, seed 7." in text
+
     def test_only_the_interval_changes(self):
         """What is no interval is what the analytic table has, the estimate .40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
@@ -96,7 +109,7 @@ class TestScore:
             for name, value in analytic.items()
         }
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
-        added = {"interval_method", "n_resamples", "n_undefined", "seed", "reason"}
+        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason"}
         assert list(found)[: len(analytic)] == list(analytic)
         assert set(found) - set(analytic) == added
         changed = {name for name in analytic if found[name] != analytic[name]}

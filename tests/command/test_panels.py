@@ -64,6 +64,15 @@ class TestPanel:
             assert row["advantage"] == human["advantage"]
             assert row["exact"] == (row["model"] == "near")
 
+    def test_what_counts_as_equal(self):
+        """--equal is that of the library; what it does not know is refused."""
+        assert (
+            rows("panel", "models.csv", "--model", "near", "--equal", "exact")[0]["model"] == "near"
+        )
+        assert "--equal 'nearly' is unknown" in refusal(
+            "panel", "models.csv", "--model", "near", "--equal", "nearly"
+        )
+
     def test_units_of_the_test_and_of_the_consensus(self):
         """n_units is what a human shares with the model; the consensus has its own count."""
         lines = Path("models.csv").read_text(encoding="utf-8").splitlines()
@@ -224,7 +233,7 @@ class TestConsensus:
     def test_options(self):
         """Threshold, ties and who does not count are those that were asked for."""
         blank = ["--blank", "empty"]
-        assert rows("consensus", "small.csv", *blank, "--ties", "larger")[2]["labels"] == "a, b"
+        assert rows("consensus", "small.csv", *blank, "--ties", "plurality")[2]["labels"] == "a, b"
         assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
         assert rows("consensus", "small.csv", *blank, "--without", "ann,ben")[0]["labels"] == "a"
         low = rows("consensus", "small.csv", *blank, "--adjudicate-below", "0.7")[0]

@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
     """Work in a fresh folder with a long file, a wide one, one of scores and a hostile one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
-    frame = sa.simulate(40, 3, 4, labels=["joy", "fear", "anger", "calm"], rng=1).to_long()
+    frame = sa.simulate(40, 3, n_labels=4, labels=["joy", "fear", "anger", "calm"], rng=1).to_long()
     frame["labels"] = [sa.format_labels(one) for one in frame["labels"]]
     frame["batch"] = ["first" if int(unit[1:]) <= 20 else "second" for unit in frame["unit"]]
     frame.to_csv("long.csv", index=False)
@@ -70,7 +70,7 @@ def refusal(*words):
 
 def five():
     """Return a study of five raters, the last of them the best."""
-    return sa.simulate(120, 5, 4, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
+    return sa.simulate(120, 5, n_labels=4, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
 
 
 def study():
@@ -152,7 +152,7 @@ class TestDiagnose:
     def test_models(self):
         """--model names models, one a time or with commas; all others are humans."""
         printed = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5")
-        table = sa.alt_test(five(), model="r5").humans
+        table = sa.alt_test(five(), model="r5")["r5"].humans
         assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
         assert "MAY A MODEL REPLACE A HUMAN?" in printed
         assert "AGAINST THE CONSENSUS OF THE HUMANS" in printed

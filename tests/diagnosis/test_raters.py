@@ -32,7 +32,7 @@ def rebuilt(study, keep):
 
 def incomplete(seed=3):
     """Return 40 units by 5 raters with a third of the answers missing."""
-    return sa.simulate(40, 5, 4, missing=0.35, rng=seed)
+    return sa.simulate(40, 5, n_labels=4, missing=0.35, rng=seed)
 
 
 class TestByRater:
@@ -122,7 +122,7 @@ class TestByRater:
 
     def test_no_habit_out_of_rounding(self):
         """Raters who all answer alike have no label that they overuse, whatever rounding says."""
-        full = sa.simulate(60, 1, 5, rng=1)
+        full = sa.simulate(60, 1, n_labels=5, rng=1)
         study = sa.Annotations.from_triples(
             [(g, u, v) for _, u, v in triples(full) for g in range(6) if (int(u[1:]) + g) % 4]
         )
@@ -374,7 +374,7 @@ class TestByGroup:
         """With 20 groups of 10 alike units few of 100 studies show a difference at 5 %."""
         rejected = 0
         for seed in range(100):
-            study = sa.simulate(200, 3, 4, rng=seed)
+            study = sa.simulate(200, 3, n_labels=4, rng=seed)
             group = {unit: k % 20 for k, unit in enumerate(study.units)}
             rejected += sa.by_group(study, group)["homogeneity_p_value"].iloc[0] < 0.05
         # A level of 5 % gives more than 13 of 100 once in 1,500; chi-square with 19 degrees of
@@ -484,7 +484,7 @@ class TestOverTime:
 
     def test_a_time_for_every_annotation(self):
         """A unit belongs to the time of its first annotation, and is compared as a whole."""
-        study = sa.simulate(12, 2, 4, rng=3)
+        study = sa.simulate(12, 2, n_labels=4, rng=3)
         table = study.to_long()
         day = table["unit"].str[1:].astype(int) + (table["rater"] == "r2")
         table["when"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(day, unit="D")
@@ -574,7 +574,7 @@ class TestWhatIf:
 
     def study(self):
         """Return a study of 40 units with words for labels."""
-        return sa.simulate(40, 4, 3, labels=["joy", "anger", "fear"], missing=0.2, rng=5)
+        return sa.simulate(40, 4, n_labels=3, labels=["joy", "anger", "fear"], missing=0.2, rng=5)
 
     def changed(self, study, rewrite):
         """Return the study rebuilt with rewritten answers."""

@@ -35,8 +35,8 @@ STUDIES = {
     'for u in ("=x", "%s {x}", "\\x1b[31m", "[y](z)", "\\U0001f600")])',
     "half an emoji": 'sa.Annotations.from_triples([(g, u, "x\\ud83d") for g in "ab" '
     'for u in ("u", "\\ude00")])',
-    "plain": "sa.simulate(12, 4, 4, missing=0.2, rng=3)",
-    "larger": "sa.simulate(40, 5, 5, missing=0.1, rng=4)",
+    "plain": "sa.simulate(12, 4, n_labels=4, missing=0.2, rng=3)",
+    "larger": "sa.simulate(40, 5, n_labels=5, missing=0.1, rng=4)",
 }
 
 HOSTILE = [
@@ -128,8 +128,7 @@ POOLS: dict[str, list[str]] = {
     "seed": ["1"],
     "scheme": ["'pooled'", "'within_rater'", "'table'"],
     "alternative": ["'greater'", "'less'", "'two-sided'"],
-    "resample": ["'units'", "'both'", "'raters'", "('units', 'raters')"],
-    "over": ["'units'", "'raters'"],
+    "over": ["'units'", "'both'", "'raters'", "('units', 'raters')"],
     "design": ["'same_units'", "'shared_units'", "'independent'"],
     "raters": RATERS,
     "humans": RATERS,
@@ -137,7 +136,8 @@ POOLS: dict[str, list[str]] = {
     "drop_raters": RATERS,
     "model": ["'a'", "'b'", "0", "'rater 1'", "['a', 'b']"],
     "panels": ["{'p': ['a'], 'q': ['b']}", "{'p': ['a', 'b'], 'q': ['c', 'a']}"],
-    "ties": ["'smaller'", "'larger'", "'missing'", "'published'", "'strict'"],
+    "ties": ["'empty'", "'plurality'", "'missing'", "'published'", "'strict'"],
+    "equal": ["'published'", "'exact'", "'strict'"],
     "threshold": ["0.5", "0.34", "1.0", "0.0"],
     "adjudicate_below": ["0.0", "0.7", "1.0"],
     "epsilon": ["0.1", "0.2", "0.0"],

@@ -45,12 +45,12 @@ from setagree.scoring.scorer import Scorer
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
-two_warn = pytest.mark.filterwarnings("ignore:resample='both' of 2 raters")
+two_warn = pytest.mark.filterwarnings("ignore:over='both' of 2 raters")
 
 
-def drawn_alike(name, resample):
+def drawn_alike(name, over):
     """Tell whether the coefficient has two raters and only they are drawn, which is refused."""
-    return resample == "raters" and COEFFICIENTS[name].raters == "two"
+    return over == "raters" and COEFFICIENTS[name].raters == "two"
 
 
 class TestReplicates:
@@ -184,23 +184,23 @@ class TestDraws:
 
     @two_warn
     @pytest.mark.parametrize(
-        ("name", "resample"),
+        ("name", "over"),
         [
-            (name, resample)
+            (name, over)
             for name in COEFFICIENTS
-            for resample in ("units", "raters", "both")
-            if not drawn_alike(name, resample)
+            for over in ("units", "raters", "both")
+            if not drawn_alike(name, over)
         ],
     )
-    def test_the_seed_alone_decides(self, monkeypatch, name, resample):
+    def test_the_seed_alone_decides(self, monkeypatch, name, over):
         """The same seed gives the same numbers, whatever the size of the blocks."""
         agreement = score(fitting(name, HARD), name, "overlap")
-        whole = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=7).distribution
+        whole = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
         monkeypatch.setattr(draws, "ENTRIES_AT_ONCE", 30)
-        parts = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=7).distribution
+        parts = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
         generator = np.random.default_rng(7)
-        again = sa.bootstrap(agreement, n_resamples=40, resample=resample, rng=generator)
+        again = sa.bootstrap(agreement, n_resamples=40, over=over, rng=generator)
         np.testing.assert_array_equal(again.distribution, parts)
 
     def test_the_seed_decides_for_krippendorffs_method(self, monkeypatch):
@@ -310,7 +310,7 @@ class TestIntervals:
     def test_bca_is_for_units(self):
         """BCa has its acceleration from units, so it is refused for anything else."""
         alpha = score(T1, "krippendorff_alpha")
-        raters = sa.bootstrap(alpha, n_resamples=9, resample="raters", rng=1)
+        raters = sa.bootstrap(alpha, n_resamples=9, over="raters", rng=1)
         with pytest.raises(OptionError, match="needs a standard bootstrap over units"):
             raters.interval(method="BCa")
         with pytest.warns(ResamplingWarning):
@@ -342,10 +342,10 @@ class TestIntervals:
         assert low < mv.estimate < high
 
 
-def made_of(values, *, estimate, resample="units"):
+def made_of(values, *, estimate, over="units"):
     """Return a bootstrap with these numbers."""
     agreement = SimpleNamespace(estimate=estimate, coefficient="x", distance="d")
-    return Bootstrap(agreement, np.asarray(values, dtype=float), resample, "standard")
+    return Bootstrap(agreement, np.asarray(values, dtype=float), over, "standard")
 
 
 class TestUndefined:
@@ -373,12 +373,12 @@ class TestUndefined:
             ("a / b", "there is only one rater"),
         ],
     )
-    @pytest.mark.parametrize("resample", ["units", "raters", "both"])
-    def test_an_undefined_study_has_no_interval(self, rows, reason, resample):
+    @pytest.mark.parametrize("over", ["units", "raters", "both"])
+    def test_an_undefined_study_has_no_interval(self, rows, reason, over):
         """Where the estimate is nan, no resample makes it a number with an interval."""
         with pytest.warns(UndefinedAgreementWarning, match=reason):
             alpha = sa.krippendorff_alpha(annotations(text(rows)))
-        result = sa.bootstrap(alpha, n_resamples=20, resample=resample, rng=1)
+        result = sa.bootstrap(alpha, n_resamples=20, over=over, rng=1)
         assert result.n_undefined == 20
         assert np.isnan([*result.interval(), *result.interval(method="basic")]).all()
         assert np.isnan([result.standard_error, result.probability_above(0)]).all()
@@ -392,13 +392,13 @@ class TestTables:
         names = ["krippendorff_alpha", "conger_kappa", "fleiss_kappa"]
         return sa.agreement(annotations(HARD), coefficient=names, distance=["masi", "nominal"])
 
-    @pytest.mark.parametrize("resample", ["units", "raters", "both"])
-    def test_differences_are_paired(self, resample):
+    @pytest.mark.parametrize("over", ["units", "raters", "both"])
+    def test_differences_are_paired(self, over):
         """Each row has the estimates it has alone with that seed: all rows share their draws."""
         table = self.table()
-        result = sa.bootstrap(table, n_resamples=60, resample=resample, rng=4)
+        result = sa.bootstrap(table, n_resamples=60, over=over, rng=4)
         for agreement in table:
-            alone = sa.bootstrap(agreement, n_resamples=60, resample=resample, rng=4)
+            alone = sa.bootstrap(agreement, n_resamples=60, over=over, rng=4)
             row = result[agreement.coefficient, agreement.distance]
             np.testing.assert_array_equal(row.distribution, alone.distribution)
 
@@ -514,15 +514,15 @@ class TestRaters:
 
     @two_warn
     @pytest.mark.parametrize(
-        ("name", "distance", "resample"),
+        ("name", "distance", "over"),
         [
-            (name, distance, resample)
+            (name, distance, over)
             for name, distance in PAIRS
-            for resample in ("raters", "both")
-            if not drawn_alike(name, resample)
+            for over in ("raters", "both")
+            if not drawn_alike(name, over)
         ],
     )
-    def test_equal_the_slow_loop(self, monkeypatch, name, distance, resample):
+    def test_equal_the_slow_loop(self, monkeypatch, name, distance, over):
         """Every estimate is that of the drawn raters and units, written out from the definition."""
         drawn = []
         counts = two_way._counts
@@ -534,7 +534,7 @@ class TestRaters:
         monkeypatch.setattr(two_way, "_counts", spied)
         rows = fitting(name, HARD)
         agreement = score(rows, name, distance)
-        result = sa.bootstrap(agreement, n_resamples=12, resample=resample, rng=6)
+        result = sa.bootstrap(agreement, n_resamples=12, over=over, rng=6)
         n_units = len(rows)
         w = [row for row in drawn if len(row) < n_units]
         m = [row for row in drawn if len(row) == n_units] or [np.ones(n_units)] * 12
@@ -579,7 +579,7 @@ class TestRaters:
         """Two raters who always differ do so in every resample that has both of them, or none."""
         percent = sa.percent_agreement(annotations(text("a b / b c / c a")), distance="nominal")
         with pytest.warns(ResamplingWarning, match="the spread is that of the units alone"):
-            result = sa.bootstrap(percent, n_resamples=100, resample="both", rng=1)
+            result = sa.bootstrap(percent, n_resamples=100, over="both", rng=1)
         assert set(result.defined) == {0.0}
         # Each of the two draws takes one of two raters: half of the resamples are one rater.
         assert result.n_undefined == pytest.approx(50, abs=4 * 5)
@@ -588,9 +588,9 @@ class TestRaters:
         """A tally does not know its raters."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
         alpha = sa.krippendorff_alpha(tally)
-        for resample in ("raters", "both"):
+        for over in ("raters", "both"):
             with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
-                sa.bootstrap(alpha, resample=resample)
+                sa.bootstrap(alpha, over=over)
 
 
 class TestKrippendorffsMethod:
@@ -649,8 +649,8 @@ class TestKrippendorffsMethod:
     def test_refusals(self):
         """It is for alpha, for whole counts, and draws neither raters nor units."""
         alpha, kappa = (score(HARD, name) for name in ("krippendorff_alpha", "fleiss_kappa"))
-        with pytest.raises(OptionError, match="redraws pairs of ratings; drop resample="):
-            sa.bootstrap(alpha, resample="raters", method="krippendorff")
+        with pytest.raises(OptionError, match="redraws pairs of ratings; drop over="):
+            sa.bootstrap(alpha, over="raters", method="krippendorff")
         with (
             pytest.warns(ResamplingWarning),
             pytest.raises(OptionError, match="for krippendorff_alpha alone"),
@@ -681,7 +681,7 @@ class TestResult:
                 "low": low,
                 "high": high,
                 "interval_method": "BCa",
-                "resample": "units",
+                "over": "units",
                 "method": "standard",
                 "n_resamples": 100,
                 "n_undefined": 0,
@@ -695,8 +695,8 @@ class TestResult:
         ("options", "expected"),
         [
             ({}, "BCa"),
-            ({"resample": "raters"}, "percentile"),
-            ({"resample": "both"}, "percentile"),
+            ({"over": "raters"}, "percentile"),
+            ({"over": "both"}, "percentile"),
             ({"method": "krippendorff"}, "percentile"),
         ],
     )
@@ -710,7 +710,7 @@ class TestResult:
 
     def test_repr(self):
         """One line that says what, over what, how sure, from how many."""
-        result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5, resample="both")
+        result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5, over="both")
         assert one_line(result)
         assert repr(result) == (
             "<Bootstrap of x [d] over both: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756), "
@@ -734,7 +734,7 @@ class TestRefusals:
             ({"n_resamples": 0}, "n_resamples=0 must be a whole number of 1 or more"),
             ({"n_resamples": 10.0}, "n_resamples=10.0 must be a whole number"),
             ({"n_resamples": True}, "n_resamples=True must be a whole number"),
-            ({"resample": "unit"}, "resample='unit' is unknown; use .* Did you mean 'units'"),
+            ({"over": "unit"}, "over='unit' is unknown; use .* Did you mean 'units'"),
             ({"method": "efron"}, "method='efron' is unknown; use 'standard', 'krippendorff'"),
             ({"rng": "seed"}, "rng='seed' is neither a seed of 0 or more nor a Generator"),
             ({"rng": -1}, "rng=-1 is neither a seed of 0 or more nor a Generator"),

@@ -26,7 +26,7 @@ from setagree.errors import (
 from setagree.inference import comparison
 from setagree.inference.comparison import Comparison, holm
 from setagree.inference.designs import _plain
-from setagree.inference.differences import unit_places
+from setagree.inference.differences import Difference, unit_places
 
 COLUMNS = [
     "first",
@@ -593,14 +593,14 @@ class TestResult:
 
     def test_repr(self):
         """One line: which difference, its interval, its p."""
-        frame = pd.DataFrame(
-            [["one [d]", "two [d]", 0.25, 0.125, 0.0, 0.5, 0.046875, 0, 40, 0.046875]],
-            columns=COLUMNS,
-        )
-        assert repr(Comparison(frame, "same_units", "linearised", 0.9)) == (
+        names, difference = ("one [d]", "two [d]"), Difference(0.25, 0.125)
+        found = Comparison((names,), (difference,), (40,), "same_units", "linearised", 0.9, (None,))
+        # 0.25 -+ 1.64485 x 0.125, and twice the normal tail at -2.
+        assert repr(found) == (
             "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
-            "(90% 0.0000 to 0.5000, p = 0.04688)>"
+            "(90% 0.0444 to 0.4556, p = 0.0455)>"
         )
+        assert found.to_frame().columns.tolist() == COLUMNS
 
     @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
     def test_levels_are_not_rounded(self, level, said):
@@ -669,6 +669,6 @@ class TestRefusals:
             sa.compare(score(T1, "fleiss_kappa"))
 
     def test_no_agreement(self):
-        """A table is several agreements; the sentence says how to take one."""
+        """A table beside one agreement is refused; the sentence says how to take a row."""
         with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
             sa.compare(score(T1, "fleiss_kappa"), sa.agreement(annotations(T1)))

@@ -18,8 +18,8 @@ PANELS = {"one": ["r1", "r2"], "two": ["r3", "r4", "r5"]}
 
 CALLS = {
     "bootstrap": lambda n: sa.bootstrap(ALPHA, n_resamples=n, rng=1),
-    "bootstrap, raters": lambda n: sa.bootstrap(ALPHA, n_resamples=n, resample="raters", rng=1),
-    "bootstrap, both": lambda n: sa.bootstrap(ALPHA, n_resamples=n, resample="both", rng=1),
+    "bootstrap, raters": lambda n: sa.bootstrap(ALPHA, n_resamples=n, over="raters", rng=1),
+    "bootstrap, both": lambda n: sa.bootstrap(ALPHA, n_resamples=n, over="both", rng=1),
     "bootstrap, Krippendorff's": lambda n: sa.bootstrap(
         ALPHA, n_resamples=n, method="krippendorff", rng=1
     ),

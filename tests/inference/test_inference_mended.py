@@ -184,7 +184,7 @@ class TestManyRatings:
     def test_memory_of_raters(self):
         """300 raters of 500 units have 22 million pairs, which are not held either."""
         alpha = sa.krippendorff_alpha(sa.simulate(500, 300, rng=0))
-        _, megabytes = peak(lambda: sa.bootstrap(alpha, n_resamples=2, resample="raters", rng=1))
+        _, megabytes = peak(lambda: sa.bootstrap(alpha, n_resamples=2, over="raters", rng=1))
         assert megabytes < 60
 
 
@@ -391,7 +391,7 @@ class TestTwoRaters:
     def test_raters_alone_are_refused(self, name):
         """Every defined resample would be the study: a standard error of 0 that means nothing."""
         with pytest.raises(DataError, match=r"three or more of them, and there are 2: .*'units'"):
-            sa.bootstrap(score(self.ROWS, name), resample="raters", rng=1)
+            sa.bootstrap(score(self.ROWS, name), over="raters", rng=1)
 
     def test_both_spread_as_units_do(self):
         """Each defined resample is one of units, both raters once; the warning says so."""
@@ -405,7 +405,7 @@ class TestTwoRaters:
             with pytest.warns(
                 ResamplingWarning, match="whether other raters would agree, two canno"
             ):
-                result = sa.bootstrap(alpha, n_resamples=40, resample="both", rng=1)
+                result = sa.bootstrap(alpha, n_resamples=40, over="both", rng=1)
         expected = [
             estimates(
                 [[row for row, n in zip(self.ROWS, m, strict=True) for _ in range(int(n))]],
@@ -421,9 +421,9 @@ class TestTwoRaters:
     def test_undefined_stays_undefined(self):
         """Of one value alone nothing is refused: nan, as without resampling."""
         alpha = score(text("a a / a a"), "krippendorff_alpha")
-        assert sa.bootstrap(alpha, n_resamples=5, resample="raters", rng=1).n_undefined == 5
+        assert sa.bootstrap(alpha, n_resamples=5, over="raters", rng=1).n_undefined == 5
 
     def test_three_raters(self):
         """Three vary: neither refused nor warned of."""
         alpha = score(noisy_rows(7, units=20, raters=3), "krippendorff_alpha")
-        assert sa.bootstrap(alpha, n_resamples=50, resample="raters", rng=1).standard_error > 0
+        assert sa.bootstrap(alpha, n_resamples=50, over="raters", rng=1).standard_error > 0

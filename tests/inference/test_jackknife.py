@@ -284,6 +284,15 @@ def test_refusals():
     alpha = score(T1, "krippendorff_alpha")
     with pytest.raises(OptionError, match=r"over='rater' is unknown; use .* Did you mean 'raters'"):
         sa.jackknife(alpha, over="rater")
-    table = sa.agreement(annotations(T1))
-    with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
-        sa.jackknife(table)
+    with pytest.raises(DataError, match="a float is no agreement"):
+        sa.jackknife(0.8)
+
+
+def test_interval():
+    """Of a mean the jackknife is the t interval of the mean, which the analytic one is, too."""
+    percent = sa.percent_agreement(sa.simulate(40, 3, rng=1))
+    for level in (0.5, 0.95):
+        low, high = sa.jackknife(percent).interval(level)
+        assert (low, high) == pytest.approx(percent.interval(level), abs=1e-12)
+    alike = sa.jackknife(score(text("a a / b b / a a"), "krippendorff_alpha"))
+    assert np.isnan(alike.interval()).all()

@@ -86,7 +86,7 @@ def chance_of_shuffles(agreement):
 
 def chance_of_two_way(agreement):
     """Ask the resamples of raters for a coefficient."""
-    return sa.bootstrap(agreement, n_resamples=2, resample="raters", rng=1)
+    return sa.bootstrap(agreement, n_resamples=2, over="raters", rng=1)
 
 
 class TestEveryReshuffle:
@@ -614,6 +614,6 @@ class TestResult:
             sa.permutation_test(score(TINY, "fleiss_kappa"), **options)
 
     def test_no_agreement(self):
-        """A table is several agreements; the sentence says how to take one."""
-        with pytest.raises(DataError, match=r"pass one row: table\[name, distance\]"):
-            sa.permutation_test(sa.agreement(annotations(T1)))
+        """A number is no agreement."""
+        with pytest.raises(DataError, match="a float is no agreement"):
+            sa.permutation_test(0.8)

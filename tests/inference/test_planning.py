@@ -95,7 +95,7 @@ class TestUnits:
         """Annotations stand for their Krippendorff's alpha with the default distance."""
         study = annotations(ROWS)
         result = sa.plan(study, half_width=0.1)
-        assert result.pilot.coefficient == "krippendorff_alpha"
+        assert result.agreement.coefficient == "krippendorff_alpha"
         assert result.frame.equals(sa.plan(sa.krippendorff_alpha(study), half_width=0.1).frame)
 
     def test_a_tally_for_a_pilot(self):

@@ -48,7 +48,7 @@ def columns(table):
 
 def study_table(n_units=400, n_raters=5, *, missing=0.25, seed=1, n_labels=4):
     """Return a table of generated annotations, its rows in random order."""
-    study = sa.simulate(n_units, n_raters, n_labels, missing=missing, rng=seed)
+    study = sa.simulate(n_units, n_raters, n_labels=n_labels, missing=missing, rng=seed)
     table = study.to_long()
     table["labels"] = [sa.format_labels(value) for value in table["labels"]]
     return table.sample(frac=1, random_state=seed).reset_index(drop=True)
@@ -333,7 +333,7 @@ class TestCoefficients:
     @pytest.mark.parametrize(("n_raters", "missing"), [(2, 0.0), (2, 0.3), (5, 0.0), (5, 0.5)])
     def test_as_in_memory(self, n_raters, missing, distance):
         """Estimate, parts, standard error, influence, jackknife and bootstrap of Conger."""
-        study = sa.simulate(120, n_raters, 3, missing=missing, rng=4)
+        study = sa.simulate(120, n_raters, n_labels=3, missing=missing, rng=4)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         assert tally.n_patterns < study.n_units
         whole = sa.conger_kappa(study, distance=distance)
@@ -368,7 +368,7 @@ class TestCoefficients:
 
     def test_influence_of_patterns(self):
         """Without units, influence is by pattern; its weighted mean is the estimate."""
-        study = sa.simulate(80, 3, 2, rng=2)
+        study = sa.simulate(80, 3, n_labels=2, rng=2)
         kappa = sa.conger_kappa(nameless(sa.Tally.from_annotations(study, keep_raters=True)))
         assert len(kappa.influence) == kappa.tally.n_patterns
         mean = kappa.tally.multiplicity @ kappa.influence.to_numpy() / kappa.n_units
@@ -397,7 +397,7 @@ class TestCoefficients:
 
     def test_other_coefficients(self):
         """What does not ask who gave what gives the same numbers with raters and without."""
-        study = sa.simulate(150, 4, 3, missing=0.2, rng=5)
+        study = sa.simulate(150, 4, n_labels=3, missing=0.2, rng=5)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         assert tally.n_patterns > sa.Tally.from_annotations(study).n_patterns
         names = ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "brennan_prediger", "mv_alpha"]
@@ -409,7 +409,7 @@ class TestCoefficients:
 
     def test_compared(self):
         """Coefficients of one tally are compared unit by unit, as those of the study."""
-        study = sa.simulate(150, 4, 3, missing=0.2, rng=5)
+        study = sa.simulate(150, 4, n_labels=3, missing=0.2, rng=5)
         scorer = Scorer(nameless(sa.Tally.from_annotations(study, keep_raters=True)))
         whole = Scorer(study)
         masi = get_distance("masi")
@@ -443,7 +443,7 @@ class TestCoefficients:
 
     def test_units(self):
         """`by_unit` with Conger's kappa lists what it lists of the study."""
-        study = sa.simulate(40, 3, 3, rng=6)
+        study = sa.simulate(40, 3, n_labels=3, rng=6)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         ours, theirs = (
             sa.by_unit(one, coefficient="conger_kappa").set_index("unit") for one in (tally, study)
@@ -462,13 +462,13 @@ class TestRefused:
             sa.by_pair,
             sa.what_if,
             lambda tally: sa.jackknife(sa.conger_kappa(tally), over="raters"),
-            lambda tally: sa.bootstrap(sa.conger_kappa(tally), resample="raters"),
+            lambda tally: sa.bootstrap(sa.conger_kappa(tally), over="raters"),
             lambda tally: sa.permutation_test(sa.conger_kappa(tally), scheme="table"),
         ],
     )
     def test_in_memory(self, ask):
         """One sentence, which names Annotations.from_long."""
-        study = sa.simulate(40, 3, 3, rng=6)
+        study = sa.simulate(40, 3, n_labels=3, rng=6)
         tally = nameless(sa.Tally.from_annotations(study, keep_raters=True))
         with pytest.raises(DataError, match=r"to which unit; .*in memory with Annotations.from_lo"):
             ask(tally)

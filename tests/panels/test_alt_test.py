@@ -37,6 +37,12 @@ PUBLISHED = [
 ]
 
 
+def one_test(study, **options):
+    """Return the test of the one model."""
+    (test,) = alt_test(study, **options)
+    return test
+
+
 def jaccard(A, B):
     """Return the exact similarity."""
     return Fraction(len(A & B), len(A | B)) if A | B else Fraction(1)
@@ -90,7 +96,7 @@ class TestPublished:
     @pytest.mark.parametrize(("model", "distance", "epsilon", "rate", "advantage"), PUBLISHED)
     def test_hs_brexit(self, model, distance, epsilon, rate, advantage):
         """Winning rate and average advantage are those of the authors, to the last bit but one."""
-        result = alt_test(brexit(), model=model, distance=distance, epsilon=epsilon)
+        result = one_test(brexit(), model=model, distance=distance, epsilon=epsilon)
         assert result.winning_rate == rate
         assert result.average_advantage_probability == pytest.approx(advantage, abs=1e-15)
 
@@ -100,7 +106,7 @@ class TestPublished:
 
         The 8 were counted with fractions, apart from this program.
         """
-        exact = alt_test(brexit(), model="Ann6", distance="masi", ties="exact")
+        exact = one_test(brexit(), model="Ann6", distance="masi", equal="exact")
         shift = exact.average_advantage_probability - 0.8501785714285713
         assert shift * 5600 == pytest.approx(8, abs=1e-6)
 
@@ -115,15 +121,15 @@ class TestReference:
     """A loop over units and humans, in fractions."""
 
     @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi"])
-    @pytest.mark.parametrize("ties", ["exact", "published"])
-    def test_equals_the_loop(self, distance, ties):
+    @pytest.mark.parametrize("equal", ["exact", "published"])
+    def test_equals_the_loop(self, distance, equal):
         """Counts, shares, t, p, correction and interval are those of the loop and of scipy."""
         rows = study_rows(1)
-        result = alt_test(
-            annotations(rows), model="r3", distance=distance, ties=ties, epsilon=0.05, min_units=2
+        result = one_test(
+            annotations(rows), model="r3", distance=distance, equal=equal, epsilon=0.05, min_units=2
         )
         p = []
-        for h, won in wins(rows, 3, distance, exact=ties == "exact").items():
+        for h, won in wins(rows, 3, distance, exact=equal == "exact").items():
             row = result.humans.loc[f"r{h}"]
             model, human = (np.array(x, dtype=float) for x in zip(*won, strict=True))
             t = stats.ttest_1samp(human - model, 0.05, alternative="less")
@@ -148,14 +154,14 @@ class TestReference:
         frame = study.to_long().iloc[::-1]
         by_rater = frame["rater"].map({f"r{g}": k for k, g in enumerate(order)})
         other = sa.Annotations.from_long(frame.iloc[by_rater.argsort(kind="stable")])
-        options = {"model": "r4", "ties": "exact", "min_units": 2}
-        one, two = alt_test(study, **options), alt_test(other, **options)
+        options = {"model": "r4", "equal": "exact", "min_units": 2}
+        one, two = one_test(study, **options), one_test(other, **options)
         pd.testing.assert_frame_equal(one.humans, two.humans.loc[one.humans.index])
 
     def test_numbers_and_unbounded_distances(self):
         """On a scale the nearer answer wins: 2 is nearer to 1 and 3 than 9, and 9 never wins."""
         study = annotations(numbers(" / ".join(["1 3 2 2"] * 40 + ["1 3 2 9"] * 40)))
-        result = alt_test(study, model="r3", distance="interval")
+        result = one_test(study, model="r3", distance="interval")
         # Against r2 (2): equal in 40 units, farther in 40.
         assert result.humans.loc["r2", "advantage"] == 0.5
         assert result.humans.loc["r2", "human_advantage"] == 1
@@ -165,8 +171,8 @@ class TestNumbers:
     """Distances without an upper bound, in fractions."""
 
     @pytest.mark.parametrize("distance", ["interval", "linear"])
-    @pytest.mark.parametrize("ties", ["exact", "published"])
-    def test_numbers_of_all_sizes(self, distance, ties):
+    @pytest.mark.parametrize("equal", ["exact", "published"])
+    def test_numbers_of_all_sizes(self, distance, equal):
         """Units whose numbers differ by powers of ten are judged each by its own distances.
 
         Whatever the numbers of other units. A model 5 away from humans who are 1 apart loses to
@@ -180,8 +186,8 @@ class TestNumbers:
             rows.append([*near, base + 5, base + int(rng.integers(-1, 2))])
         for model in ("r3", "r4"):
             humans = ["r0", "r1", "r2"]
-            result = alt_test(
-                annotations(rows), model=model, humans=humans, distance=distance, ties=ties
+            result = one_test(
+                annotations(rows), model=model, humans=humans, distance=distance, equal=equal
             )
             beside = [[*row[:3], row[int(model[1])]] for row in rows]
             for h, won in wins(beside, 3, distance).items():
@@ -195,14 +201,14 @@ class TestNumbers:
         The model is .1 above what the human is .1 below: |.4 - .3| and |.2 - .3| differ as doubles.
         """
         rows = [[0.2, 0.3, 0.3, 0.4]] * 30
-        result = alt_test(annotations(rows), model="r3", distance="linear")
+        result = one_test(annotations(rows), model="r3", distance="linear")
         assert abs(0.4 - 0.3) != abs(0.2 - 0.3)
         assert result.humans.loc["r0", ["advantage", "human_advantage"]].tolist() == [1, 1]
 
     def test_small_differences_are_differences(self):
         """Millionths count on a scale from 0 to 1: the nearer answer wins."""
         rows = [[0.5, 0.5, 0.5, 0.500001]] * 30 + [[0.0, 1.0, 0.5, 0.5]]
-        result = alt_test(annotations(rows), model="r3", distance="interval", min_units=2)
+        result = one_test(annotations(rows), model="r3", distance="interval", min_units=2)
         assert result.humans["advantage"].max() <= 1 / 31
         assert not result.passes
 
@@ -213,8 +219,8 @@ class TestNumbers:
         more = [[*row, *([1, 1, 2] if k % 2 else [2, 2, 2])] for k, row in enumerate(rows)]
         humans = ["r0", "r1", "r2"]
         for distance in ("ordinal", "bipolar"):
-            one = alt_test(annotations(rows), model="r3", humans=humans, distance=distance)
-            two = alt_test(annotations(more), model="r3", humans=humans, distance=distance)
+            one = one_test(annotations(rows), model="r3", humans=humans, distance=distance)
+            two = one_test(annotations(more), model="r3", humans=humans, distance=distance)
             pd.testing.assert_frame_equal(one.humans, two.humans)
 
     def test_a_crowded_unit(self):
@@ -246,12 +252,12 @@ class TestDecision:
 
     def test_a_copy_of_the_others_wins(self):
         """Where all answer alike every comparison is a tie: difference 0, which is below 0.1."""
-        result = alt_test(annotations(text(" / ".join(["a a a a", "b b b b"] * 20))), model="r3")
+        result = one_test(annotations(text(" / ".join(["a a a a", "b b b b"] * 20))), model="r3")
         assert result.humans["difference"].tolist() == [0, 0, 0]
         assert result.humans["p_value"].tolist() == [0, 0, 0]
         assert result.passes
         assert result.verdict.startswith("r3 may replace a human: it wins over 3 of 3 humans")
-        at_zero = alt_test(
+        at_zero = one_test(
             annotations(text(" / ".join(["a a a a", "b b b b"] * 20))), model="r3", epsilon=0.0
         )
         assert at_zero.humans["p_value"].tolist() == [1, 1, 1]
@@ -259,25 +265,25 @@ class TestDecision:
 
     def test_a_stranger_loses(self):
         """A model that never agrees loses against humans who always do."""
-        result = alt_test(annotations(text(" / ".join(["a a a b", "b b b c"] * 20))), model="r3")
+        result = one_test(annotations(text(" / ".join(["a a a b", "b b b c"] * 20))), model="r3")
         assert (result.winning_rate, result.average_advantage_probability) == (0, 0)
         assert not result.passes
 
     def test_by_epsilon(self):
         """A row at epsilon is what the test at that epsilon gives; the rate never falls."""
         study = annotations(study_rows(3, units=80, missing=0))
-        result = alt_test(study, model="r3", epsilon=0.2)
+        result = one_test(study, model="r3", epsilon=0.2)
         table = result.by_epsilon()
         assert (table["winning_rate"].diff().dropna() >= 0).all()
         for epsilon in (0, 0.1, 0.2):
-            again = alt_test(study, model="r3", epsilon=epsilon)
+            again = one_test(study, model="r3", epsilon=epsilon)
             assert table.loc[epsilon, "winning_rate"] == again.winning_rate
             assert table.loc[epsilon, "passes"] == again.passes
 
     def test_who_is_skipped(self):
         """A human with fewer shared units is named with their number, and not tested."""
         rows = text(" / ".join(["a a a a"] * 30 + ["b b . b"] * 5 + ["a . . a", "a a a ."]))
-        result = alt_test(annotations(rows), model="r3", min_units=35)
+        result = one_test(annotations(rows), model="r3", min_units=35)
         assert result.humans["n_units"].to_dict() == {"r0": 35, "r1": 35}
         assert result.skipped.to_dict() == {"r2": 30}
         assert result.n_units == 35
@@ -286,7 +292,7 @@ class TestDecision:
     def test_nobody_is_left(self):
         """Where no human shares enough units there is nan, a reason and one warning."""
         with pytest.warns(UndefinedAgreementWarning, match="alt-test of 'r3': undefined"):
-            result = alt_test(annotations(text("a a a a / b b b b")), model="r3")
+            result = one_test(annotations(text("a a a a / b b b b")), model="r3")
         assert np.isnan(result.winning_rate)
         assert np.isnan(result.average_advantage_probability)
         assert result.verdict == "No verdict: no human shares enough units with the model."
@@ -297,7 +303,7 @@ class TestDecision:
     def test_min_humans(self):
         """Units with fewer humans than asked for are left out."""
         rows = text(" / ".join(["a a a a"] * 30 + ["a a . a"] * 10))
-        result = alt_test(annotations(rows), model="r3", min_humans=3)
+        result = one_test(annotations(rows), model="r3", min_humans=3)
         assert result.humans["n_units"].tolist() == [30, 30, 30]
 
 
@@ -326,7 +332,7 @@ class TestHumans:
         rng = np.random.default_rng(7)
         values = [1, 2, 5, 9] if distance in {"interval", "linear"} else sets_of("abc")
         rows = random_rows(rng, values, units=40, raters=4, missing=0.2)
-        result = alt_test(annotations(rows), model="r3", distance=distance, min_units=2)
+        result = one_test(annotations(rows), model="r3", distance=distance, min_units=2)
         people = [row[:3] for row in rows]
         for h in range(3):
             expected = float(agreement(people, h, distance))
@@ -340,7 +346,7 @@ class TestHumans:
         rng = np.random.default_rng(8)
         rows = [[x, x, x, "ab"[rng.integers(2)], x] for x in "ab" * 200]
         triples = [(f"r{g}", i, x) for i, row in enumerate(rows) for g, x in enumerate(row)]
-        result = alt_test(sa.Annotations.from_triples(triples), model="r4")
+        result = one_test(sa.Annotations.from_triples(triples), model="r4")
         lottery = result.humans.loc["r3", "agreement"]
         assert abs(lottery) < 0.1
         (note,) = result.notes
@@ -352,7 +358,7 @@ class TestHumans:
         """Humans who all guess: alpha near 0 is called poor, and all are named, five by name."""
         rng = np.random.default_rng(9)
         rows = random_rows(rng, sets_of("ab"), units=200, raters=8)
-        result = alt_test(annotations(rows), model="r7")
+        result = one_test(annotations(rows), model="r7")
         assert abs(result.human_alpha) < 0.1
         assert result.notes[0].startswith("The humans agree poorly with each other (alpha ")
         assert " and 2 more; to win there says little." in result.notes[1]
@@ -360,7 +366,7 @@ class TestHumans:
     def test_nothing_to_agree_on(self):
         """One value only leaves alpha and agreement undefined, and nothing is said of them."""
         rows = text(" / ".join(["a a a a"] * 30))
-        result = alt_test(annotations(rows), model="r3")
+        result = one_test(annotations(rows), model="r3")
         assert np.isnan(result.human_alpha)
         assert result.humans["agreement"].isna().all()
         assert result.notes == ()
@@ -369,12 +375,25 @@ class TestHumans:
         """Without units that two humans share there is no alpha of theirs."""
         rows = text("a . . a / . a . a / . . a a")
         with pytest.warns(UndefinedAgreementWarning, match="undefined"):
-            result = alt_test(annotations(rows), model="r3")
+            result = one_test(annotations(rows), model="r3")
         assert np.isnan(result.human_alpha)
 
 
 class TestSeveral:
-    """Several models at once."""
+    """Several models at once, or one."""
+
+    def test_one_is_a_table_of_one(self):
+        """What comes back has one type, whatever `model` is; it says the verdict."""
+        study = annotations(text(" / ".join(["a a a b", "b b b c"] * 20)))
+        one, listed = alt_test(study, model="r3"), alt_test(study, model=["r3"])
+        assert type(one) is type(listed) is AltTestTable
+        assert str(one).splitlines() == [repr(one), one["r3"].verdict]
+        pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())
+
+    def test_the_old_word_for_what_counts_as_equal(self):
+        """`ties=` is `equal=` here: no tie has to be settled."""
+        with pytest.raises(OptionError, match=r"^ties= is called equal=\.$"):
+            alt_test(annotations(text("a a a a")), model="r3", ties="exact")
 
     def test_ranked(self):
         """The model with the larger advantage comes first; none of the models is a human."""
@@ -401,7 +420,7 @@ class TestSeveral:
     def test_humans_by_name(self):
         """Only the named humans count."""
         study = annotations(study_rows(5, units=50, raters=6, missing=0))
-        result = alt_test(study, model="r5", humans=["r0", "r2", "r4"])
+        result = one_test(study, model="r5", humans=["r0", "r2", "r4"])
         assert isinstance(result, AltTest)
         assert result.to_frame().index.tolist() == ["r0", "r2", "r4"]
 
@@ -410,9 +429,9 @@ class TestSeveral:
         triples = [(g, i, "a") for i in range(40) for g in (1, "1", ("x", 2), "m")]
         with pytest.warns(sa.SetagreeWarning, match="Raters kept apart that look alike"):
             study = sa.Annotations.from_triples(triples)
-        assert alt_test(study, model=("x", 2)).humans.index.tolist() == [1, "1", "m"]
-        assert alt_test(study, model=np.int64(1)).humans.index.tolist() == ["1", ("x", 2), "m"]
-        assert alt_test(study, model=1).humans.index.tolist() == ["1", ("x", 2), "m"]
+        assert one_test(study, model=("x", 2)).humans.index.tolist() == [1, "1", "m"]
+        assert one_test(study, model=np.int64(1)).humans.index.tolist() == ["1", ("x", 2), "m"]
+        assert one_test(study, model=1).humans.index.tolist() == ["1", ("x", 2), "m"]
 
 
 class TestRefusals:
@@ -432,7 +451,7 @@ class TestRefusals:
             ({"model": "r3", "q": True}, OptionError, "q=True"),
             ({"model": "r3", "min_units": 1}, OptionError, "min_units=1 must be a whole number"),
             ({"model": "r3", "min_humans": 2.5}, OptionError, "min_humans=2.5"),
-            ({"model": "r3", "ties": "exakt"}, OptionError, "Did you mean 'exact'"),
+            ({"model": "r3", "equal": "exakt"}, OptionError, "Did you mean 'exact'"),
             ({"model": "r3", "distance": "masy"}, OptionError, "Did you mean 'masi'"),
         ],
     )
@@ -444,7 +463,7 @@ class TestRefusals:
     def test_numbers_of_numpy(self):
         """A share may be a number of numpy."""
         study = annotations(study_rows(3, units=40, missing=0))
-        one = alt_test(study, model="r3", epsilon=np.float32(0.25), q=np.float64(0.05))
+        one = one_test(study, model="r3", epsilon=np.float32(0.25), q=np.float64(0.05))
         assert one.epsilon == 0.25
         assert "epsilon 0.25" in one.verdict
 

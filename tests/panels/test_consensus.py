@@ -112,8 +112,8 @@ class TestDawidSkene:
 
     def test_it_learns_who_errs(self):
         """One rater who sees well outweighs two who guess: more true answers than the majority."""
-        study = sa.simulate(600, 5, 3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
-        truth = sa.simulate(600, 1, 3, skill=1.0, rng=4)
+        study = sa.simulate(600, 5, n_labels=3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
+        truth = sa.simulate(600, 1, n_labels=3, skill=1.0, rng=4)
         ds = consensus(study, method="dawid_skene")
         rates = ds.error_rates.groupby("rater")["sensitivity"].mean()
         assert rates[["r1", "r2"]].min() > rates[["r3", "r4", "r5"]].max()
@@ -268,7 +268,7 @@ class TestLabelMajority:
 
     @pytest.mark.parametrize(
         ("ties", "expected"),
-        [("smaller", ["a", "a"]), ("larger", ["ab", "a"]), ("missing", [None, "a"])],
+        [("empty", ["a", "a"]), ("plurality", ["ab", "a"]), ("missing", [None, "a"])],
     )
     def test_ties(self, ties, expected):
         """A label that half of the raters gave follows the rule; the unit is flagged."""
@@ -321,7 +321,7 @@ class TestMedoid:
         assert found.confidence[0] == pytest.approx(1 - (1 / 2 + 1 / 3) / 3, abs=1e-15)
 
     @pytest.mark.parametrize(
-        ("ties", "expected"), [("smaller", "a"), ("larger", "bc"), ("missing", None)]
+        ("ties", "expected"), [("empty", "a"), ("plurality", "bc"), ("missing", None)]
     )
     def test_ties(self, ties, expected):
         """Of answers that are as near, the first or last in reading order, or none."""
@@ -402,7 +402,7 @@ class TestAllMethods:
     @given(
         rows=row_lists(sets_of("abc")),
         method=st.sampled_from(METHODS),
-        ties=st.sampled_from(["smaller", "larger", "missing"]),
+        ties=st.sampled_from(["empty", "plurality", "missing"]),
     )
     def test_nothing_is_invented(self, rows, method, ties):
         """No unit gets a label that none of its raters gave; measures lie in [0, 1] or are nan."""
@@ -464,6 +464,8 @@ class TestAllMethods:
         [
             ({"method": "majority"}, OptionError, "method='majority' is unknown"),
             ({"ties": "random"}, OptionError, "ties='random' is unknown"),
+            ({"ties": "smaller"}, OptionError, "ties='smaller' is called ties='empty'"),
+            ({"ties": "larger"}, OptionError, "ties='larger' is called ties='plurality'"),
             ({"threshold": 0}, OptionError, "threshold=0 must be above 0"),
             ({"threshold": True}, OptionError, "threshold=True"),
             (

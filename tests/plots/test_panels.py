@@ -35,7 +35,7 @@ def _closed():
 @pytest.fixture(scope="module")
 def tested():
     """Return the test of the best rater as a model."""
-    return sa.alt_test(STUDY, model="r6")
+    return sa.alt_test(STUDY, model="r6")["r6"]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ class TestAdvantage:
     def test_undefined(self):
         """Where no human could be tested, the reason stands there."""
         with pytest.warns(sa.UndefinedAgreementWarning):
-            test = sa.alt_test(STUDY, model="r6", min_units=1000)
+            test = sa.alt_test(STUDY, model="r6", min_units=1000)["r6"]
         ax = drawn(plots.advantage(test, ax=fresh()))
         assert "undefined: no human shares enough" in texts(ax)[-1]
 

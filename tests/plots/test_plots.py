@@ -372,7 +372,7 @@ def test_bootstrap(level):
 
 def test_bootstrap_says_how():
     """What was redrawn and what was undefined is in the words."""
-    both = sa.bootstrap(ALPHA, n_resamples=9, resample="both", rng=1)
+    both = sa.bootstrap(ALPHA, n_resamples=9, over="both", rng=1)
     assert "units and raters redrawn" in " ".join(said(plots.bootstrap(both, ax=fresh())).split())
     with pytest.warns(ResamplingWarning):
         own = sa.bootstrap(ALPHA, n_resamples=9, method="krippendorff", rng=1)

@@ -198,7 +198,7 @@ class TestMeasures:
         assert "99 random reshuffles of the answers over all raters and units" in said
         assert f"p = {test.p_value:.3f}".replace("0.", ".") in said
         assert said.count("seed 7") == 2
-        both = sa.bootstrap(alpha, n_resamples=20, resample="both", rng=7)
+        both = sa.bootstrap(alpha, n_resamples=20, over="both", rng=7)
         assert "of the units and raters" in paragraph(alpha, bootstrap=both)
 
     def test_all_arrangements(self):

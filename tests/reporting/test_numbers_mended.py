@@ -109,7 +109,7 @@ class TestMethodsText:
             self.said(alpha, level=0.9, bootstrap=boot)
         )
         assert (low, high) != tuple(np.quantile(boot.distribution, [0.05, 0.95]))
-        raters = sa.bootstrap(alpha, n_resamples=200, rng=3, resample="both")
+        raters = sa.bootstrap(alpha, n_resamples=200, rng=3, over="both")
         low, high = np.quantile(raters.defined, [0.05, 0.95])
         text_ = self.said(alpha, level=0.9, bootstrap=raters)
         assert "percentile interval of 200 bootstrap resamples of the units and raters, " in text_

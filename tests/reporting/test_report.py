@@ -112,7 +112,7 @@ class Page(HTMLParser):
 def hostile_study():
     """Return a study whose labels, raters and units are hostile."""
     plain_study = sa.simulate(
-        60, 4, len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
+        60, 4, n_labels=len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
     )
     return sa.Annotations.from_triples(
         [(f"<i>{r}</i>\"'", ("<u>", u), v) for u, r, v in plain_study.to_long().to_numpy()]
@@ -768,7 +768,7 @@ class TestPanels:
     def test_numbers_are_those_of_the_library(self, five, compared):
         """Test, scores, replication and map are what the public functions return."""
         (test,) = compared.results["models"].tests
-        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5").humans)
+        pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5")["r5"].humans)
         humans = ["r1", "r2", "r3", "r4"]
         scores = sa.score_against_consensus(five, raters=["r5", *humans], panel=humans)
         pd.testing.assert_frame_equal(compared.results["models"].scores.table, scores.table)

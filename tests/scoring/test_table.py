@@ -216,3 +216,15 @@ class TestWeights:
         """No study, no weights."""
         with pytest.raises(DataError, match="is no study"):
             sa.weights(LONG)
+
+
+def test_weights_choose_their_distance_as_agreement_does():
+    """MASI for label sets; numbers and categories, which MASI does not compare, nominal."""
+    labels = sa.Annotations.from_triples([("a", 1, "x, y"), ("b", 1, "x")])
+    pd.testing.assert_frame_equal(
+        sa.weights(labels).to_frame(), sa.weights(labels, "masi").to_frame()
+    )
+    for answers in ([1, 2, 2], ["x", "y", "y"]):
+        triples = [(rater, 1, answer) for rater, answer in zip("abc", answers, strict=True)]
+        credit = sa.weights(sa.Annotations.from_triples(triples, kind="value"))
+        assert credit.to_frame().to_numpy().tolist() == [[1, 0], [0, 1]]

@@ -161,7 +161,7 @@ class TestRefusals:
         ("name", "value", "known"),
         [
             ("duplicates", "frist", "'error', 'first', 'last', 'union'. Did you mean 'first'?"),
-            ("kind", "lables", "'labels', 'value'. Did you mean 'labels'?"),
+            ("kind", "lables", "'labels', 'number', 'category', 'value'. Did you mean 'labels'?"),
             ("duplicates", 1, "'error', 'first', 'last', 'union'."),
         ],
     )

@@ -34,7 +34,7 @@ def same(one, other):
 class TestShape:
     """Units, raters, labels."""
 
-    STUDY = sa.simulate(12, 4, 3, rng=0)
+    STUDY = sa.simulate(12, 4, n_labels=3, rng=0)
 
     def test_names_and_order(self):
         """Units u1, u2, ..., raters r1, r2, ..., labels l1, l2, ...; rows sorted by unit."""
@@ -55,13 +55,13 @@ class TestShape:
     def test_many_labels_keep_their_names(self, n_labels):
         """Each label has its own prevalence, beyond the bits of a byte too."""
         prevalence = [ALMOST_1 if k == n_labels - 1 else ALMOST_0 for k in range(n_labels)]
-        study = sa.simulate(3, 2, n_labels, prevalence=prevalence, rng=0)
+        study = sa.simulate(3, 2, n_labels=n_labels, prevalence=prevalence, rng=0)
         assert study.values == (frozenset([f"l{n_labels}"]),)
 
     def test_given_names(self):
         """Labels may be named, with separators and quotes too."""
         names = ["a, b", '"', "é"]
-        study = sa.simulate(3, 2, 3, prevalence=ALMOST_1, labels=names, rng=0)
+        study = sa.simulate(3, 2, n_labels=3, prevalence=ALMOST_1, labels=names, rng=0)
         assert study.values == (frozenset(names),)
 
     def test_round_trip(self):
@@ -121,7 +121,7 @@ class TestSkill:
         is 1/2 but for terms of order 1/n, so alpha = 1 - Do / De has standard deviation 1 / sqrt n.
         """
         n = 10_000
-        study = sa.simulate(n, 2, 1, prevalence=0.5, skill=0, rng=2)
+        study = sa.simulate(n, 2, n_labels=1, prevalence=0.5, skill=0, rng=2)
         alpha = sa.krippendorff_alpha(study, distance="nominal")
         assert abs(alpha.observed_agreement - 0.5) < five_sd(0.5, n)
         assert abs(alpha.estimate) < 5 / math.sqrt(n)
@@ -144,7 +144,7 @@ class TestSkill:
         1 / sqrt n, as above.
         """
         n = 10_000
-        study = sa.simulate(n, 2, 1, prevalence=0.5, skill=[one, other], rng=4)
+        study = sa.simulate(n, 2, n_labels=1, prevalence=0.5, skill=[one, other], rng=4)
         alpha = sa.krippendorff_alpha(study, distance="nominal")
         assert abs(alpha.estimate - one * other) < 5 / math.sqrt(n)
 
@@ -161,9 +161,9 @@ class TestPrevalence:
     @pytest.mark.parametrize("skill", [0, 0.5, 1])
     def test_extremes(self, skill):
         """A label of prevalence next to 0 is never given, one next to 1 always."""
-        study = sa.simulate(50, 3, 2, prevalence=[ALMOST_0, ALMOST_1], skill=skill, rng=6)
+        study = sa.simulate(50, 3, n_labels=2, prevalence=[ALMOST_0, ALMOST_1], skill=skill, rng=6)
         assert study.values == (frozenset(["l2"]),)
-        nothing = sa.simulate(50, 3, 2, prevalence=ALMOST_0, skill=skill, rng=6)
+        nothing = sa.simulate(50, 3, n_labels=2, prevalence=ALMOST_0, skill=skill, rng=6)
         assert nothing.values == (frozenset(),)
         with pytest.warns(sa.UndefinedAgreementWarning, match="only one value was used"):
             assert math.isnan(sa.krippendorff_alpha(nothing).estimate)
@@ -172,14 +172,14 @@ class TestPrevalence:
     def test_share_of_each_label(self, skill):
         """Truth and unbiased guess have the label's prevalence, and so has every answer."""
         prevalence, n = [0.05, 0.3, 0.5, 0.9], 5000
-        found = shares(sa.simulate(n, 2, 4, prevalence=prevalence, skill=skill, rng=7))
+        found = shares(sa.simulate(n, 2, n_labels=4, prevalence=prevalence, skill=skill, rng=7))
         for label, p in zip(found.columns, prevalence, strict=True):
             assert (abs(found[label] - p) < five_sd(p, n)).all()
 
     def test_one_for_all(self):
         """One number is the prevalence of every label."""
-        one = sa.simulate(30, 2, 3, prevalence=0.25, rng=8)
-        assert same(one, sa.simulate(30, 2, 3, prevalence=[0.25, 0.25, 0.25], rng=8))
+        one = sa.simulate(30, 2, n_labels=3, prevalence=0.25, rng=8)
+        assert same(one, sa.simulate(30, 2, n_labels=3, prevalence=[0.25, 0.25, 0.25], rng=8))
 
 
 class TestSizeBias:
@@ -189,7 +189,7 @@ class TestSizeBias:
         """Odds of a guess are multiplied: p = 1/2 and b = 3 give 3/4, b = 1/3 gives 1/4."""
         n = 10_000
         found = shares(
-            sa.simulate(n, 3, 1, prevalence=0.5, skill=0, size_bias=[3, 1 / 3, 1], rng=9)
+            sa.simulate(n, 3, n_labels=1, prevalence=0.5, skill=0, size_bias=[3, 1 / 3, 1], rng=9)
         )["l1"]
         for rater, share in [("r1", 0.75), ("r2", 0.25), ("r3", 0.5)]:
             assert abs(found[rater] - share) < five_sd(share, n)
@@ -197,12 +197,12 @@ class TestSizeBias:
     def test_half_skilled(self):
         """With skill s the share is s p + (1 - s) q: .5 * .5 + .5 * .75 = .625 for b = 3."""
         n = 10_000
-        study = sa.simulate(n, 1, 1, prevalence=0.5, skill=0.5, size_bias=3, rng=10)
+        study = sa.simulate(n, 1, n_labels=1, prevalence=0.5, skill=0.5, size_bias=3, rng=10)
         assert abs(shares(study).loc["r1", "l1"] - 0.625) < five_sd(0.625, n)
 
     def test_extremes(self):
         """A guesser without bounds gives every label, one with next to none gives none."""
-        wide = sa.simulate(50, 2, 3, skill=0, size_bias=[1e12, 1e-12], rng=11).to_wide()
+        wide = sa.simulate(50, 2, n_labels=3, skill=0, size_bias=[1e12, 1e-12], rng=11).to_wide()
         assert set(wide["r1"]) == {frozenset(["l1", "l2", "l3"])}
         assert set(wide["r2"]) == {frozenset()}
 
@@ -227,7 +227,9 @@ class TestMissing:
     def test_independent_of_the_answer(self):
         """What is missing would have been like what is not: the share of labels stays."""
         n = 20_000
-        found = shares(sa.simulate(n, 1, 1, prevalence=0.3, missing=0.5, rng=14)).loc["r1", "l1"]
+        found = shares(sa.simulate(n, 1, n_labels=1, prevalence=0.3, missing=0.5, rng=14)).loc[
+            "r1", "l1"
+        ]
         assert abs(found - 0.3) < five_sd(0.3, 0.45 * n)  # more than 45 % of the units are left
 
     def test_units_and_raters_without_annotations(self):

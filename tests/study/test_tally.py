@@ -248,7 +248,10 @@ class TestFromCounts:
 
     def test_unknown_kind(self):
         """A kind that is neither of the two is answered with them."""
-        with pytest.raises(OptionError, match="kind='label' is unknown; use 'labels', 'value'"):
+        with pytest.raises(
+            OptionError,
+            match="kind='label' is unknown; use 'labels', 'number'",
+        ):
             Tally.from_counts(pd.DataFrame({"a": [1]}), kind="label")
 
 
