@@ -63,7 +63,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def markdown_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with four decimals."""
+    """Return a frame as a Markdown table: results with four decimals, answers and names in full."""
     rule = ["---:" if pd.api.types.is_numeric_dtype(kind) else ":---" for kind in frame.dtypes]
     rows = [
         [str(name) for name in frame],
@@ -77,8 +77,13 @@ def markdown_text(frame: pd.DataFrame) -> str:
 
 
 def _markdown_cell(value: Any, column: str) -> str:
-    """Return four decimals, or the text; a p-value that rounds to zero is said to be small."""
+    """Return four decimals, or the text; a p-value that rounds to zero is said to be small.
+
+    An answer or a name that is a number is written in full: rounded, two of them could be one.
+    """
     if isinstance(value, float):
+        if column in _NEVER_ROUNDED:
+            return "" if math.isnan(value) else str(value)
         if column in _P_VALUES and value < 5e-5:
             return "<.0001"
         return f"{value:.4f}".replace("-0.0000", "0.0000")
@@ -86,6 +91,7 @@ def _markdown_cell(value: Any, column: str) -> str:
 
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
+_NEVER_ROUNDED = {"unit", "rater", "value"}
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,
