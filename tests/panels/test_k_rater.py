@@ -183,6 +183,6 @@ def test_no_interval_says_why():
     found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
     assert found.interval_reason == "all resamples came out alike"
     assert "(no interval: all resamples came out alike)" in repr(found)
-    panels = sa.cross_replication(study, {"x": ["a", "b"]}, n_resamples=9, rng=1)
+    panels = sa.cross_replication(study, panels={"x": ["a", "b"]}, n_resamples=9, rng=1)
     assert panels.interval_reason == panels.normalised_interval_reason == found.interval_reason
     assert "(no interval: all resamples came out alike)" in repr(panels)
