@@ -16,15 +16,19 @@ _STDIN = Path("/dev/stdin")
 
 
 def check_not_read(output: Path, files: Sequence[str], reading: Reading | None) -> None:
-    """Raise `FileError` where an output is a file that the command reads.
+    """Raise `FileError` where an output is a file that the command reads, or would be next time.
 
     Paths are followed through links, and every file in a folder that is read counts.
     """
-    if not output.exists():
-        return
-    for path, what in _inputs(files, reading):
+    for path, what in _inputs(files, reading) if output.exists() else ():
         if _is_same(path, output):
             raise FileError(f"{str(output)!r} is {what}; it is never changed.")
+    for folder in (path for file in files for path in _found(file) if path.is_dir()):
+        if output.resolve().is_relative_to(folder.resolve()):
+            raise FileError(
+                f"{str(output)!r} would lie inside the input, {str(folder)!r}, and be read as part "
+                "of it next time; write it outside."
+            )
 
 
 def _inputs(files: Sequence[str], reading: Reading | None) -> Iterator[tuple[Path, str]]:
@@ -40,15 +44,19 @@ def _inputs(files: Sequence[str], reading: Reading | None) -> Iterator[tuple[Pat
 
 def _files_of(name: str) -> Iterator[Path]:
     """Yield the file of that name, those of a pattern, or all in a folder."""
-    try:
-        found = matching(name)
-    except FileError:
-        found = []
-    for path in found:
+    for path in _found(name):
         yield path
         yield from class_files(path)
         for folder, _, inside in os.walk(path):
             yield from (Path(folder, each) for each in inside)
+
+
+def _found(name: str) -> list[Path]:
+    """Return the file or the folder of that name, or those of a pattern."""
+    try:
+        return matching(name)
+    except FileError:
+        return []
 
 
 def _is_same(path: Path, output: Path) -> bool:

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
@@ -114,8 +112,8 @@ def _missing(reading: Reading) -> list[str] | None:
 
 def long_table(
     file: str, reading: Reading, *, besides: str, option: str
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a long table that has a column besides, and how `by_group` is to read it.
+) -> tuple[pd.DataFrame, dict[str, Any], list[Any]]:
+    """Return a long table that has a column besides, how it is read, and who does not count.
 
     `option` is the option that names the column.
     """
@@ -126,18 +124,13 @@ def long_table(
     roles = {role: getattr(reading, role) for role in _ROLES}
     found = guess_columns([str(name) for name in frame if name != besides], **roles)
     frame = with_missing_ids(frame, [found.unit, found.rater])
-    if reading.without is not None:
-        frame = frame[_rated_by_others(frame[found.rater], reading.without)]
-    return frame, {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
-
-
-def _rated_by_others(raters: pd.Series[Any], without: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Say which rows are not by the raters who do not count: those whom the study leaves out."""
+    how = {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
+    if reading.without is None:
+        return frame, how, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
-        codes, known = code_ids(raters, "rater")
-    gone = find_names(without, known)
-    return ~np.isin(codes, [code for code, name in enumerate(known) if name in gone])
+        known = code_ids(frame[found.rater], "rater")[1]
+    return frame, how, find_names(reading.without, known)
 
 
 _ROLES = ("unit", "rater", "labels", "value")

@@ -232,7 +232,8 @@ def _how_compared(frame: pd.DataFrame) -> str:
             f"{one['n_resamples']:,} resamples of the units, {left_out}, percentile interval, "
             f"seed {one['seed']}."
         )
-    holm = f" Holm: p corrected for {len(frame)} comparisons." if len(frame) > 1 else ""
+    n = int(frame["p_value"].notna().sum())
+    holm = f" Holm: p corrected for {n} comparisons." if n > 1 else ""
     unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _WHAT)
     meaning = _UNLIKE if unlike else ""
     return f"difference: the first less the second. {_design(frame)}; {how}{holm}{meaning}"

@@ -12,6 +12,8 @@ from setagree.cli import options as options
 from setagree.cli.options import Reading, Text, option
 from setagree.cli.reading import long_table
 from setagree.cli.tables import intervals, table_text, whole
+from setagree.diagnosis.grouping import study_and_column
+from setagree.diagnosis.windows import first_times, times_of
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.files.columns import with_missing_ids
 from setagree.study.numbers import as_number
@@ -29,12 +31,15 @@ def time_lines(
         raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
     if column is None or window is None:
         return []
-    frame, how = long_table(file, reading, besides=column, option="--over-time")
+    frame, how, without = long_table(file, reading, besides=column, option="--over-time")
     frame, length = _in_units_of(with_missing_ids(frame, [column]), column, window)
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        found = sa.over_time(frame, column, window=length, **how, **given)
+        study, cells, units = study_and_column(frame, column, how, without=without)
+        first = first_times(times_of(cells), units, study.n_units)
+        at = dict(zip(study.units, map(first.shown, first.of_unit), strict=True))
+        found = sa.over_time(study, at, window=length, **given)
     shown = {
         "from": map(_moment, found["start"]),
         "to before": map(_moment, found["end"]),

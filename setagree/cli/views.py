@@ -31,6 +31,7 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
 from setagree.cli.reading import long_table, names, rater_names, read_study
 from setagree.cli.times import OverTime, Window, time_lines
+from setagree.diagnosis.grouping import study_of_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
 from setagree.reporting.findings import gather
@@ -191,11 +192,14 @@ def _groups(
     """Return the agreement of each group that a column of a long table names."""
     if column is None:
         return None
-    frame, options = long_table(file, reading, besides=column, option="--group")
+    frame, how, without = long_table(file, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        return sa.by_group(frame, column, **options, **given)
+        if not without:
+            return sa.by_group(frame, column, **how, **given)
+        study, groups = study_of_table(frame, column, how, without=without)
+        return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
 
 
 # ---- The terminal -------------------------------------------------------------------------------

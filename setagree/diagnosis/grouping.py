@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def group_of_units(
 
 
 def study_of_table(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any], *, without: Sequence[Any] = ()
 ) -> tuple[Annotations, npt.NDArray[np.object_]]:
     """Return the study of a long table, and what a further column says of each of its units.
 
@@ -66,49 +66,56 @@ def study_of_table(
     ----------
     reading : mapping
         The options of `Annotations.from_long`; columns that are None are guessed.
+    without : sequence of raters
+        They do not count, but what nulls and numbers mean is decided by all answers, as in a study
+        which they are taken out of.
 
     Raises
     ------
     DataError
         The column is absent, or a row has nothing in it.
     """
-    found, cells = _columns(table, column, reading)
-    units, names = code_ids(pick_column(table, found["unit"]), "unit")
+    found, cells, kept = _columns(table, column, reading, without)
+    unit_cells = pick_column(table, found["unit"])
+    units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
     first = np.zeros(len(names), dtype=np.int64)
     first[units[::-1]] = groups[::-1]
     if (first[units] == groups).all():
-        study = Annotations.from_long(table, **found)
+        study = Annotations.from_long(table, **found).without_raters(without)
         place = dict(zip(names, first, strict=True))
         return study, listed[[place[unit] for unit in study.units]]
     pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
     ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
-    study = Annotations.from_long(table.assign(**{found["unit"]: ids[which]}), **found)
+    called = as_objects(unit_cells)
+    called[kept] = ids[which]
+    renamed = table.assign(**{found["unit"]: called})
+    study = Annotations.from_long(renamed, **found).without_raters(without)
     return study, as_objects(group for _, group in study.units)
 
 
 def study_and_column(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any], *, without: Sequence[Any] = ()
 ) -> tuple[Annotations, pd.Series[Any], npt.NDArray[np.int64]]:
-    """Return the study of a long table, a further column, and the unit of each row (-1: none)."""
-    found, cells = _columns(table, column, reading)
-    study = Annotations.from_long(table, **found)
-    units, names = code_ids(pick_column(table, found["unit"]), "unit")
+    """Return the study of a long table, a further column, and the unit of each row (-1: none).
+
+    For `without` see `study_of_table`; the column and the units are those of the other rows.
+    """
+    found, cells, kept = _columns(table, column, reading, without)
+    study = Annotations.from_long(table, **found).without_raters(without)
+    units, names = code_ids(pick_column(table, found["unit"])[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
     return study, cells, np.array([place.get(name, -1) for name in names])[units]
 
 
 def _columns(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any]
-) -> tuple[dict[str, Any], pd.Series[Any]]:
-    """Return the options of `from_long` with the columns found, and the further column."""
+    table: pd.DataFrame, column: str, reading: Mapping[str, Any], without: Sequence[Any]
+) -> tuple[dict[str, Any], pd.Series[Any], npt.NDArray[np.bool_]]:
+    """Return the options of `from_long` with the columns found, the further column, whose rows.
+
+    The rows are those of raters who count, and so is the column.
+    """
     cells = pick_column(table, column)
-    nothing = int(cells.isna().sum())
-    if nothing:
-        raise DataError(
-            f"{counted(nothing, 'row')} of {len(table):,} have nothing in column {column!r}; fill "
-            "it in, or drop these rows."
-        )
     roles = ("unit", "rater", "labels", "value")
     taken = [role for role in roles if reading[role] == column]
     if taken:
@@ -117,4 +124,12 @@ def _columns(
         )
     free = [name for name in table.columns if name != column]
     found = guess_columns(free, **{role: reading[role] for role in roles})
-    return {**reading, **{role: getattr(found, role) for role in roles}}, cells
+    codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
+    kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
+    nothing = int(cells[kept].isna().sum())
+    if nothing:
+        raise DataError(
+            f"{counted(nothing, 'row')} of {kept.sum():,} have nothing in column {column!r}; fill "
+            "it in, or drop these rows."
+        )
+    return {**reading, **{role: getattr(found, role) for role in roles}}, cells[kept], kept

@@ -231,12 +231,15 @@ def compare(
 
 
 def holm(p: Floats) -> Floats:
-    """Return Holm's (1979) step-down corrected p-values: max over j <= i of (m - j) p_(j), <= 1."""
+    """Return Holm's (1979) step-down corrected p-values: max over j <= i of (m - j) p_(j), <= 1.
+
+    What is nan stays so and is not counted in m, as in R's p.adjust.
+    """
     # statsmodels has it, but would be a new dependency of the core for three lines; scipy has not.
-    order = np.argsort(p)
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    out = np.empty(len(p))
-    out[order] = np.minimum(steps, 1)
+    m = int((~np.isnan(p)).sum())
+    order = np.argsort(p)[:m]  # nan comes last
+    out = np.full(len(p), np.nan)
+    out[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(m, 0, -1)), 1)
     return out
 
 

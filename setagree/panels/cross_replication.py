@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
-from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes
+from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes, why_no_interval
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
 from setagree.wording.results import Result
@@ -75,6 +75,16 @@ class CrossReplication(Result):
                 return f"panel {name} agrees with itself no better than chance"
         return None
 
+    @property
+    def interval_reason(self) -> str | None:
+        """Why `interval` is nan: as the estimate is, or for what the resamples gave; or None."""
+        return self.reason or why_no_interval(self.distribution)
+
+    @property
+    def normalised_interval_reason(self) -> str | None:
+        """The same of `normalised_interval`."""
+        return self.normalised_reason or why_no_interval(self.normalised_distribution)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of kappa_x over resampled units; nan where it is nan."""
         return _percentiles(self.distribution, level, self.estimate)
@@ -122,7 +132,8 @@ class CrossReplication(Result):
     def __repr__(self) -> str:
         low, high = self.interval()
         value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
-        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
+        no = "" if self.reason else f" (no interval: {self.interval_reason})"
+        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else no
         return (
             f"<CrossReplication of {self.panels[0]} and {self.panels[1]} [{self.distance}]: "
             f"{value}{sure}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}"
@@ -270,7 +281,7 @@ def _percentiles(distribution: Floats, level: float, estimate: float) -> tuple[f
     """Return the ends of an interval; nan where all resamples came out alike."""
     check_level(level)
     defined = distribution[np.isfinite(distribution)]
-    if len(defined) < 2 or np.ptp(defined) <= ROUNDING or np.isnan(estimate):
+    if np.isnan(estimate) or why_no_interval(distribution) is not None:
         return float("nan"), float("nan")
     low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
     return float(low), float(high)

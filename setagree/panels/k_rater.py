@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing, check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn
 from setagree.coefficients.replicates import replicates
 from setagree.distances import Distance, get_distance
@@ -18,7 +18,14 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
 from setagree.panels.consensus import Rule
-from setagree.panels.raters import check_least, check_study, flags, part_of, rater_codes
+from setagree.panels.raters import (
+    check_least,
+    check_study,
+    flags,
+    part_of,
+    rater_codes,
+    why_no_interval,
+)
 from setagree.panels.votes import Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -77,11 +84,16 @@ class KRaterReliability(Result):
         nan where all of them came out alike, which is no certainty.
         """
         check_level(level)
-        defined = self.distribution[np.isfinite(self.distribution)]
-        if len(defined) < 2 or np.ptp(defined) <= ROUNDING or np.isnan(self.estimate):
+        if self.interval_reason is not None:
             return float("nan"), float("nan")
+        defined = self.distribution[np.isfinite(self.distribution)]
         low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
         return float(low), float(high)
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Why the interval is nan: as the estimate is, or for what the resamples gave; or None."""
+        return self.reason or why_no_interval(self.distribution)
 
     @property
     def n_undefined(self) -> int:
@@ -109,7 +121,8 @@ class KRaterReliability(Result):
     def __repr__(self) -> str:
         low, high = self.interval()
         value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
-        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else ""
+        no = "" if self.reason else f" (no interval: {self.interval_reason})"
+        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else no
         n = 0 if self.reason else self.n_undefined
         missed = f", {counted(n, 'split')} undefined" if n else ""
         return (

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import Case
+from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.credit import Weights
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
@@ -149,3 +149,11 @@ def check_least(name: str, value: int, least: int) -> None:
     """Raise `OptionError` unless a number is whole and large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")
+
+
+def why_no_interval(distribution: Floats) -> str | None:
+    """Return why resamples give no percentile interval; None where they give one."""
+    defined = distribution[np.isfinite(distribution)]
+    if len(defined) < 2:
+        return "fewer than two resamples are defined"
+    return "all resamples came out alike" if np.ptp(defined) <= ROUNDING else None

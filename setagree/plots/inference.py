@@ -260,11 +260,13 @@ def _forest_names(frame: pd.DataFrame) -> tuple[str, list[str]]:
 
 def _forest_line(frame: pd.DataFrame, level: float) -> str:
     counts = [
-        f"{int(frame[name].iloc[0]):,} {name.removeprefix('n_')}"
-        for name in ("n_units", "n_ratings")
-        if name in frame.columns and len(frame) and frame[name].nunique() == 1
+        counted(int(frame[f"n_{what}s"].iloc[0]), what)
+        for what in ("unit", "rating")
+        if f"n_{what}s" in frame.columns and len(frame) and frame[f"n_{what}s"].nunique() == 1
     ]
-    return f"Lines: {level_text(level)} intervals. {', '.join(counts)}".strip()
+    alone = (frame["estimate"].notna() & frame["low"].isna()).any()
+    said = "; a point without a line has none" if alone else ""
+    return f"Lines: {level_text(level)} intervals{said}. {', '.join(counts)}".strip()
 
 
 def _check_kind(result: object, kind: type, picture: str, maker: str, *, hint: str = "") -> None:

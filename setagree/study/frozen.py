@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a new array that is shared from now on, so that nobody writes to it."""
+    array.flags.writeable = False
+    return array
 
 
 class ReadOnlyArrays:

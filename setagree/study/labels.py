@@ -60,7 +60,7 @@ class LabelSyntax:
             raise OptionError(
                 f"sep={self.sep!r} must be text of one character or more without '\"'."
             )
-        check_text(self.sep, "sep= is", OptionError)
+        check_text(self.sep, "sep=: the text", OptionError)
         check_choice("blank", self.blank, ("missing", "empty", "error"))
         check_choice("case", self.case, ("keep", "lower"))
         if self.codebook is not None:
@@ -83,7 +83,7 @@ def _read_missing(missing: object) -> tuple[str | float, ...]:
         raise OptionError(f"missing={shorten(missing)} must be a list of answers.")
     listed = [one.strip() if isinstance(one, str) else one for one in missing]
     for one in listed:
-        check_text(one, "missing= has the answer", OptionError)
+        check_text(one, "missing=: the answer", OptionError)
         if one == "" or not isinstance(one, str | int | float):
             raise OptionError(
                 f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "

@@ -24,7 +24,7 @@ from setagree.study.codes import (
 )
 from setagree.study.counts import checked_counts, unit_names
 from setagree.study.doubts import doubt_similar
-from setagree.study.frozen import ReadOnlyArrays
+from setagree.study.frozen import ReadOnlyArrays, read_only
 from setagree.study.kept_raters import Given, entries_of
 from setagree.study.keys import Keys, row_keys, value_numbers
 from setagree.study.labels import Case, LabelSyntax
@@ -192,17 +192,18 @@ class Tally(ReadOnlyArrays):
     @cached_property
     def rows(self) -> Codes:
         """The pattern of each stored count."""
-        return np.repeat(np.arange(self.n_patterns), np.diff(self.indptr))
+        return read_only(np.repeat(np.arange(self.n_patterns), np.diff(self.indptr)))
 
     @cached_property
     def pattern_ratings(self) -> Floats:
         """r_i, the ratings of a unit of each pattern."""
-        return np.bincount(self.rows, self.counts, self.n_patterns).astype(np.float64, copy=False)
+        sums = np.bincount(self.rows, self.counts, self.n_patterns)
+        return read_only(sums.astype(np.float64, copy=False))
 
     @cached_property
     def pairable(self) -> npt.NDArray[np.bool_]:
         """Whether a unit of each pattern has two ratings or more."""
-        return self.pattern_ratings >= 2
+        return read_only(self.pattern_ratings >= 2)
 
     @cached_property
     def n_pairable_units(self) -> int:
@@ -212,7 +213,8 @@ class Tally(ReadOnlyArrays):
     @cached_property
     def keys(self) -> Keys:
         """A number of each pattern that its values and counts alone decide, to sort patterns by."""
-        return row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
+        keys = row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
+        return read_only(keys)
 
     def value_totals(self, pattern_weights: Floats) -> Floats:
         """Return the sum over patterns of weight x counts, one number a value."""

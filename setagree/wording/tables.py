@@ -16,6 +16,7 @@ TERMINAL = 80
 """Columns of a terminal, where nobody knows how many it has."""
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
+_NEVER_ROUNDED = {"unit", "rater", "value"}
 
 
 def aligned(
@@ -49,7 +50,7 @@ def markdown_table(
 
 
 def markdown_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with four decimals."""
+    """Return a frame as a Markdown table: results with four decimals, answers and names in full."""
     rows = (
         [_markdown_cell(value, str(name)) for value, name in zip(row, frame, strict=True)]
         for row in frame.to_numpy()
@@ -59,6 +60,9 @@ def markdown_text(frame: pd.DataFrame) -> str:
 
 
 def _markdown_cell(value: Any, column: str) -> str:
+    # Of an answer or a name that is a number all digits count: rounded, two of them could be one.
+    if column in _NEVER_ROUNDED and isinstance(value, float) and not is_nothing(value):
+        return str(value)
     if is_nothing(value) or isinstance(value, float):
         return p_four(value) if column in _P_VALUES else four(value)
     return as_markdown(str(value))

@@ -76,21 +76,21 @@ class Contest:
         return data.simulate(n_units, self.n_raters, recipe=self.recipe)
 
 
-def _ours(coefficient: str, distance: str, **options: str) -> Prepare:
+def _ours(row: tuple[str, str], **options: str) -> Prepare:
     """Return how ``sa.agreement`` is called with the options, and which of its rows counts."""
 
     def prepare(ratings: data.Ratings) -> Call:
         frame = ratings.frame()
         columns = {"unit": "doc", "rater": "who", "labels": "tags"}
         call: Any = sa.agreement  # the options are all strings, which a checker cannot tell
-        return lambda: float(call(frame, **columns, **options)[coefficient, distance].estimate)
+        return lambda: float(call(frame, **columns, **options)[row].estimate)
 
     return prepare
 
 
 def _ours_nominal(coefficient: str) -> Prepare:
     """Return how one coefficient is asked for under the nominal distance."""
-    return _ours(coefficient, "nominal", coefficient=coefficient, distance="nominal")
+    return _ours((coefficient, "nominal"), coefficient=coefficient, distance="nominal")
 
 
 def _factorize(ratings: data.Ratings) -> Call:
@@ -228,7 +228,7 @@ CONTESTS: dict[str, Contest] = {
         recipe=_SETS,
         tools={
             LIMIT: Tool("pandas", _factorize),
-            OURS: Tool("setagree", _ours("krippendorff_alpha", "masi")),
+            OURS: Tool("setagree", _ours(("krippendorff_alpha", "masi"))),
             "NLTK": Tool("nltk", _nltk(exact_masi)),
             "crowd-kit": Tool("crowd-kit", _crowd_kit(exact_masi)),
             "simpledorff": Tool("simpledorff", _simpledorff(exact_masi)),

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
@@ -94,6 +96,15 @@ class TestInputs:
         for output in ("export/ana.jsonl", "export/deep/note.csv"):
             words = ["convert", "export", "-o", output, "-f", "csv", "--from", "doccano_jsonl"]
             assert "is the input" in refusal(*words)
+
+    def test_a_new_file_inside_a_folder(self):
+        """Nor is one written there, which would be a rater the next time."""
+        Path("export").mkdir()
+        Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
+        Path("link").symlink_to("export")
+        for output in ("export/new.csv", "link/new.csv"):
+            words = ["convert", "export", "-o", output, "--from", "doccano_jsonl"]
+            assert "would lie inside the input, 'export'" in refusal(*words)
 
     @posix
     def test_standard_input(self):
@@ -312,3 +323,37 @@ def test_lists_without_docstrings(command):
     assert {"masi", "krippendorff_alpha"} & set(run.stdout.split("\n"))
     assert "(name:" not in run.stdout
     assert "drops the descriptions" in run.stderr
+
+
+@pytest.mark.parametrize("command", ["convert", "consensus"])
+def test_answers_in_markdown_are_not_rounded(command):
+    """.12341 and .12342 are two answers, in a table of four decimals, too."""
+    Path("n.csv").write_text("unit,rater,score\n1,a,0.12341\n1,b,0.12341\n2,a,1e-9\n2,b,1e-9\n")
+    written = ok(command, "n.csv", "--value", "score", "-f", "markdown")
+    assert "| 0.12341 |" in written
+    assert "| 1e-09 |" in written
+
+
+@pytest.mark.parametrize("blank", ["empty", "missing"])
+def test_groups_and_times_read_nulls_as_the_study_does(blank):
+    """What nulls mean is decided by all rows, also where --without leaves only nulls."""
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    rows = [
+        row
+        for u in range(12)
+        for row in (
+            (u, "ann", "a" if u % 2 else None, u % 2),
+            (u, "bob", "a" if u % 3 else "b", u % 2),
+            (u, "gold", "" if u % 2 else "a", None),
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "batch"]).assign(day=0)
+    frame.to_parquet("nulls.parquet")
+    words = ["nulls.parquet", "--without", "gold", "--blank", blank]
+    said = ok("diagnose", *words, "--group", "batch", "--over-time", "day", "--window", 9,
+              "--resamples", 19, "--seed", 1)  # fmt: skip
+    groups = said.partition("\nGROUPS\n")[2].partition("\n\n")[0]
+    assert re.search(r" 6 +2 +12\b", groups)
+    assert re.search(r" 6 +\d +6\b", groups)
+    assert json.loads(ok("score", *words, "-f", "json"))[0]["n_ratings"] == 18
+    assert said.partition("OVER TIME")[2].splitlines()[2].split()[4] == "18"

@@ -557,6 +557,11 @@ class TestSeveral:
         assert holm(np.array([0.01, 0.04, 0.03, 0.02])) == pytest.approx([0.04, 0.06, 0.06, 0.06])
         assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
 
+    def test_holm_counts_no_undefined_pairs(self):
+        """R's p.adjust(c(.01, NA, .03), "holm") is .02, NA, .03: what is nan is not counted."""
+        found = holm(np.array([0.01, np.nan, 0.03]))
+        assert found == pytest.approx([0.02, np.nan, 0.03], nan_ok=True)
+
     def test_undefined_pairs(self):
         """A p of nan stays nan and takes nothing away from the others' correction."""
         found = holm(np.array([np.nan, 0.01, 0.02]))

@@ -175,3 +175,14 @@ class TestResult:
         """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             k_rater_reliability(annotations(text("a a b b / b b a a")), **options)
+
+
+def test_no_interval_says_why():
+    """Raters who all agree leave resamples that are alike: no interval, and the reason."""
+    study = sa.Annotations.from_triples([(r, u, "xy"[u % 2]) for r in "abcd" for u in range(8)])
+    found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
+    assert found.interval_reason == "all resamples came out alike"
+    assert "(no interval: all resamples came out alike)" in repr(found)
+    panels = sa.cross_replication(study, panels={"x": ["a", "b"]}, n_resamples=9, rng=1)
+    assert panels.interval_reason == panels.normalised_interval_reason == found.interval_reason
+    assert "(no interval: all resamples came out alike)" in repr(panels)

@@ -416,6 +416,13 @@ def test_forest():
     assert [line.get_ydata()[0] for line in ax.lines if line.get_ydata()[0] == 1.5] == [1.5]
 
 
+def test_forest_without_an_interval():
+    """Two units in full agreement have no interval, and the picture says so."""
+    study = sa.Annotations.from_triples([(r, u, "xy"[u]) for r in "ab" for u in (0, 1)])
+    assert "a point without a line has none" in said(plots.forest(sa.agreement(study), ax=fresh()))
+    assert "has none" not in said(plots.forest(TABLE, ax=fresh()))
+
+
 def test_forest_level():
     """A table computes its intervals at the level that is asked; a frame is only described."""
     ax = plots.forest(TABLE, level=0.8, ax=fresh())
