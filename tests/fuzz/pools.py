@@ -165,7 +165,7 @@ POOLS: dict[str, list[str]] = {
     "step": ["1", "'1D'"],
     "limit": ["1", "3", "100"],
     "categories": ["['x', 'y', 'z', 'x, y']", "[1, 2, 3, 4, 0]", "[set(), {'x'}]"],
-    "kind": ["'labels'", "'value'"],
+    "kind": ["'labels'", "'value'", "'number'", "'category'"],
     "blank": ["'missing'", "'empty'", "'error'"],
     "case": ["'keep'", "'lower'"],
     "duplicates": ["'error'", "'first'", "'last'", "'union'"],
