@@ -22,7 +22,6 @@ from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import Duplicates
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.parts import of_ratings
 from setagree.wording.label_sets import Label
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
@@ -122,14 +121,14 @@ def by_group(
     order = np.argsort(of_rating, kind="stable")
     bounds = np.searchsorted(of_rating[order], np.arange(len(groups) + 1))
     parts = [
-        score_part(whole, of_ratings(study, np.sort(order[first:last])))
+        score_part(whole, study.take(np.sort(order[first:last])))
         for first, last in itertools.pairwise(bounds)
     ]
     p = _homogeneity(parts)
     rows = []
     long = len(parts) * study.n_ratings > 20_000_000
     for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
-        rest = of_ratings(study, of_rating != g)
+        rest = study.take(of_rating != g)
         columns = counts(part) | uncertainty(part, level) | _beside(part, whole, rest)
         rows.append({"group": groups[g], **columns, "homogeneity_p_value": p, **named(part)})
     return pd.DataFrame(rows)
@@ -215,7 +214,7 @@ def over_time(
     for start, end in windows(when.of_unit, window, step):
         first, last = np.searchsorted(times, edges(start, end))
         if first < last:
-            part = score_part(whole, of_ratings(study, np.sort(order[first:last])))
+            part = score_part(whole, study.take(np.sort(order[first:last])))
             columns = counts(part) | uncertainty(part, level) | named(part)
             rows.append({"start": when.shown(start), "end": when.shown(end), **columns})
     return pd.DataFrame(rows)

@@ -20,7 +20,6 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krip
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.parts import of_ratings
 
 COLUMNS = (
     "rater_a",
@@ -255,7 +254,7 @@ def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
 def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
     rows = []
     for a, b, shared in _shared_ratings(study):
-        part = score_part(whole, of_ratings(study, shared))
+        part = score_part(whole, study.take(shared))
         rows.append(
             {
                 "rater_a": study.raters[a],

@@ -24,7 +24,6 @@ from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.parts import of_ratings, places_of
 
 COLUMNS = (
     "rater",
@@ -166,8 +165,8 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
         if not kept.any():
             rows.append(dict.fromkeys(_CHANGES, float("nan")))
             continue
-        part = score_part(whole, of_ratings(study, kept))
-        places = (places_of(study, kept), everyone)
+        part = score_part(whole, study.take(kept))
+        places = (np.unique(study.unit_codes[kept]), everyone)
         row = linearised_difference(part, whole, design="same_units", level=level, places=places)
         numbers = (row["difference"], row["standard_error"], row["low"], row["high"])
         rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))

@@ -28,7 +28,6 @@ from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Value
 from setagree.study.names import tidied
-from setagree.study.parts import of_ratings, places_of, with_answers, with_used_values
 from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
 _MERGED, _TO_PARENTS = " + ", "to parents"
@@ -122,14 +121,14 @@ def what_if(
     everywhere = np.arange(study.n_units)
     for change, what, rewrite in changed:
         try:
-            part = with_answers(study, rewrite)
+            part = study.with_answers(rewrite)
             rows.append(_row(change, what, part, everywhere, whole, level))
         except DistanceError as error:
             if not unasked:
                 raise DistanceError(f"{change} {what}: {error}") from error
             rows.append(_row_without(change, what, str(error), whole))
     for name, kept in _without_raters(study, drop_raters or ()):
-        part, places = with_used_values(of_ratings(study, kept)), places_of(study, kept)
+        part, places = study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
         rows.append(_row("drop rater", name, part, places, whole, level))
     frame = pd.DataFrame(rows)
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")

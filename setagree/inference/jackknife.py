@@ -17,7 +17,6 @@ from setagree.errors import DataError, check_choice
 from setagree.inference.differences import rows_of_units
 from setagree.scoring.results import Agreement, check_agreement
 from setagree.scoring.scorer import score_part
-from setagree.study.parts import without_rater
 
 _ROWS_AT_ONCE = 2_000_000
 
@@ -174,5 +173,5 @@ def _without_raters(agreement: Agreement) -> pd.Series[float]:
     if agreement.reason is not None:
         values[:] = np.nan
     for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
-        values[g] = score_part(agreement, without_rater(study, g)).estimate
+        values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
     return pd.Series(values, index=pd.Index(study.raters, name="rater"))

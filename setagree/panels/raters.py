@@ -113,25 +113,7 @@ def part_of(study: Annotations, rows: Flags) -> Annotations:
     What a distance takes from the data (mid-ranks, the ends of a scale, the largest distance) is
     then that of these annotations.
     """
-    units, unit_codes = _in_use(study.unit_codes[rows], study.n_units)
-    raters, rater_codes = _in_use(study.rater_codes[rows], study.n_raters)
-    values, value_codes = _in_use(study.value_codes[rows], study.n_values)
-    return replace(
-        study,
-        units=study.units[units],
-        raters=study.raters[raters],
-        values=tuple(study.values[code] for code in values.tolist()),
-        unit_codes=unit_codes,
-        rater_codes=rater_codes,
-        value_codes=value_codes,
-        n_missing=0,
-    )
-
-
-def _in_use(codes: Codes, n: int) -> tuple[Codes, Codes]:
-    """Return which of n codes occur, and the codes counted among these."""
-    used = np.bincount(codes, minlength=n) > 0
-    return np.flatnonzero(used), (np.cumsum(used) - 1)[codes].astype(np.int32)
+    return replace(study.take(rows).with_used_values(), n_missing=0)
 
 
 def check_share(name: str, value: float) -> None:

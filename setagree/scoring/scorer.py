@@ -183,7 +183,7 @@ def score(
 def score_part(whole: Agreement, part: Annotations) -> Agreement:
     """Return the coefficient of a part of a study, over the values and distance of the whole.
 
-    The part lists the same values (`substudies.of_ratings`), so that the weights are made once;
+    The part lists the same values (`Annotations.take`), so that the weights are made once;
     what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole.
     """
     tally = Tally.from_annotations(part)

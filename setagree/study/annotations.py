@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import OptionError, counted
+from setagree.errors import DataError, OptionError, counted
 from setagree.study import layouts, tables
-from setagree.study.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax, leave_out
+from setagree.study.assembly import AnswerKind, Duplicates, assemble, found_raters, label_syntax
 from setagree.study.codes import Codes, Kind, Value, used_labels
 from setagree.study.frames import Frame
 from setagree.study.frozen import ReadOnlyArrays
@@ -331,8 +331,35 @@ class Annotations(ReadOnlyArrays):
         is_long: bool = False,
     ) -> Annotations:
         how = {"quiet": quiet, "is_long": is_long}
-        coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
-        return cls(**{name: getattr(coded, name) for name in Coded.__dataclass_fields__})
+        return assemble(cls, long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
+
+    def take(self, rows: npt.NDArray[Any]) -> Annotations:
+        """Return some of the annotations: those at a mask, or at positions.
+
+        Units and raters without any are forgotten. All K values stay listed, so that codes mean
+        the same in the part and in the whole.
+        """
+        units, unit_codes = _used(self.units, self.unit_codes[rows])
+        raters, rater_codes = _used(self.raters, self.rater_codes[rows])
+        return replace(
+            self,
+            units=units,
+            raters=raters,
+            unit_codes=unit_codes,
+            rater_codes=rater_codes,
+            value_codes=self.value_codes[rows],
+        )
+
+    def with_used_values(self) -> Annotations:
+        """Return the study without the values that no annotation has."""
+        used, codes = _used(np.arange(self.n_values), self.value_codes)
+        return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
+
+    def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
+        """Return the study with its distinct answers rewritten; those that become equal are one."""
+        codes: dict[Value, int] = {}
+        moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
+        return replace(self, values=tuple(codes), value_codes=moved[self.value_codes])
 
     def without_raters(self, raters: Sequence[object]) -> Annotations:
         """Return the annotations of all raters but these, as if these had never answered.
@@ -350,50 +377,23 @@ class Annotations(ReadOnlyArrays):
         >>> study.without_raters(["bob"])
         <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
         """
-        coded = Coded(**{name: getattr(self, name) for name in Coded.__dataclass_fields__})
-        return replace(self, **vars(leave_out(coded, raters)))
+        gone = found_raters(self, raters)
+        kept = ~np.isin(self.rater_codes, gone)
+        if not kept.any():
+            raise DataError("every rater is named, so that nobody is left.")
+        names = {self.raters[g] for g in gone}
+        missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
+        n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
+        part = self.take(kept).with_used_values()
+        return replace(part, n_missing=n_missing, missing_by_rater=missing)
 
-    def to_long(self) -> pd.DataFrame:
-        """Return one row an annotation: unit, rater, and labels (frozensets) or value.
+    to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
+    to_indicators, summary = tables.to_indicators, tables.summary
 
-        Examples
-        --------
-        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
-        >>> Annotations.from_long(study.to_long())
-        <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
-        """
-        return tables.long_table(self)
 
-    def to_triples(self) -> list[tuple[Any, Any, Value]]:
-        """Return one (rater, unit, answer) for each annotation, NLTK's order.
-
-        Examples
-        --------
-        >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
-        [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
-        """
-        return tables.triples(self)
-
-    def to_wide(self) -> pd.DataFrame:
-        """Return one row a unit and one column a rater; None where there is no annotation.
-
-        A table of more than 100 million cells is refused (`DataError`).
-        """
-        return tables.wide_table(self)
-
-    def to_indicators(self) -> pd.DataFrame:
-        """Return flags: one row an annotation (index: unit, rater), one column a label.
-
-        The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
-        True is the empty set, a missing annotation has no row.
-
-        Raises
-        ------
-        DataError
-            The values are scalars, or there would be more than 100 million cells.
-        """
-        return tables.flag_table(self)
-
-    def summary(self) -> pd.Series[Any]:
-        """Return what was counted: units, raters, ratings, values, missing and empty answers."""
-        return tables.summary(self)
+def _used(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
+    """Return the items that a code stands for, and each code's position among them."""
+    used = np.bincount(codes, minlength=len(items)) > 0
+    if used.all():
+        return items, codes
+    return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]
