@@ -35,6 +35,7 @@ from setagree.files.tables import read_table
 from setagree.large.opening import find_format, plain_table, seen_format
 from setagree.study.identifiers import code_ids
 from setagree.study.names import find_names
+from setagree.study.reading import Reading as HowRead
 from setagree.wording.label_sets import Label
 
 Note: TypeAlias = Callable[[str], None]
@@ -114,7 +115,7 @@ def _missing(reading: Reading) -> list[str] | None:
 
 def long_table(
     file: str, reading: Reading, *, besides: str, option: str
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+) -> tuple[pd.DataFrame, HowRead]:
     """Return a long table that has a column besides, and how `by_group` is to read it.
 
     `option` is the option that names the column.
@@ -128,7 +129,8 @@ def long_table(
     frame = with_missing_ids(frame, [found.unit, found.rater])
     if reading.without is not None:
         frame = frame[_rated_by_others(frame[found.rater], reading.without)]
-    return frame, {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
+    columns = {role: getattr(found, role) for role in _ROLES}
+    return frame, HowRead(**columns, **cell_options(reading))
 
 
 def _rated_by_others(raters: pd.Series[Any], without: Sequence[str]) -> npt.NDArray[np.bool_]:

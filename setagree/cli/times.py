@@ -33,7 +33,7 @@ def time_lines(
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        found = sa.over_time(frame, column, window=length, **how, **given)
+        found = sa.over_time(frame, column, window=length, reading=how, **given)
     shown = {
         "from": map(_moment, found["start"]),
         "to before": map(_moment, found["end"]),

@@ -125,10 +125,6 @@ def report(
             title=Path(file).stem if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=resamples_or(resampling.resamples, 999),
-            blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
-            duplicates=reading.duplicates,  # type: ignore[arg-type]
-            missing=names(reading.missing),
-            case=reading.case,  # type: ignore[arg-type]
             rng=seed,
         )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -188,11 +184,11 @@ def _groups(
     """Return the agreement of each group that a column of a long table names."""
     if column is None:
         return None
-    frame, options = long_table(file, reading, besides=column, option="--group")
+    frame, how = long_table(file, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        return sa.by_group(frame, column, **options, **given)
+        return sa.by_group(frame, column, reading=how, **given)
 
 
 # ---- The terminal -------------------------------------------------------------------------------

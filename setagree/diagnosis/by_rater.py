@@ -19,6 +19,7 @@ from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
+from setagree.large.studies import Data
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -54,7 +55,7 @@ _CELLS_AT_ONCE = 5_000_000
 
 
 def by_rater(
-    study: Annotations,
+    study: Data,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,

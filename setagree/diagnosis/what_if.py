@@ -22,6 +22,7 @@ from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.inference.differences import linearised_difference
+from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
@@ -35,7 +36,7 @@ _PAIRS_TRIED = 10
 
 
 def what_if(
-    study: Annotations,
+    study: Data,
     *,
     merge: Sequence[Iterable[Label]] | None = None,
     drop_labels: Sequence[Label] | None = None,

@@ -19,6 +19,7 @@ from setagree.errors import (
     listing,
     warn,
 )
+from setagree.large.studies import Data
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.raters import (
     Codes,
@@ -55,7 +56,7 @@ def alt_test(  # type: ignore[overload-overlap]
 
 @overload
 def alt_test(
-    study: Annotations,
+    study: Data,
     *,
     model: object,
     humans: Sequence[object] | None = ...,
@@ -69,7 +70,7 @@ def alt_test(
 
 
 def alt_test(
-    study: Annotations,
+    study: Data,
     *,
     model: object,
     humans: Sequence[object] | None = None,

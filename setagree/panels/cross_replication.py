@@ -14,6 +14,7 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
+from setagree.large.studies import Data
 from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
@@ -143,7 +144,7 @@ class CrossReplication:
 
 
 def cross_replication(
-    study: Annotations,
+    study: Data,
     *,
     panels: Mapping[Any, Sequence[object]],
     distance: DistanceLike | None = None,

@@ -17,6 +17,7 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
+from setagree.large.studies import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.raters import check_least, check_study, flags, part_of, rater_codes
 from setagree.panels.votes import Ties
@@ -118,7 +119,7 @@ class KRaterReliability:
 
 
 def k_rater_reliability(
-    study: Annotations,
+    study: Data,
     *,
     k: int,
     method: Aggregation | None = None,

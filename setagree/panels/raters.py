@@ -14,6 +14,7 @@ from setagree.credit import Weights
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
+from setagree.large.studies import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
@@ -22,7 +23,7 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
-def check_study(study: object) -> Annotations:
+def check_study(study: Data) -> Annotations:
     """Return a study that knows its raters.
 
     Raises
@@ -30,6 +31,7 @@ def check_study(study: object) -> Annotations:
     DataError
         It is a tally, which does not know them, or no study at all.
     """
+    study = open_study(study)
     if isinstance(study, Annotations):
         return study
     raise DataError(

@@ -21,10 +21,12 @@ from setagree.errors import (
     listing,
     warn,
 )
+from setagree.large.studies import Data
+from setagree.panels.raters import check_study
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import AnswerKind
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
+from setagree.study.reading import AnswerKind
 from setagree.wording.label_sets import Label
 
 UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
@@ -129,7 +131,7 @@ class PanelScorer:
 
 
 def panel_scorer(
-    study: Annotations,
+    study: Data,
     *,
     distance: DistanceLike | None = None,
     units: UnitsOf | None = None,
@@ -184,8 +186,7 @@ def panel_scorer(
     >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
     0.7143
     """
-    if not isinstance(study, Annotations):
-        raise DataError(f"{a_type(study)} is no panel; pass Annotations.")
+    study = check_study(study)
     if distance is None:
         distance = "masi" if study.kind == "labels" else "nominal"
     names = study.labels if labels is None else tuple(labels)

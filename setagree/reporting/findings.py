@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,22 +20,21 @@ from setagree.diagnosis.by_label import by_label
 from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import by_rater
 from setagree.diagnosis.by_unit import by_unit
+from setagree.diagnosis.common import known_raters
 from setagree.diagnosis.confusions import confusions
 from setagree.diagnosis.what_if import what_if
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning, a_type
+from setagree.errors import DataError, SetagreeError, UndefinedAgreementWarning
 from setagree.inference.benchmark import Benchmark, benchmark
 from setagree.inference.permutation import PermutationTest, permutation_test
-from setagree.reporting.methods import HowRead
+from setagree.large.studies import Data
 from setagree.reporting.panel_findings import Asked, Models, PanelFindings, Panels, panel_findings
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement as score_table
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
-from setagree.study.labels import Blank, Case
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
 """The group of each unit; or what `by_group` returned."""
@@ -97,8 +96,6 @@ class Findings:
         Of the reshuffles; None where a Generator was passed.
     n_reshuffles_asked : int
         How many reshuffles were asked for; large studies get fewer.
-    how_read : HowRead
-        How the data were read, as far as that is known.
     panels : PanelFindings
         What was found about raters against raters.
     """
@@ -113,7 +110,6 @@ class Findings:
     level: float
     seed: int | None
     n_reshuffles_asked: int
-    how_read: HowRead = field(default_factory=HowRead)
     panels: PanelFindings = field(default_factory=PanelFindings)
 
     def __repr__(self) -> str:
@@ -126,17 +122,13 @@ class Findings:
 
 
 def gather(
-    study: Annotations,
+    study: Data,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
     groups: Groups | None = None,
     n_resamples: int = 999,
-    blank: Blank | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Collection[str] | None = None,
-    case: Case | None = None,
     model: Models = None,
     panels: Panels = None,
     rng: Rng = None,
@@ -155,8 +147,6 @@ def gather(
         The group of each unit (batches, sources, guideline versions), or what `by_group` returned.
     n_resamples : int
         How many reshuffles; fewer where that would take long.
-    blank, duplicates, missing, case : optional
-        How the data were read, for the methods paragraph.
     model : rater, or list of raters, optional
         Who is a model; everybody else is then a human.
     panels : mapping from names to lists of raters, optional
@@ -164,11 +154,9 @@ def gather(
     rng : int or numpy Generator, optional
         The seed of the reshuffles; drawn where none is given.
     """
-    _check_study(study)
+    study = known_raters(study, "report")
     check_level(level)
     check_resamples(n_resamples)
-    how_read = HowRead(blank, duplicates, missing, case)
-    how_read.check()
     seed = secrets.randbits(32) if rng is None else rng
     generator = as_generator(seed)
     main = _headline(study, coefficient, distance, level)
@@ -190,16 +178,7 @@ def gather(
             level,
             None if isinstance(seed, np.random.Generator) else int(seed),
             n_resamples,
-            how_read,
             found,
-        )
-
-
-def _check_study(study: object) -> None:
-    if not isinstance(study, Annotations):
-        raise DataError(
-            f"{a_type(study)} is no study whose raters are known; build one with "
-            "Annotations.from_long, from_wide, ..."
         )
 
 

@@ -13,11 +13,12 @@ import pandas as pd
 
 from setagree.errors import DataError, OptionError, counted
 from setagree.study import layouts, tables
-from setagree.study.assembly import AnswerKind, Duplicates, assemble, found_raters, label_syntax
-from setagree.study.codes import Codes, Kind, Value, used_labels
+from setagree.study.assembly import assemble, found_raters
+from setagree.study.codes import Codes, Kind, Value, in_use, used_labels
 from setagree.study.frames import Frame
 from setagree.study.frozen import ReadOnlyArrays
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import AnswerKind, Duplicates, Reading
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -45,6 +46,8 @@ class Annotations(ReadOnlyArrays):
         Annotations of a unit by a rater who had one already, dropped or united.
     missing_by_rater : mapping
         How many of the `n_missing` cells are whose.
+    reading : Reading or None
+        How the table or the file was read; None where the study was built from arrays or counts.
     """
 
     kind: Kind
@@ -57,6 +60,7 @@ class Annotations(ReadOnlyArrays):
     n_missing: int = 0
     n_repeated: int = 0
     missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
+    reading: Reading | None = None
 
     @property
     def n_units(self) -> int:
@@ -155,14 +159,29 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_long(table, unit="doc", rater="who", labels="tags")
         <Annotations: 3 ratings, 2 units, 2 raters, 2 distinct label sets>
         """
-        if labels is not None and value is not None:
-            raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
-        answer = next((name for name in (value, labels) if name is not None), "labels")
-        long = layouts.from_long(data, unit, rater, answer)
-        kind: AnswerKind = "labels" if value is None else "value"
-        syntax = label_syntax(sep, blank, case, codebook, missing)
-        is_long = not isinstance(answer, list)
-        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None, is_long=is_long)
+        reading = Reading(
+            unit=unit,
+            rater=rater,
+            labels=labels,
+            value=value,
+            sep=sep,
+            blank=blank,
+            case=case,
+            codebook=codebook,
+            missing=missing,
+            duplicates=duplicates,
+        )
+        return cls.from_reading(data, reading)
+
+    @classmethod
+    def from_reading(cls, data: Frame, reading: Reading) -> Annotations:
+        """Return the annotations of a long table, read as a `Reading` with its columns says.
+
+        >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
+        >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
+        """
+        long = layouts.from_long(data, reading.unit, reading.rater, reading.answer)
+        return assemble(cls, long, reading, is_long=not isinstance(reading.answer, list))
 
     @classmethod
     def from_wide(
@@ -209,8 +228,9 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        syntax = label_syntax(sep, blank, case, codebook, missing)
-        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
+        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        reading = replace(cells, kind=kind, duplicates=duplicates)
+        return assemble(cls, long, reading)
 
     @classmethod
     def from_indicators(
@@ -252,7 +272,7 @@ class Annotations(ReadOnlyArrays):
             raise OptionError("a frame names its labels, units and raters; drop those options.")
         else:
             long = layouts.from_flag_frame(indicators)
-        return cls._of(long, "labels", LabelSyntax(), "error", quiet=True)
+        return replace(assemble(cls, long, Reading(blank="missing")), reading=None)
 
     @classmethod
     def from_triples(
@@ -281,9 +301,9 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_triples([("ann", 1, {"a"}), ("bob", 1, "a, b"), ("ann", 2, set())])
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        read = label_syntax(sep, blank, case, codebook, missing)
-        quiet = blank is not None
-        return cls._of(layouts.from_triples(triples), kind, read, duplicates, quiet=quiet)
+        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        reading = replace(cells, kind=kind, duplicates=duplicates)
+        return assemble(cls, layouts.from_triples(triples), reading)
 
     @classmethod
     def from_contingency(
@@ -316,22 +336,10 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_contingency(table)
         <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
         """
-        syntax = LabelSyntax(sep=sep, blank="empty" if kind == "labels" else "error", case=case)
-        return cls._of(layouts.from_contingency(table, raters), kind, syntax, "error", quiet=True)
-
-    @classmethod
-    def _of(
-        cls,
-        long: layouts.LongColumns,
-        kind: AnswerKind,
-        syntax: LabelSyntax,
-        duplicates: Duplicates,
-        *,
-        quiet: bool,
-        is_long: bool = False,
-    ) -> Annotations:
-        how = {"quiet": quiet, "is_long": is_long}
-        return assemble(cls, long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
+        blank: Blank = "empty" if kind == "labels" else "error"
+        reading = Reading(kind=kind, sep=sep, blank=blank, case=case)
+        long = layouts.from_contingency(table, raters)
+        return replace(assemble(cls, long, reading), reading=None)
 
     def take(self, rows: npt.NDArray[Any]) -> Annotations:
         """Return some of the annotations: those at a mask, or at positions.
@@ -339,8 +347,8 @@ class Annotations(ReadOnlyArrays):
         Units and raters without any are forgotten. All K values stay listed, so that codes mean
         the same in the part and in the whole.
         """
-        units, unit_codes = _used(self.units, self.unit_codes[rows])
-        raters, rater_codes = _used(self.raters, self.rater_codes[rows])
+        units, unit_codes = in_use(self.units, self.unit_codes[rows])
+        raters, rater_codes = in_use(self.raters, self.rater_codes[rows])
         return replace(
             self,
             units=units,
@@ -352,7 +360,7 @@ class Annotations(ReadOnlyArrays):
 
     def with_used_values(self) -> Annotations:
         """Return the study without the values that no annotation has."""
-        used, codes = _used(np.arange(self.n_values), self.value_codes)
+        used, codes = in_use(np.arange(self.n_values), self.value_codes)
         return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
 
     def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
@@ -389,11 +397,3 @@ class Annotations(ReadOnlyArrays):
 
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary = tables.to_indicators, tables.summary
-
-
-def _used(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
-    """Return the items that a code stands for, and each code's position among them."""
-    used = np.bincount(codes, minlength=len(items)) > 0
-    if used.all():
-        return items, codes
-    return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from setagree.errors import (
     DataError,
     OptionError,
     SwappedColumnsWarning,
-    check_choice,
     check_list,
     counted,
     did_you_mean,
@@ -34,72 +33,39 @@ from setagree.study.codes import (
 from setagree.study.doubts import doubt_alike, doubt_repeats
 from setagree.study.frames import inexact_ids, is_inexact
 from setagree.study.identifiers import code_ids
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.layouts import LongColumns
 from setagree.study.names import tidied
 from setagree.study.nulls import read_nulls
-from setagree.wording.label_sets import Label
+from setagree.study.reading import Duplicates, Reading
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
-Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
-AnswerKind: TypeAlias = Literal["labels", "value"]
-
 _MANY_RATERS = 10
 
 
-def label_syntax(
-    sep: str,
-    blank: Blank | None,
-    case: Case,
-    codebook: Collection[Label] | None,
-    missing: Missing | None = None,
-) -> LabelSyntax:
-    """Return how label cells are read where blank=None means missing, but not on request."""
-    blank = "missing" if blank is None else blank
-    return LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
-
-
 def assemble(
-    record: type[Annotations],
-    long: LongColumns,
-    *,
-    kind: AnswerKind,
-    syntax: LabelSyntax,
-    duplicates: Duplicates,
-    quiet: bool,
-    is_long: bool = False,
+    record: type[Annotations], long: LongColumns, reading: Reading, *, is_long: bool = False
 ) -> Annotations:
     """Code the columns, drop what is missing, settle repeats.
 
-    `quiet` says that what a blank cell means was asked for, not taken by default; `is_long` that
-    the answers are one column of a long table, in which nulls may be blanks.
+    `is_long` says that the answers are one column of a long table, in which nulls may be blanks.
     """
-    check_choice("kind", kind, ("labels", "value"))
-    check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
-    check_codebook(kind, syntax)
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = _coded_ids(long.unit, "unit")
     rater_codes, raters = _coded_ids(long.rater, "rater")
     doubt_alike("Units", units)
     doubt_alike("Raters", raters)
-    answers = _code_answers(long, kind, syntax, is_asked=quiet, is_long=is_long)
+    answers = _code_answers(long, reading, is_long=is_long)
     ids = (units, raters, answers.values, unit_codes, rater_codes)
-    coded = record(answers.kind, *ids, answers.codes)
-    kept = _settle_duplicates(_drop_missing(coded), duplicates)
+    coded = record(answers.kind, *ids, answers.codes, reading=reading)
+    kept = _settle_duplicates(_drop_missing(coded), reading.duplicates)
     names = (long.unit.name, long.rater.name)
-    doubt_repeats(duplicates, kept.n_repeated, kept.n_ratings, names)
+    doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
     # Every value stands for a cell; only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
-
-
-def check_codebook(kind: AnswerKind, syntax: LabelSyntax) -> None:
-    """Raise `OptionError` where a codebook is given for what has no labels."""
-    if kind == "value" and syntax.codebook is not None:
-        raise OptionError("codebook= lists the labels of label sets; single values have none.")
 
 
 def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
@@ -132,22 +98,31 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     return code_ids(column, role)
 
 
-def _code_answers(
-    long: LongColumns, kind: AnswerKind, syntax: LabelSyntax, *, is_asked: bool, is_long: bool
-) -> Answers:
+def _code_answers(long: LongColumns, reading: Reading, *, is_long: bool) -> Answers:
     def place(row: int) -> str:
         unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
         return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
-    if kind == "labels":
-        coded = code_label_sets(long.answer, syntax, place=place)
+    return code_answers(long.answer, reading, is_long=is_long, place=place)
+
+
+def code_answers(
+    column: Column,
+    reading: Reading,
+    *,
+    is_long: bool,
+    place: Callable[[int], str],
+    times: Codes | None = None,
+) -> Answers:
+    """Code a column of answers; `times` says how many rows each of its cells stands for."""
+    syntax = reading.syntax
+    if reading.answers == "labels":
+        coded = code_label_sets(column, syntax, place=place, times=times)
     else:
-        coded = code_scalars(
-            long.answer, syntax.blank, case=syntax.case, markers=syntax.markers, place=place
-        )
-    return read_nulls(
-        coded, long.answer, syntax.blank, is_asked=is_asked, is_long=is_long, place=place
-    )
+        cells: dict[str, Any] = {"case": syntax.case, "markers": syntax.markers}
+        coded = code_scalars(column, syntax.blank, **cells, place=place, times=times)
+    how = {"is_asked": reading.blank is not None, "is_long": is_long}
+    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)
 
 
 def _drop_missing(coded: Annotations) -> Annotations:

@@ -540,7 +540,7 @@ class TestRefusals:
 
     def test_no_pilot(self):
         """A table of numbers is no study."""
-        with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
+        with pytest.raises(DataError, match="No column has a usual name for the unit"):
             sa.plan(pd.DataFrame({"a": [1]}))
 
 

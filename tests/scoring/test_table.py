@@ -214,5 +214,5 @@ class TestWeights:
 
     def test_refusals(self):
         """No study, no weights."""
-        with pytest.raises(DataError, match="is no study"):
-            sa.weights(LONG)
+        with pytest.raises(DataError, match="a dict is no table"):
+            sa.weights({})

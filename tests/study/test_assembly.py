@@ -14,23 +14,18 @@ from setagree.errors import (
     SwappedColumnsWarning,
 )
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import assemble, label_syntax
+from setagree.study.assembly import assemble
 from setagree.study.codes import as_objects
-from setagree.study.labels import LabelSyntax
 from setagree.study.layouts import LongColumns
+from setagree.study.reading import Reading
 
 
-def build(rows, *, kind="labels", duplicates="error", quiet=True, **syntax):
-    """Return the study of (unit, rater, answer) rows."""
+def build(rows, *, quiet=True, **reading):
+    """Return the study of (unit, rater, answer) rows; `quiet` says what blank cells mean."""
     long = LongColumns(*(pd.Series(as_objects(row[k] for row in rows)) for k in range(3)))
-    return assemble(
-        Annotations,
-        long,
-        kind=kind,
-        syntax=LabelSyntax(**syntax),
-        duplicates=duplicates,
-        quiet=quiet,
-    )
+    if quiet:
+        reading.setdefault("blank", "missing")
+    return assemble(Annotations, long, Reading(**reading))
 
 
 def rows_of(coded):
@@ -122,15 +117,6 @@ class TestBlanks:
         rows = [("u", "x", "1"), ("u", "y", "")]
         assert build(rows, kind="value", quiet=False).n_missing == 1
 
-    def test_syntax(self):
-        """blank=None is missing; an unknown policy is refused, blank text too."""
-        assert label_syntax(";", None, "lower", ["a"]) == LabelSyntax(
-            sep=";", blank="missing", case="lower", codebook=["a"]
-        )
-        for blank in ("", "emtpy"):
-            with pytest.raises(OptionError, match=f"blank='{blank}' is unknown"):
-                label_syntax(",", blank, "keep", None)
-
 
 class TestRefusals:
     """What cannot be a study."""
@@ -167,14 +153,7 @@ class TestRefusals:
         """So it is where the columns are no objects."""
         long = LongColumns(pd.Series([1, 1]), pd.Series(["x", "y"]), pd.Series(["1", "inf"]))
         with pytest.raises(DataError, match=r"^Unit 1, rater 'y': 'inf' is not a finite number\.$"):
-            assemble(
-                Annotations,
-                long,
-                kind="value",
-                syntax=LabelSyntax(),
-                duplicates="error",
-                quiet=True,
-            )
+            assemble(Annotations, long, Reading(kind="value"))
 
     @pytest.mark.parametrize(
         ("name", "value", "known"),
