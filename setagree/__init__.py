@@ -26,6 +26,7 @@ from setagree.scoring.scorer import score
 from setagree.scoring.table import agreement, weights
 from setagree.study.annotations import Annotations
 from setagree.study.labels import parse_labels
+from setagree.study.reading import Reading
 from setagree.study.simulation import simulate
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import LabelSet, format_labels
@@ -68,6 +69,7 @@ __all__ = [
     "Distance",
     "LabelSet",
     "OverlapDistance",
+    "Reading",
     "SetagreeError",
     "SetagreeWarning",
     "Tally",

@@ -44,7 +44,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.read("x.csv", encoding=[]), "encoding=[] is no text encoding"),
         (lambda: sa.read(".", format=COUNTS), "must be the name of a format"),
         (lambda: sa.report(STUDY, None), "path=None is a NoneType; name a file by its path"),
-        (lambda: sa.methods_text(STUDY, missing=1), "missing=1 must be a list of texts"),
+        (lambda: sa.Reading(missing=1), "missing=1 must be a list of answers"),
         (lambda: sa.Tally.from_annotations([]), "a list is no Annotations"),
         (lambda: sa.Tally.from_annotations(STUDY).merge([]), "a list is no Tally"),
     ],
@@ -65,8 +65,10 @@ def test_level_of_a_picture():
 
 def test_array_of_missing_texts():
     """An array of texts goes for a list of them."""
-    alpha = sa.krippendorff_alpha(STUDY)
-    assert "n/a" in sa.methods_text(alpha, missing=np.array(["n/a", "-"]))
+    rows = [("ann", 1, "a"), ("bob", 1, "a"), ("ann", 2, "b"), ("bob", 2, "a")]
+    rows += [("ann", 3, "n/a"), ("bob", 3, "-")]
+    study = sa.Annotations.from_triples(rows, missing=np.array(["n/a", "-"]))
+    assert "n/a" in sa.methods_text(study)
 
 
 def test_rows_without_a_unit_are_counted_in_words():

@@ -33,6 +33,7 @@ from setagree.files.tables import read_table
 from setagree.large.opening import find_format, plain_table, seen_format
 from setagree.study.identifiers import code_ids
 from setagree.study.names import find_names
+from setagree.study.reading import Reading as HowRead
 from setagree.wording.label_sets import Label
 
 Note: TypeAlias = Callable[[str], None]
@@ -112,7 +113,7 @@ def _missing(reading: Reading) -> list[str] | None:
 
 def long_table(
     file: str, reading: Reading, *, besides: str, option: str
-) -> tuple[pd.DataFrame, dict[str, Any], list[Any]]:
+) -> tuple[pd.DataFrame, HowRead, list[Any]]:
     """Return a long table that has a column besides, how it is read, and who does not count.
 
     `option` is the option that names the column.
@@ -124,7 +125,8 @@ def long_table(
     roles = {role: getattr(reading, role) for role in _ROLES}
     found = guess_columns([str(name) for name in frame if name != besides], **roles)
     frame = with_missing_ids(frame, [found.unit, found.rater])
-    how = {**{role: getattr(found, role) for role in _ROLES}, **cell_options(reading)}
+    columns = {role: getattr(found, role) for role in _ROLES}
+    how = HowRead(**columns, **cell_options(reading))
     if reading.without is None:
         return frame, how, []
     with warnings.catch_warnings():

@@ -128,10 +128,6 @@ def report(
             title=Path(file).stem if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=resamples_or(resampling.resamples, 999),
-            blank=reading.blank,  # type: ignore[arg-type]  # checked by the reading
-            duplicates=reading.duplicates,  # type: ignore[arg-type]
-            missing=names(reading.missing),
-            case=reading.case,  # type: ignore[arg-type]
             rng=seed,
         )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -197,7 +193,7 @@ def _groups(
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
         if not without:
-            return sa.by_group(frame, column, **how, **given)
+            return sa.by_group(frame, column, reading=how, **given)
         study, groups = study_of_table(frame, column, how, without=without)
         return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,43 +15,33 @@ from setagree.diagnosis.grouping import group_of_units, study_and_column, study_
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
+from setagree.large.studies import Data, open_table
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
-from setagree.study.labels import Blank, Case, Missing
-from setagree.study.parts import of_ratings
-from setagree.wording.label_sets import Label
+from setagree.study.reading import Reading
+from setagree.study.tally import Tally
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
 
 def by_group(
-    data: Annotations | pd.DataFrame,
+    data: Data,
     by: Grouping,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
-    unit: str | None = None,
-    rater: str | None = None,
-    labels: str | None = None,
-    value: str | None = None,
-    sep: str = ",",
-    blank: Blank | None = None,
-    case: Case = "keep",
-    codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
-    duplicates: Duplicates = "error",
+    reading: Reading | None = None,
 ) -> pd.DataFrame:
     """Return the coefficient of each group of units: batches, sources, features, versions.
 
     Parameters
     ----------
-    data : Annotations or DataFrame
-        A study; or a long table, of which `by` is a further column.
+    data : Annotations, DataFrame or path
+        A study, or what `agreement` reads; where `by` is a further column, a long table.
     by : str, mapping or Series
         A column of the table; or what says of each unit of the study to which group it belongs.
         A unit that a table puts into several groups is compared inside each of them.
@@ -60,8 +50,9 @@ def by_group(
         distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
-    unit, rater, labels, value, sep, blank, case, codebook, missing, duplicates
-        How a table is read, as in `setagree.agreement`.
+    reading : Reading, optional
+        How a table is read; that of a study that was read from it is ``study.reading``. Default:
+        with the usual names of columns, and as `agreement` reads cells.
 
     Returns
     -------
@@ -102,18 +93,6 @@ def by_group(
     0   first       45     0.426       0.124               0.082
     1  second       45     0.302      -0.124               0.082
     """
-    reading = {
-        "unit": unit,
-        "rater": rater,
-        "labels": labels,
-        "value": value,
-        "sep": sep,
-        "blank": blank,
-        "case": case,
-        "codebook": codebook,
-        "missing": missing,
-        "duplicates": duplicates,
-    }
     study, of_unit = _grouped(data, by, reading, "by_group")
     whole = score_whole(study, coefficient, distance, level)
     codes, groups = _factorized(of_unit)
@@ -122,21 +101,21 @@ def by_group(
     order = np.argsort(of_rating, kind="stable")
     bounds = np.searchsorted(of_rating[order], np.arange(len(groups) + 1))
     parts = [
-        score_part(whole, of_ratings(study, np.sort(order[first:last])))
+        score_part(whole, study.take(np.sort(order[first:last])))
         for first, last in itertools.pairwise(bounds)
     ]
     p = _homogeneity(parts)
     rows = []
     long = len(parts) * study.n_ratings > 20_000_000
     for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
-        rest = of_ratings(study, of_rating != g)
+        rest = study.take(of_rating != g)
         columns = counts(part) | uncertainty(part, level) | _beside(part, whole, rest)
         rows.append({"group": groups[g], **columns, "homogeneity_p_value": p, **named(part)})
     return pd.DataFrame(rows)
 
 
 def over_time(
-    data: Annotations | pd.DataFrame,
+    data: Data,
     at: Grouping,
     *,
     window: float | str | pd.Timedelta,
@@ -144,16 +123,7 @@ def over_time(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
-    unit: str | None = None,
-    rater: str | None = None,
-    labels: str | None = None,
-    value: str | None = None,
-    sep: str = ",",
-    blank: Blank | None = None,
-    case: Case = "keep",
-    codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
-    duplicates: Duplicates = "error",
+    reading: Reading | None = None,
 ) -> pd.DataFrame:
     """Return the coefficient in windows that roll over time.
 
@@ -167,8 +137,7 @@ def over_time(
     window, step : int, number, str or Timedelta
         How long a window is and how far the next one begins: in units of `at` for numbers, as
         ``"7D"`` for times. Default step: the window, so that windows do not overlap.
-    coefficient, distance, level, unit, rater, labels, value, sep, blank, case, codebook, missing,
-    duplicates
+    coefficient, distance, level, reading
         As in `by_group`.
 
     Returns
@@ -195,18 +164,6 @@ def over_time(
     1     10   20       30     0.336
     2     20   30       30     0.310
     """
-    reading = {
-        "unit": unit,
-        "rater": rater,
-        "labels": labels,
-        "value": value,
-        "sep": sep,
-        "blank": blank,
-        "case": case,
-        "codebook": codebook,
-        "missing": missing,
-        "duplicates": duplicates,
-    }
     study, when = _dated(data, at, reading)
     whole = score_whole(study, coefficient, distance, level)
     order = np.argsort(when.of_unit[study.unit_codes], kind="stable")
@@ -215,18 +172,17 @@ def over_time(
     for start, end in windows(when.of_unit, window, step):
         first, last = np.searchsorted(times, edges(start, end))
         if first < last:
-            part = score_part(whole, of_ratings(study, np.sort(order[first:last])))
+            part = score_part(whole, study.take(np.sort(order[first:last])))
             columns = counts(part) | uncertainty(part, level) | named(part)
             rows.append({"start": when.shown(start), "end": when.shown(end), **columns})
     return pd.DataFrame(rows)
 
 
-def _dated(
-    data: Annotations | pd.DataFrame, at: Grouping, reading: Mapping[str, Any]
-) -> tuple[Annotations, Times]:
+def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:
     """Return the study, and when each of its units began."""
-    if isinstance(at, str) and isinstance(data, pd.DataFrame):
-        study, cells, unit_of_row = study_and_column(data, at, reading)
+    if isinstance(at, str) and not isinstance(data, Annotations | Tally):
+        how = reading or Reading()
+        study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
         return study, first_times(times_of(cells), unit_of_row, study.n_units)
     study, of_unit = _grouped(data, at, reading, "over_time")
     return study, times_of(pd.Series(of_unit).infer_objects())
@@ -254,17 +210,18 @@ def _factorized(of_unit: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any
 
 
 def _grouped(
-    data: Annotations | pd.DataFrame, by: Grouping, reading: Mapping[str, Any], what: str
+    data: Data, by: Grouping, reading: Reading | None, what: str
 ) -> tuple[Annotations, npt.NDArray[np.object_]]:
     """Return the study, and the group of each of its units."""
     if isinstance(by, str):
-        if not isinstance(data, pd.DataFrame):
+        if isinstance(data, Annotations | Tally):
             raise OptionError(
                 f"{what}: {by!r} names a column, so pass the table; a study keeps its units only, "
                 "pass a mapping from unit to group with it."
             )
-        return study_of_table(data, by, reading)
-    study = known_raters(data, what)
+        how = reading or Reading()
+        return study_of_table(open_table(data, how), by, how)
+    study = known_raters(data, what, reading)
     return study, group_of_units(study, by, what)
 
 

@@ -13,12 +13,13 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
+from setagree.large.studies import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
-from setagree.scoring.scorer import Scorer, Study
+from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 
 
-def by_label(study: Study, *, level: float = 0.95) -> pd.DataFrame:
+def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     """Return how far raters agree on each label, taken as a question of yes or no.
 
     Each label is a study of its own: did the rater give it to the unit? Its observed and expected

@@ -16,11 +16,11 @@ from setagree.diagnosis.common import known_raters, score_whole, uncertainty, wh
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean
+from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.parts import of_ratings
 
 COLUMNS = (
     "rater_a",
@@ -38,7 +38,7 @@ COLUMNS = (
 
 
 def by_pair(
-    study: Annotations,
+    study: Data,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
@@ -255,7 +255,7 @@ def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
 def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
     rows = []
     for a, b, shared in _shared_ratings(study):
-        part = score_part(whole, of_ratings(study, shared))
+        part = score_part(whole, study.take(shared))
         rows.append(
             {
                 "rater_a": study.raters[a],

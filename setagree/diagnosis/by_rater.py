@@ -19,12 +19,12 @@ from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
+from setagree.large.studies import Data
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.parts import of_ratings, places_of
 
 COLUMNS = (
     "rater",
@@ -55,7 +55,7 @@ _CELLS_AT_ONCE = 5_000_000
 
 
 def by_rater(
-    study: Annotations,
+    study: Data,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
@@ -166,8 +166,8 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
         if not kept.any():
             rows.append(dict.fromkeys(_CHANGES, float("nan")))
             continue
-        part = score_part(whole, of_ratings(study, kept))
-        places = (places_of(study, kept), everyone)
+        part = score_part(whole, study.take(kept))
+        places = (np.unique(study.unit_codes[kept]), everyone)
         gap = linearised_difference(part, whole, design="same_units", places=places)
         numbers = (gap.value, gap.standard_error, *gap.interval(level))
         rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))

@@ -14,9 +14,9 @@ from setagree.diagnosis.common import score_whole, shares
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.differences import rows_of_units
+from setagree.large.studies import Data, Study, open_study
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Study
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def by_unit(
-    study: Study,
+    study: Data,
     *,
     limit: int | None = None,
     coefficient: CoefficientLike = "krippendorff_alpha",
@@ -86,6 +86,7 @@ def by_unit(
     """
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
+    study = open_study(study)
     whole = score_whole(study, coefficient, distance, 0.95)
     tally = whole.tally
     numbers = _numbers(whole)

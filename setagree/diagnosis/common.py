@@ -11,17 +11,18 @@ from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError
+from setagree.large.studies import Data, open_study
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Scorer, Study
+from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.tally import Tally
+from setagree.study.reading import Reading
 
 Row: TypeAlias = dict[str, Any]
 
 
 def score_whole(
-    study: Study, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
+    study: Data, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
 ) -> Agreement:
     """Return the coefficient of the whole study, which the diagnosis takes apart."""
     check_level(level)
@@ -38,24 +39,20 @@ def distance_of(whole: Agreement) -> Distance:
     return whole.case.distance
 
 
-def known_raters(study: object, what: str) -> Annotations:
+def known_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
     """Return the study, of which it must be known who gave what.
 
     Raises
     ------
     DataError
-        It is a tally, or no study at all.
+        It is a tally, or nothing that can be opened as a study.
     """
+    study = open_study(study, reading)
     if isinstance(study, Annotations):
         return study
-    if isinstance(study, Tally):
-        raise DataError(
-            f"{what} needs to know who gave which answer to which unit; a tally of counts does "
-            "not: build the study in memory with Annotations.from_long."
-        )
     raise DataError(
-        f"a value of type {type(study).__name__} is no study; build one with "
-        "Annotations.from_long, from_wide, ..."
+        f"{what} needs to know who gave which answer to which unit; a tally of counts does "
+        "not: build the study in memory with Annotations.from_long."
     )
 
 

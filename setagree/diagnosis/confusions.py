@@ -14,7 +14,8 @@ from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
-from setagree.scoring.scorer import Scorer, Study
+from setagree.large.studies import Data
+from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label, LabelSet
 
@@ -22,7 +23,7 @@ COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "rela
 
 
 def confusions(
-    study: Study,
+    study: Data,
     *,
     parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
 ) -> pd.DataFrame:

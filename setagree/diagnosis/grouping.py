@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
-from setagree.files.columns import guess_columns
+from setagree.files.columns import with_columns
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.identifiers import code_ids
 from setagree.study.labels import is_missing
 from setagree.study.layouts import pick_column
 from setagree.study.names import check_text, tidied
+from setagree.study.reading import Reading
 
 
 def group_of_units(
@@ -55,7 +56,7 @@ def group_of_units(
 
 
 def study_of_table(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any], *, without: Sequence[Any] = ()
+    table: pd.DataFrame, column: str, reading: Reading, *, without: Sequence[Any] = ()
 ) -> tuple[Annotations, npt.NDArray[np.object_]]:
     """Return the study of a long table, and what a further column says of each of its units.
 
@@ -64,8 +65,8 @@ def study_of_table(
 
     Parameters
     ----------
-    reading : mapping
-        The options of `Annotations.from_long`; columns that are None are guessed.
+    reading : Reading
+        How the table is read; columns that are not named are guessed.
     without : sequence of raters
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
@@ -76,54 +77,52 @@ def study_of_table(
         The column is absent, or a row has nothing in it.
     """
     found, cells, kept = _columns(table, column, reading, without)
-    unit_cells = pick_column(table, found["unit"])
+    unit_cells = pick_column(table, found.unit)
     units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
     first = np.zeros(len(names), dtype=np.int64)
     first[units[::-1]] = groups[::-1]
     if (first[units] == groups).all():
-        study = Annotations.from_long(table, **found).without_raters(without)
+        study = Annotations.from_reading(table, found).without_raters(without)
         place = dict(zip(names, first, strict=True))
         return study, listed[[place[unit] for unit in study.units]]
     pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
     ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
     called = as_objects(unit_cells)
     called[kept] = ids[which]
-    renamed = table.assign(**{found["unit"]: called})
-    study = Annotations.from_long(renamed, **found).without_raters(without)
+    renamed = table.assign(**{str(found.unit): called})
+    study = Annotations.from_reading(renamed, found).without_raters(without)
     return study, as_objects(group for _, group in study.units)
 
 
 def study_and_column(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any], *, without: Sequence[Any] = ()
+    table: pd.DataFrame, column: str, reading: Reading, *, without: Sequence[Any] = ()
 ) -> tuple[Annotations, pd.Series[Any], npt.NDArray[np.int64]]:
     """Return the study of a long table, a further column, and the unit of each row (-1: none).
 
     For `without` see `study_of_table`; the column and the units are those of the other rows.
     """
     found, cells, kept = _columns(table, column, reading, without)
-    study = Annotations.from_long(table, **found).without_raters(without)
-    units, names = code_ids(pick_column(table, found["unit"])[kept], "unit")
+    study = Annotations.from_reading(table, found).without_raters(without)
+    units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
     return study, cells, np.array([place.get(name, -1) for name in names])[units]
 
 
 def _columns(
-    table: pd.DataFrame, column: str, reading: Mapping[str, Any], without: Sequence[Any]
-) -> tuple[dict[str, Any], pd.Series[Any], npt.NDArray[np.bool_]]:
-    """Return the options of `from_long` with the columns found, the further column, whose rows.
+    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any]
+) -> tuple[Reading, pd.Series[Any], npt.NDArray[np.bool_]]:
+    """Return how the table is read, with the columns found, the further column, and whose rows.
 
     The rows are those of raters who count, and so is the column.
     """
     cells = pick_column(table, column)
-    roles = ("unit", "rater", "labels", "value")
-    taken = [role for role in roles if reading[role] == column]
+    taken = [role for role, name in reading.columns.items() if name == column]
     if taken:
         raise OptionError(
             f"column {column!r} is the {taken[0]}; groups need a column of their own."
         )
-    free = [name for name in table.columns if name != column]
-    found = guess_columns(free, **{role: reading[role] for role in roles})
+    found = with_columns(reading, [name for name in table.columns if name != column])
     codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
     kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
     nothing = int(cells[kept].isna().sum())
@@ -132,4 +131,4 @@ def _columns(
             f"{counted(nothing, 'row')} of {kept.sum():,} have nothing in column {column!r}; fill "
             "it in, or drop these rows."
         )
-    return {**reading, **{role: getattr(found, role) for role in roles}}, cells[kept], kept
+    return found, cells[kept], kept

@@ -22,13 +22,13 @@ from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.inference.differences import linearised_difference
+from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Value
 from setagree.study.names import tidied
-from setagree.study.parts import of_ratings, places_of, with_answers, with_used_values
 from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
 _MERGED, _TO_PARENTS = " + ", "to parents"
@@ -36,7 +36,7 @@ _PAIRS_TRIED = 10
 
 
 def what_if(
-    study: Annotations,
+    study: Data,
     *,
     merge: Sequence[Iterable[Label]] | None = None,
     drop_labels: Sequence[Label] | None = None,
@@ -122,7 +122,7 @@ def what_if(
     everywhere = np.arange(study.n_units)
     for change, what, rewrite in changed:
         try:
-            part = with_answers(study, rewrite)
+            part = study.with_answers(rewrite)
             rows.append(_row(change, what, part, everywhere, whole, level))
         except DistanceError as error:
             if not unasked:
@@ -130,7 +130,7 @@ def what_if(
             absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
             rows.append(absent)
     for name, kept in _without_raters(study, drop_raters or ()):
-        part, places = with_used_values(of_ratings(study, kept)), places_of(study, kept)
+        part, places = study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
         rows.append(_row("drop rater", name, part, places, whole, level))
     frame = pd.DataFrame(rows)
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")

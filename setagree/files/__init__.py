@@ -5,6 +5,7 @@ from setagree.files.columns import (
     guess_columns,
     guess_people,
     guess_wide_unit,
+    with_columns,
     with_missing_ids,
 )
 
@@ -13,5 +14,6 @@ __all__ = [
     "guess_columns",
     "guess_people",
     "guess_wide_unit",
+    "with_columns",
     "with_missing_ids",
 ]

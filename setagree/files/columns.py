@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 
 from setagree.errors import DataError, did_you_mean, listing
+from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
 
@@ -121,6 +122,25 @@ def guess_columns(
     return Columns(
         found["unit"], found["rater"], found.get("labels"), found.get("value"), tuple(guessed)
     )
+
+
+def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
+    """Return how a long table is read, with every column named: see `guess_columns`.
+
+    Examples
+    --------
+    >>> with_columns(Reading(rater="who"), ["doc", "who", "tags"]).columns
+    {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
+    """
+    columns, flags = reading.columns, reading.labels
+    if isinstance(flags, list):
+        # One of them stands for the answers; none of the others is a unit or a rater.
+        names = [name for name in names if name not in flags[1:]]
+        columns["labels"] = next(iter(flags), None)
+    found = guess_columns(names, **columns)
+    labels = flags if isinstance(flags, list) else found.labels
+    value = None if isinstance(flags, list) else found.value
+    return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
 
 
 def guess_wide_unit(frame: pd.DataFrame) -> str | None:

@@ -116,7 +116,8 @@ def _delimiter(source: Source) -> str:
 def _parsed(source: Source) -> Iterator[TextFileReader]:
     """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
     try:
-        with source.open() as stream:
+        # pandas keeps hold of what it reads, so that it has a file of its own.
+        with replace(source, held=None).open() as stream:
             yield pd.read_csv(
                 stream,
                 sep=source.delimiter,

@@ -58,12 +58,15 @@ class Source:
         What stands between two columns, where it is a delimited table.
     spool : file, optional
         What came through standard input.
+    held : file, optional
+        The file where it is open already, so that it is not opened again.
     """
 
     path: Path
     encoding: str = "utf-8"
     delimiter: str = ","
     spool: BinaryIO | None = field(default=None, repr=False)
+    held: BinaryIO | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return repr(str(self.path)) if self.spool is None else "standard input"
@@ -78,9 +81,10 @@ class Source:
     @contextmanager
     def raw(self) -> Iterator[BinaryIO]:
         """Open the bytes as they are stored."""
-        if self.spool is not None:
-            self.spool.seek(0)
-            yield self.spool
+        known = self.spool if self.held is None else self.held
+        if known is not None:
+            known.seek(0)
+            yield known
             return
         with self.path.open("rb") as file:
             yield file

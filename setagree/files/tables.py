@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -94,7 +95,8 @@ def first_rows(path: Path, n: int) -> pd.DataFrame:
 
 
 def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
-    with readable(source):
+    with readable(source), source.raw() as file:
+        source = replace(source, held=file)
         if source.is_workbook():
             return read_workbook(source)
         with source.open() as stream:

@@ -13,7 +13,6 @@ from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, w
 from setagree.inference.differences import on_one_tally
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, warn_undefined
-from setagree.study.parts import of_ratings
 
 Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
 """The designs of a comparison by name."""
@@ -111,7 +110,7 @@ def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
             "does not: build the study in memory with Annotations.from_long."
         )
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
-    part = of_ratings(study, kept[study.unit_codes])
+    part = study.take(kept[study.unit_codes])
     return Scorer(part, categories=agreement.weights.values).score(agreement.definition, distance)
 
 

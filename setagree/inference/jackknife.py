@@ -19,7 +19,6 @@ from setagree.inference.differences import rows_of_units
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score_part
-from setagree.study.parts import without_rater
 from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters"]
@@ -204,5 +203,5 @@ def _without_raters(agreement: Agreement) -> pd.Series[float]:
     if agreement.reason is not None:
         values[:] = np.nan
     for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
-        values[g] = score_part(agreement, without_rater(study, g)).estimate
+        values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
     return pd.Series(values, index=pd.Index(study.raters, name="rater"))

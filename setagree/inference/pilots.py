@@ -25,7 +25,6 @@ from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.parts import of_ratings
 
 Variances: TypeAlias = dict[float | None, tuple[float, str]]
 """n SE² by number of raters, and what it rests on."""
@@ -237,7 +236,7 @@ def _seen(
     """Return the means over parts of the study; say where n SE² is undefined or 0."""
     long = total * study.n_ratings > _LONG_WORK
     drawn = track(kept, total=total, what=f"{r} raters", long=long)
-    parts = (score_part(agreement, of_ratings(study, some)) for some in drawn)
+    parts = (score_part(agreement, study.take(some)) for some in drawn)
     pairs = [(unit_variance(part)[0], _ratings_a_unit(part)) for part in parts]
     variances, ratings = np.array(pairs).T
     if np.isnan(variances).all():

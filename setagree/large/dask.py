@@ -19,7 +19,8 @@ from setagree.large.partitions import (
     reduce_part,
     survey_part,
 )
-from setagree.large.survey import CodedCells, Reading, code_cells
+from setagree.large.survey import CodedCells, code_cells
+from setagree.study.reading import Reading
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,6 @@ from setagree.errors import (
     FileError,
     OptionError,
     SetagreeError,
-    check_choice,
     shorten,
 )
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
@@ -33,8 +33,8 @@ from setagree.exports.nodes import class_files, shown
 from setagree.files.streams import check_encoding, expanded, listable, matching, no_collection
 from setagree.files.tables import read_table
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import Duplicates, Reading
 from setagree.wording.label_sets import Label
 
 _ROW_A_LABEL = "plain_row_per_label"
@@ -110,8 +110,18 @@ def read(
     ...     read(file)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    if blank is not None:
-        check_choice("blank", blank, ("missing", "empty", "error"))
+    reading = Reading(
+        sep=sep,
+        blank=blank,
+        case=case,
+        codebook=codebook,
+        missing=missing,
+        duplicates=duplicates,
+        encoding=encoding,
+        format=format,
+        question=question,
+        roster=roster,
+    )
     check_encoding(encoding)
     where = expanded(path)
     _refuse_several(where)
@@ -121,7 +131,7 @@ def read(
     if not answers.units:
         raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
     try:
-        return Annotations.from_triples(
+        study = Annotations.from_triples(
             zip(answers.raters, answers.units, answers.labels, strict=True),
             case=case,
             codebook=codebook,
@@ -131,6 +141,7 @@ def read(
     except SetagreeError as error:
         repeats = _repeats(answers) if duplicates == "error" else ""
         raise type(error)(f"{shown(where)}: {error}{repeats}") from error
+    return replace(study, reading=reading)
 
 
 def formats() -> pd.DataFrame:

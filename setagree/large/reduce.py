@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from setagree.errors import DataError, FileError, OptionError
-from setagree.files.columns import guess_columns
+from setagree.files.columns import with_columns
 from setagree.files.streams import check_encoding, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
@@ -25,14 +25,15 @@ from setagree.large.engines import (
 )
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
+from setagree.large.plan import Plan
 from setagree.large.raters import number_raters
-from setagree.large.survey import CodedCells, Reading
-from setagree.large.task import Plan, Reduction, Task
+from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import doubt_exchanged
 from setagree.study.codes import as_objects
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import Reading
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -132,51 +133,64 @@ def tally(
 
     Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
     """
-    named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
-    reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook, "missing": missing}
-    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
-    table = opened(data, also=" or path")
-    return reduce_table(Task(table, named, reading, plan, encoding, keep_raters)).tally
+    reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        sep=sep,
+        blank=blank,
+        case=case,
+        codebook=codebook,
+        missing=missing,
+        encoding=encoding,
+    )
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
+    return reduce_table(opened(data, also=" or path"), reading, plan)
 
 
-def reduce_table(task: Task) -> Reduction:
+def reduce_table(data: Any, reading: Reading, plan: Plan) -> Tally:
     """Reduce files, a table in an engine, or one in memory."""
-    if isinstance(task.named["labels"], list):
+    if isinstance(reading.labels, list):
         raise OptionError(
             "columns of flags are read in memory alone; make them one column of label text, or "
             "build the study with Annotations.from_long."
         )
-    if isinstance(task.data, str | PathLike):
-        return _reduce_files(task)
-    _check_plan(task.plan, "files", ("memory_limit=", "spill="))
-    if dask.is_dask(task.data):
-        return _reduce_dask(task)
-    frame = task.data
-    engine = find_engine(frame)
+    if isinstance(data, str | PathLike):
+        return _reduce_files(data, reading, plan)
+    _check_plan(plan, "files", ("memory_limit=", "spill="))
+    if dask.is_dask(data):
+        return _reduce_dask(data, with_columns(reading, list(data.columns)), plan)
+    frame, engine = data, find_engine(data)
     if engine is None:
-        return _reduce_in_memory(task, frame)
+        return _reduce_in_memory(frame, reading, plan)
     if engine.name != "Spark":
-        _check_plan(task.plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
-    columns, reading = task.columns(column_names(frame))
+        _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
+    reading = with_columns(reading, column_names(frame))
+    columns = _roles(reading)
     if engine.name == "DuckDB":
         picked = set(columns.values())
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
-    rows = program.pick_rows(frame, engine, columns, kind=reading.kind)
-    return _reduce_rows([rows], rows, reading, task)
+    rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
+    return _reduce_rows([rows], rows, reading, plan)
 
 
-def is_large(task: Task) -> bool:
+def _roles(reading: Reading) -> dict[str, Any]:
+    return {"unit": reading.unit, "rater": reading.rater, "answer": reading.answer}
+
+
+def is_large(data: Any, reading: Reading) -> bool:
     """Say whether a table is reduced without being asked for: lazy ones, and large files.
 
     Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
     tables are never read into memory unasked.
     """
-    data, flags = task.data, isinstance(task.named["labels"], list)
+    flags = isinstance(reading.labels, list)
     if isinstance(data, str | PathLike):
-        if flags or files.n_bytes(data, encoding=task.encoding) <= files.LARGE:
+        if flags or files.n_bytes(data, encoding=reading.encoding) <= files.LARGE:
             return False
         known = find_spec("duckdb") is not None
-        return known and files.find_files(data, encoding=task.encoding) is not None
+        return known and files.find_files(data, encoding=reading.encoding) is not None
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
@@ -198,14 +212,14 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
 
 
-def _refuse_exports(task: Task) -> None:
+def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
     """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
-    if os.fspath(task.data) == "-" or any(column is not None for column in task.named.values()):
+    if os.fspath(data) == "-" or reading.names_columns:
         return
     from setagree.large.opening import seen_format  # loads the readers of all formats
 
-    for path in matching(task.data):
-        if (found := seen_format(path, encoding=task.encoding)) is not None:
+    for path in matching(data):
+        if (found := seen_format(path, encoding=reading.encoding)) is not None:
             raise FileError(
                 f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
                 "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
@@ -213,37 +227,37 @@ def _refuse_exports(task: Task) -> None:
             )
 
 
-def _reduce_files(task: Task) -> Reduction:
-    check_encoding(task.encoding)
-    _refuse_exports(task)
-    found = files.find_files(str(task.data), encoding=task.encoding)
+def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Tally:
+    check_encoding(reading.encoding)
+    _refuse_exports(data, reading)
+    found = files.find_files(str(data), encoding=reading.encoding)
     if found is None:
-        if not task.plan.asked:
-            table = read_table(str(task.data), encoding=task.encoding)
-            return _reduce_in_memory(task, table)
+        if not plan.asked:
+            table = read_table(str(data), encoding=reading.encoding)
+            return _reduce_in_memory(table, reading, plan)
         raise FileError(
-            f"{str(task.data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
-            f"lines are read piece by piece. Drop {', '.join(task.plan.asked)} or convert it."
+            f"{str(data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
+            f"lines are read piece by piece. Drop {', '.join(plan.asked)} or convert it."
         )
-    plan = task.plan
     with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
-        ready, columns, reading = _ready(found, task, folder)
+        ready, reading = _ready(found, reading, folder)
+        columns = _roles(reading)
 
         def rows(paths: list[str]) -> program.Rows:
             native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
             roles, name = {role: role for role in columns}, columns["answer"]
-            engine, kind = DuckDB(connection), reading.kind
+            engine, kind = DuckDB(connection), reading.answers
             return program.pick_rows(
                 native, engine, roles, name=name, in_json=ready.in_json, kind=kind
             )
 
         whole = rows(ready.paths)
         parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
-        reduction = _reduce_rows(parts, whole, reading, task)
+        tally = _reduce_rows(parts, whole, reading, plan)
         if len(parts) > 1:
-            _refuse_split_units(whole, connection, reduction.tally.n_units)
+            _refuse_split_units(whole, connection, tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
-    return replace(reduction, tally=_unspelled(reduction.tally)) if ready.in_json else reduction
+    return _unspelled(tally) if ready.in_json else tally
 
 
 def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
@@ -258,36 +272,33 @@ def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> No
         )
 
 
-def _ready(
-    found: files.Files, task: Task, folder: str
-) -> tuple[files.Ready, dict[str, str], Reading]:
+def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
     """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
-    names = found.names
     try:
-        columns, reading = task.columns(names)
+        first = with_columns(reading, found.names)
     except DataError:
-        names = found.all_names()
-        columns, reading = task.columns(names)
-    ready = found.ready(folder, columns)
-    again, reading = task.columns(ready.names)
-    return (ready if again == columns else found.ready(folder, again)), again, reading
+        first = with_columns(reading, found.all_names())
+    ready = found.ready(folder, _roles(first))
+    again = with_columns(reading, ready.names)
+    same = _roles(again) == _roles(first)
+    return (ready if same else found.ready(folder, _roles(again))), again
 
 
 def _reduce_rows(
-    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, task: Task
-) -> Reduction:
+    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
+) -> Tally:
     """Survey all rows, then find the patterns of each part."""
     coded, cells = program.code_answers(whole, reading)
     raters: set[Any] = set()
     tallies = []
     for part in parts:
-        rows = program.code_rows(part, cells, coded, keep_raters=task.keep_raters)
-        if task.keep_raters:
-            found, roster = _patterns_by_rater(rows, task.plan)
+        rows = program.code_rows(part, cells, coded, keep_raters=plan.keep_raters)
+        if plan.keep_raters:
+            found, roster = _patterns_by_rater(rows, plan)
             raters.update(roster)
         else:
             raters |= program.find_raters(rows)
-            found = _patterns(rows, task.plan)
+            found = _patterns(rows, plan)
         tallies.append(found)
     return _finished(merge_all(tallies), coded, len(raters))
 
@@ -311,17 +322,14 @@ def _patterns(rows: program.CodedRows, plan: Plan) -> Tally:
     return program.find_patterns(rows)
 
 
-def _reduce_dask(task: Task) -> Reduction:
-    frame: Any = task.data
-    columns, reading = task.columns(list(frame.columns))
-    unique, by_unit = task.plan.assume_unique, task.plan.partitioned_by_unit
+def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:
     coded, part = dask.reduce_dask(
         frame,
-        columns,
+        _roles(reading),
         reading,
-        assume_unique=unique,
-        partitioned_by_unit=by_unit,
-        keep_raters=task.keep_raters,
+        assume_unique=plan.assume_unique,
+        partitioned_by_unit=plan.partitioned_by_unit,
+        keep_raters=plan.keep_raters,
     )
     part.repeats.check()
     return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
@@ -335,16 +343,14 @@ def _unspelled(tally: Tally) -> Tally:
     return replace(tally, given=replace(tally.given, raters=names))
 
 
-def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Reduction:
+def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
     found = with_answers(tally, coded, n_raters=n_raters)
     doubt_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
-    return Reduction(found, coded.n_missing)
+    return replace(found, n_missing=coded.n_missing)
 
 
-def _reduce_in_memory(task: Task, frame: Any) -> Reduction:
-    _check_plan(task.plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
-    found = guess_columns(column_names(frame), **task.named)
-    columns = {role: getattr(found, role) for role in task.named}
-    study = Annotations.from_long(frame, **columns, **task.reading)
-    tally = Tally.from_annotations(study, keep_raters=task.keep_raters)
-    return Reduction(anonymous(tally), study.n_missing)
+def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
+    _check_plan(plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))
+    tally = anonymous(Tally.from_annotations(study, keep_raters=plan.keep_raters))
+    return replace(tally, n_missing=study.n_missing)

@@ -12,10 +12,10 @@ from setagree.errors import DataError, shorten
 from setagree.large.engines import Engine, fetch
 from setagree.large.partitions import id_of_text
 from setagree.large.patterns import Repeats, tally_of_entries
-from setagree.large.survey import CodedCells, Reading, Survey, code_cells
-from setagree.study.assembly import AnswerKind
+from setagree.large.survey import CodedCells, Survey, code_cells
 from setagree.study.codes import MISSING
 from setagree.study.numbers import EXACT
+from setagree.study.reading import AnswerKind, Reading
 from setagree.study.tally import Tally
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, counted
-from setagree.study.assembly import AnswerKind
-from setagree.study.codes import MISSING, Answers, as_objects, code_label_sets, code_scalars
+from setagree.study.assembly import code_answers
+from setagree.study.codes import MISSING, Answers, as_objects
 from setagree.study.frames import inexact_ids
-from setagree.study.labels import LabelSyntax
-from setagree.study.nulls import read_nulls
+from setagree.study.reading import Reading
 
 Ints = npt.NDArray[np.int64]
 
@@ -24,25 +23,6 @@ _SEED = 0
 
 PRIME = 2**31 - 1
 """Products of two numbers below it fit in 64 bits."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How answers are read.
-
-    Attributes
-    ----------
-    kind : {"labels", "value"}
-        What a cell holds.
-    syntax : LabelSyntax
-        How label cells are read.
-    quiet : bool
-        Whether what a blank cell means was asked for, not taken by default.
-    """
-
-    kind: AnswerKind
-    syntax: LabelSyntax
-    quiet: bool
 
 
 @dataclass(frozen=True)
@@ -144,7 +124,7 @@ def code_cells(
     if survey.n_null:
         column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)
         column.name, times = name, np.append(times, survey.n_null)
-    answers = _code(column, reading, place, times)
+    answers = code_answers(column, reading, is_long=True, place=place, times=times)
     rated = answers.codes != MISSING
     if not rated.any():
         raise DataError(
@@ -154,22 +134,3 @@ def code_cells(
     np.add.at(totals, answers.codes[rated], times[rated])
     null_code = int(answers.codes[-1]) if survey.n_null else MISSING
     return CodedCells(answers, totals, int(times[~rated].sum()), null_code)
-
-
-def _code(
-    column: pd.Series[Any], reading: Reading, place: Callable[[int], str], times: Ints
-) -> Answers:
-    syntax = reading.syntax
-    if reading.kind == "labels":
-        coded = code_label_sets(column, syntax, place=place, times=times)
-    else:
-        coded = code_scalars(
-            column,
-            syntax.blank,
-            case=syntax.case,
-            markers=syntax.markers,
-            place=place,
-            times=times,
-        )
-    how = {"is_asked": reading.quiet, "is_long": True}
-    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)

@@ -20,6 +20,7 @@ from setagree.errors import (
     listing,
     warn,
 )
+from setagree.large.studies import Data
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.raters import (
     Codes,
@@ -40,9 +41,9 @@ Equal: TypeAlias = Literal["published", "exact"]
 
 @renamed(ties="equal")
 def alt_test(
-    study: Annotations,
+    study: Data,
     *,
-    model: object | list[Any],
+    model: object,
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     epsilon: float = 0.1,

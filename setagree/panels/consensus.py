@@ -20,6 +20,7 @@ from setagree.errors import (
     counted,
     warn,
 )
+from setagree.large.studies import Data
 from setagree.panels import votes as decisions
 from setagree.panels.raters import (
     Codes,
@@ -209,7 +210,7 @@ class Rule:
 
 
 def consensus(
-    study: Annotations,
+    study: Data,
     *,
     method: Method | None = None,
     threshold: float | None = None,

@@ -14,6 +14,7 @@ from setagree.credit import Weights
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
+from setagree.large.studies import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
@@ -22,7 +23,7 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
-def check_study(study: object) -> Annotations:
+def check_study(study: Data) -> Annotations:
     """Return a study that knows its raters.
 
     Raises
@@ -30,6 +31,7 @@ def check_study(study: object) -> Annotations:
     DataError
         It is a tally, which does not know them, or no study at all.
     """
+    study = open_study(study)
     if isinstance(study, Annotations):
         return study
     raise DataError(
@@ -113,25 +115,7 @@ def part_of(study: Annotations, rows: Flags) -> Annotations:
     What a distance takes from the data (mid-ranks, the ends of a scale, the largest distance) is
     then that of these annotations.
     """
-    units, unit_codes = _in_use(study.unit_codes[rows], study.n_units)
-    raters, rater_codes = _in_use(study.rater_codes[rows], study.n_raters)
-    values, value_codes = _in_use(study.value_codes[rows], study.n_values)
-    return replace(
-        study,
-        units=study.units[units],
-        raters=study.raters[raters],
-        values=tuple(study.values[code] for code in values.tolist()),
-        unit_codes=unit_codes,
-        rater_codes=rater_codes,
-        value_codes=value_codes,
-        n_missing=0,
-    )
-
-
-def _in_use(codes: Codes, n: int) -> tuple[Codes, Codes]:
-    """Return which of n codes occur, and the codes counted among these."""
-    used = np.bincount(codes, minlength=n) > 0
-    return np.flatnonzero(used), (np.cumsum(used) - 1)[codes].astype(np.int32)
+    return replace(study.take(rows).with_used_values(), n_missing=0)
 
 
 def check_share(name: str, value: float) -> None:

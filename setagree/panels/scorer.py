@@ -21,6 +21,8 @@ from setagree.errors import (
     listing,
     warn,
 )
+from setagree.large.studies import Data
+from setagree.panels.raters import check_study
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
@@ -128,7 +130,7 @@ class PanelScorer:
 
 
 def panel_scorer(
-    study: Annotations,
+    study: Data,
     *,
     distance: DistanceLike | None = None,
     units: UnitsOf | None = None,
@@ -183,8 +185,7 @@ def panel_scorer(
     >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
     0.7143
     """
-    if not isinstance(study, Annotations):
-        raise DataError(f"{a_type(study)} is no panel; pass Annotations.")
+    study = check_study(study)
     if distance is None:
         distance = "masi" if study.kind == "labels" else "nominal"
     names = study.labels if labels is None else tuple(labels)

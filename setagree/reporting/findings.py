@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.diagnosis.common import known_raters
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, UndefinedAgreementWarning, a_type
+from setagree.errors import UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
-from setagree.reporting.methods import HowRead
+from setagree.large.studies import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import find_all
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
@@ -20,22 +21,16 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement as score_table
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
-from setagree.study.labels import Blank, Case
 
 
 def gather(
-    study: Annotations,
+    study: Data,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
     groups: Groups | None = None,
     n_resamples: int = 999,
-    blank: Blank | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Collection[str] | None = None,
-    case: Case | None = None,
     model: Models = None,
     panels: Panels = None,
     rng: Rng = None,
@@ -54,8 +49,6 @@ def gather(
         The group of each unit (batches, sources, guideline versions), or what `by_group` returned.
     n_resamples : int
         How many reshuffles; fewer where that would take long.
-    blank, duplicates, missing, case : optional
-        How the data were read, for the methods paragraph.
     model : rater, or list of raters, optional
         Who is a model; everybody else is then a human.
     panels : mapping from names to lists of raters, optional
@@ -63,26 +56,16 @@ def gather(
     rng : int or numpy Generator, optional
         The seed of the reshuffles; drawn where none is given.
     """
-    _check_study(study)
+    study = known_raters(study, "report")
     check_level(level)
     check_resamples(n_resamples)
-    how_read = HowRead(blank, duplicates, missing, case)
-    how_read.check()
     asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
     as_generator(asked.rng)  # refuses what is no seed before any work
     main = _headline(study, coefficient, distance, level)
     with _quiet():
-        f = Findings(study, main, benchmark(main), level, asked, how_read=how_read)
+        f = Findings(study, main, benchmark(main), level, asked)
         find_all(f)
     return f
-
-
-def _check_study(study: object) -> None:
-    if not isinstance(study, Annotations):
-        raise DataError(
-            f"{a_type(study)} is no study whose raters are known; build one with "
-            "Annotations.from_long, from_wide, ..."
-        )
 
 
 @contextmanager

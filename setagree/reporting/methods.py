@@ -11,23 +11,21 @@ import numpy as np
 
 from setagree.checks import check_level
 from setagree.distances import get_distance
-from setagree.errors import DataError, OptionError, a_type, check_choice, check_list, counted
+from setagree.errors import counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
+from setagree.large.studies import Data, open_study
 from setagree.reporting.methods_resampling import bootstrapped, check_reported, tested
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import DEFAULT_DISTANCES, Study
-from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
-from setagree.study.labels import Blank, Case
+from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
 from setagree.wording.numbers import interval, level_text, number, share
 from setagree.wording.words import Name, enumeration, plain
 
-Measured: TypeAlias = Study | Agreement | AgreementTable
+Measured: TypeAlias = "Data | Agreement | AgreementTable"
 
 _BLANKS = {
     "missing": "blank cells were taken as missing",
@@ -45,27 +43,6 @@ _DUPLICATES = {
     "union": "repeated ratings by the same rater were merged into the union of their labels",
 }
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-
-
-@dataclass(frozen=True)
-class HowRead:
-    """How the data were read, which a study does not remember; None where that is not known."""
-
-    blank: Blank | None = None
-    duplicates: Duplicates | None = None
-    missing: Collection[str] | None = None
-    case: Case | None = None
-
-    def check(self) -> None:
-        """Raise `OptionError` where a policy is unknown."""
-        known = {"blank": _BLANKS, "duplicates": _DUPLICATES, "case": _CASES}
-        for name, choices in known.items():
-            if (given := getattr(self, name)) is not None:
-                check_choice(name, given, list(choices))
-        if self.missing is not None:
-            check_list("missing", self.missing, "texts")
-        if isinstance(self.missing, str):
-            raise OptionError(f"missing={self.missing!r} is one text; pass a list of them.")
 
 
 @dataclass
@@ -90,10 +67,6 @@ def methods_text(
     result: Measured,
     *,
     level: float | None = None,
-    blank: Blank | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Collection[str] | None = None,
-    case: Case | None = None,
     bootstrap: Bootstrap | None = None,
     test: PermutationTest | None = None,
     seed: int | None = None,
@@ -110,14 +83,6 @@ def methods_text(
         What was measured; of a study, alpha with the default distance is.
     level : float, optional
         The confidence level. Default: that of the table, else 0.95.
-    blank : {"missing", "empty", "error"}, optional
-        How blank cells were read, which a study does not remember.
-    duplicates : {"error", "first", "last", "union"}, optional
-        What was done where a rater rated a unit twice, which a study does not remember.
-    missing : collection of str, optional
-        The answers that were read as no annotation, such as ``["NA", "n/a"]``.
-    case : {"keep", "lower"}, optional
-        How labels were compared that differ in upper and lower case.
     bootstrap : Bootstrap, optional
         What `bootstrap` returned: then its default interval is reported, too.
     test : PermutationTest, optional
@@ -147,10 +112,8 @@ def methods_text(
     Three raters annotated 50 units, each answer being a set of lab
     """
     rows, level = _rows(result, level)
-    how = HowRead(blank, duplicates, missing, case)
-    how.check()
     one, text = rows[0], _Text()
-    text.say(_design(one), _policies(one, how))
+    text.say(_design(one), _policies(one))
     text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
     if bootstrap is not None:
         check_reported(rows, bootstrap, "bootstrap")
@@ -169,13 +132,9 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
         rows, level = result.rows, result.level if level is None else level
     elif isinstance(result, Agreement):
         rows = (result,)
-    elif isinstance(result, Annotations | Tally):
-        rows = (krippendorff_alpha(result, distance=DEFAULT_DISTANCES[result.kind][0]),)
     else:
-        raise DataError(
-            f"{a_type(result)} is nothing to report; pass a study, or what agreement, "
-            "krippendorff_alpha, ... returned."
-        )
+        study = open_study(result)
+        rows = (krippendorff_alpha(study, distance=DEFAULT_DISTANCES[study.kind][0]),)
     level = 0.95 if level is None else level
     check_level(level)
     return rows, level
@@ -216,25 +175,26 @@ def _layout(tally: Tally) -> str:
     )
 
 
-def _policies(one: Agreement, how: HowRead) -> str:
+def _policies(one: Agreement) -> str:
     """Return how missing, empty and repeated answers were treated, and how labels were read."""
     n_missing = 0 if one.study is None else one.study.n_missing
     cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
+    how = None if one.study is None else one.study.reading
     parts = [f"missing ratings{cells} were left out and never counted as an answer"]
-    if how.blank is not None:
+    if how is not None and how.blank is not None:
         parts.append(_BLANKS[how.blank])
-    if how.missing is not None and len(how.missing):
+    if how is not None and how.missing is not None and len(how.missing):
         parts.append(_markers(how.missing))
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one.tally))
-        parts.extend([] if how.case is None else [_CASES[how.case]])
-    if how.duplicates is not None:
+        parts.extend([] if how is None else [_CASES[how.case]])
+    if how is not None:
         parts.append(_DUPLICATES[how.duplicates])
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _markers(missing: Collection[str]) -> str:
+def _markers(missing: Collection[str | float]) -> str:
     """Return which answers were read as no annotation."""
     quoted = plain(enumeration([(Name.of(text),) for text in missing]))
     answers = "the answer" if len(missing) == 1 else "the answers"

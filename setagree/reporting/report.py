@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -13,6 +11,7 @@ from setagree.checks import Rng
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
+from setagree.large.studies import Data
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line
 from setagree.reporting.markdown import markdown_report
@@ -22,16 +21,13 @@ from setagree.reporting.sections.base import Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import methods
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.references import cited
-from setagree.study.annotations import Annotations
-from setagree.study.assembly import Duplicates
-from setagree.study.labels import Blank, Case
 from setagree.wording.words import Name
 
 Format: TypeAlias = Literal["html", "markdown"]
 
 
 def report(
-    study: Annotations,
+    study: Data,
     path: str | os.PathLike[str],
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
@@ -43,10 +39,6 @@ def report(
     title: str | None = None,
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
     n_resamples: int = 999,
-    blank: Blank | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Collection[str] | None = None,
-    case: Case | None = None,
     rng: Rng = None,
 ) -> Path:
     """Write a report about a study into one file, and return its path.
@@ -83,8 +75,6 @@ def report(
         Default: Markdown where the path ends in ``.md`` or ``.markdown``, else HTML.
     n_resamples : int
         Reshuffles of the test against chance; large studies get fewer, and the report says so.
-    blank, duplicates, missing, case : optional
-        How the data were read, for the methods paragraph.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same file.
 
@@ -126,10 +116,6 @@ def report(
         model=model,
         panels=panels,
         n_resamples=n_resamples,
-        blank=blank,
-        duplicates=duplicates,
-        missing=missing,
-        case=case,
         rng=rng,
     )
     replace_file(target, rendered(found, named, form))
@@ -147,7 +133,6 @@ def methods_of(f: Findings) -> str:
     text = methods_text(
         f.main,
         level=f.level,
-        **asdict(f.how_read),
         test=None if f.main.reason is not None else f.results["chance"],
         seed=f.seed,
     )

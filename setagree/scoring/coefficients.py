@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from setagree.coefficients.models import GwetUrn, NoChance, Redrawn, Uniform, Urn, UrnOfEachRater
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, did_you_mean, shorten
+from setagree.large.studies import Data
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Study, score
+from setagree.scoring.scorer import score
 from setagree.study.annotations import Annotations  # noqa: F401 - the examples build studies
 
 
@@ -23,7 +24,7 @@ from setagree.study.annotations import Annotations  # noqa: F401 - the examples 
     source="Krippendorff 2011",
     short_names=("alpha",),
 )
-def krippendorff_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Krippendorff's alpha = 1 - Do / De.
 
     Do is the mean distance between the answers to the same unit, De that between all answers of the
@@ -68,7 +69,7 @@ def krippendorff_alpha(study: Study, *, distance: DistanceLike | None = None) ->
     source="Fleiss 1971",
     short_names=("fleiss",),
 )
-def fleiss_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Fleiss' kappa (pa - pe) / (1 - pe), generalised to any distance and missing ratings.
 
     pa is the mean over units of the credit between two of its ratings; pe = pi' W pi, with pi_k the
@@ -104,7 +105,7 @@ def fleiss_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agree
     raters="known",
     short_names=("conger",),
 )
-def conger_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Conger's kappa, the many-rater kappa in which every rater has shares of their own.
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
@@ -143,7 +144,7 @@ def conger_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agree
     for_more="conger_kappa",
     short_names=("cohen",),
 )
-def cohen_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Cohen's kappa of two raters; ``"linear"`` and ``"quadratic"`` distances weight it.
 
     pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
@@ -177,7 +178,7 @@ def cohen_kappa(study: Study, *, distance: DistanceLike | None = None) -> Agreem
     for_more="fleiss_kappa",
     short_names=("scott", "pi"),
 )
-def scott_pi(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Scott's pi of two raters: Fleiss' kappa for two.
 
     pe = pi' W pi with shares pooled over the two raters.
@@ -211,7 +212,7 @@ def scott_pi(study: Study, *, distance: DistanceLike | None = None) -> Agreement
     short_names=("gwet", "ac", "ac1", "ac2"),
 )
 def gwet_ac(
-    study: Study, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+    study: Data, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
 ) -> Agreement:
     """Return Gwet's AC1 (nominal) or AC2 (any other distance).
 
@@ -247,7 +248,7 @@ def gwet_ac(
     short_names=("bp",),
 )
 def brennan_prediger(
-    study: Study, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+    study: Data, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
 ) -> Agreement:
     """Return the Brennan-Prediger coefficient; also Bennett's S and Randolph's free-marginal kappa.
 
@@ -279,7 +280,7 @@ def brennan_prediger(
     short="agreement",
     short_names=("percent",),
 )
-def percent_agreement(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return the observed agreement pa, not corrected for chance.
 
     The mean over pairable units of the credit w = 1 - d / d_max between two of its ratings; with
@@ -307,7 +308,7 @@ def percent_agreement(study: Study, *, distance: DistanceLike | None = None) -> 
     default_distance="dice",
     short_names=("mv",),
 )
-def mv_alpha(study: Study, *, distance: DistanceLike | None = None) -> Agreement:
+def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     r"""Return alpha for multi-valued data, where chance redraws labels and keeps set sizes.
 
     De = sum_st P_s P_t E_st: the mean distance of an s-set and a t-set of labels drawn without

@@ -20,8 +20,9 @@ P = ParamSpec("P")
 _STUDY = """\
 Parameters
 ----------
-study : Annotations or Tally
-    Who gave what, or (where it does not matter who) how many gave what.
+study : Annotations, Tally, or a table
+    Who gave what, or (where it does not matter who) how many gave what; a DataFrame or a path is
+    read as by `agreement`, with the usual names of columns.
 """
 _DISTANCE = """\
 distance : name, callable, Distance or labelled matrix, optional

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from setagree.errors import (
     DistanceError,
     OptionError,
     UndefinedAgreementWarning,
-    a_type,
     listing,
     shorten,
     warn,
 )
+from setagree.large.plan import Plan
+from setagree.large.studies import Data, open_study
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement, make_agreement
 from setagree.study.annotations import Annotations
@@ -33,8 +34,6 @@ from setagree.study.codes import Kind
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.tally import Tally
-
-Study: TypeAlias = Annotations | Tally
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -58,18 +57,16 @@ class Scorer:
 
     def __init__(
         self,
-        study: Study,
+        study: Data,
         *,
         categories: Iterable[Any] | None = None,
         syntax: LabelSyntax | None = None,
+        keep_raters: bool = False,
         checked: bool = False,
     ) -> None:
         self._checked = checked
         if not isinstance(study, Annotations | Tally):
-            raise DataError(
-                f"{a_type(study)} is no study; build one with Annotations.from_long, "
-                "from_wide, ... or call setagree.agreement on the table."
-            )
+            study = open_study(study, plan=Plan(keep_raters=keep_raters))
         self.annotations = study if isinstance(study, Annotations) else None
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
         # A case keeps its distance, so that the id stays its own.
@@ -156,7 +153,7 @@ class Scorer:
 
 
 def score(
-    study: Study,
+    study: Data,
     coefficient: Coefficient[...],
     *,
     distance: DistanceLike | None = None,
@@ -173,7 +170,7 @@ def score(
     >>> score(study, sa.percent_agreement).estimate
     1.0
     """
-    scorer = Scorer(study, categories=categories)
+    scorer = Scorer(study, categories=categories, keep_raters=coefficient.asks_who)
     asked = None if distance is None else [get_distance(distance)]
     agreement = scorer.score(coefficient, scorer.distances(coefficient, asked)[0])
     warn_undefined([agreement])
@@ -183,7 +180,7 @@ def score(
 def score_part(whole: Agreement, part: Annotations) -> Agreement:
     """Return the coefficient of a part of a study, over the values and distance of the whole.
 
-    The part lists the same values (`substudies.of_ratings`), so that the weights are made once;
+    The part lists the same values (`Annotations.take`), so that the weights are made once;
     what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole.
     """
     tally = Tally.from_annotations(part)

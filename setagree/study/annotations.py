@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import OptionError, counted
+from setagree.errors import DataError, OptionError, counted
 from setagree.study import layouts, tables
-from setagree.study.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax, leave_out
-from setagree.study.codes import Codes, Kind, Value, used_labels
+from setagree.study.assembly import assemble, found_raters
+from setagree.study.codes import Codes, Kind, Value, in_use, used_labels
 from setagree.study.frames import Frame
 from setagree.study.frozen import ReadOnlyArrays
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import AnswerKind, Duplicates, Reading
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -45,6 +46,8 @@ class Annotations(ReadOnlyArrays):
         Annotations of a unit by a rater who had one already, dropped or united.
     missing_by_rater : mapping
         How many of the `n_missing` cells are whose.
+    reading : Reading or None
+        How the table or the file was read; None where the study was built from arrays or counts.
     """
 
     kind: Kind
@@ -57,6 +60,7 @@ class Annotations(ReadOnlyArrays):
     n_missing: int = 0
     n_repeated: int = 0
     missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
+    reading: Reading | None = None
 
     @property
     def n_units(self) -> int:
@@ -155,14 +159,29 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_long(table, unit="doc", rater="who", labels="tags")
         <Annotations: 3 ratings, 2 units, 2 raters, 2 distinct label sets>
         """
-        if labels is not None and value is not None:
-            raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
-        answer = next((name for name in (value, labels) if name is not None), "labels")
-        long = layouts.from_long(data, unit, rater, answer)
-        kind: AnswerKind = "labels" if value is None else "value"
-        syntax = label_syntax(sep, blank, case, codebook, missing)
-        is_long = not isinstance(answer, list)
-        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None, is_long=is_long)
+        reading = Reading(
+            unit=unit,
+            rater=rater,
+            labels=labels,
+            value=value,
+            sep=sep,
+            blank=blank,
+            case=case,
+            codebook=codebook,
+            missing=missing,
+            duplicates=duplicates,
+        )
+        return cls.from_reading(data, reading)
+
+    @classmethod
+    def from_reading(cls, data: Frame, reading: Reading) -> Annotations:
+        """Return the annotations of a long table, read as a `Reading` with its columns says.
+
+        >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
+        >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
+        """
+        long = layouts.from_long(data, reading.unit, reading.rater, reading.answer)
+        return assemble(cls, long, reading, is_long=not isinstance(reading.answer, list))
 
     @classmethod
     def from_wide(
@@ -210,8 +229,9 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        syntax = label_syntax(sep, blank, case, codebook, missing)
-        return cls._of(long, kind, syntax, duplicates, quiet=blank is not None)
+        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        reading = replace(cells, kind=kind, duplicates=duplicates)
+        return assemble(cls, long, reading)
 
     @classmethod
     def from_indicators(
@@ -253,7 +273,7 @@ class Annotations(ReadOnlyArrays):
             raise OptionError("a frame names its labels, units and raters; drop those options.")
         else:
             long = layouts.from_flag_frame(indicators)
-        return cls._of(long, "labels", LabelSyntax(), "error", quiet=True)
+        return replace(assemble(cls, long, Reading(blank="missing")), reading=None)
 
     @classmethod
     def from_triples(
@@ -282,9 +302,9 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_triples([("ann", 1, {"a"}), ("bob", 1, "a, b"), ("ann", 2, set())])
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        read = label_syntax(sep, blank, case, codebook, missing)
-        quiet = blank is not None
-        return cls._of(layouts.from_triples(triples), kind, read, duplicates, quiet=quiet)
+        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        reading = replace(cells, kind=kind, duplicates=duplicates)
+        return assemble(cls, layouts.from_triples(triples), reading)
 
     @classmethod
     def from_contingency(
@@ -317,23 +337,38 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_contingency(table)
         <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
         """
-        syntax = LabelSyntax(sep=sep, blank="empty" if kind == "labels" else "error", case=case)
-        return cls._of(layouts.from_contingency(table, raters), kind, syntax, "error", quiet=True)
+        blank: Blank = "empty" if kind == "labels" else "error"
+        reading = Reading(kind=kind, sep=sep, blank=blank, case=case)
+        long = layouts.from_contingency(table, raters)
+        return replace(assemble(cls, long, reading), reading=None)
 
-    @classmethod
-    def _of(
-        cls,
-        long: layouts.LongColumns,
-        kind: AnswerKind,
-        syntax: LabelSyntax,
-        duplicates: Duplicates,
-        *,
-        quiet: bool,
-        is_long: bool = False,
-    ) -> Annotations:
-        how = {"quiet": quiet, "is_long": is_long}
-        coded = assemble(long, kind=kind, syntax=syntax, duplicates=duplicates, **how)
-        return cls(**{name: getattr(coded, name) for name in Coded.__dataclass_fields__})
+    def take(self, rows: npt.NDArray[Any]) -> Annotations:
+        """Return some of the annotations: those at a mask, or at positions.
+
+        Units and raters without any are forgotten. All K values stay listed, so that codes mean
+        the same in the part and in the whole.
+        """
+        units, unit_codes = in_use(self.units, self.unit_codes[rows])
+        raters, rater_codes = in_use(self.raters, self.rater_codes[rows])
+        return replace(
+            self,
+            units=units,
+            raters=raters,
+            unit_codes=unit_codes,
+            rater_codes=rater_codes,
+            value_codes=self.value_codes[rows],
+        )
+
+    def with_used_values(self) -> Annotations:
+        """Return the study without the values that no annotation has."""
+        used, codes = in_use(np.arange(self.n_values), self.value_codes)
+        return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
+
+    def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
+        """Return the study with its distinct answers rewritten; those that become equal are one."""
+        codes: dict[Value, int] = {}
+        moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
+        return replace(self, values=tuple(codes), value_codes=moved[self.value_codes])
 
     def without_raters(self, raters: Sequence[object]) -> Annotations:
         """Return the annotations of all raters but these, as if these had never answered.
@@ -351,50 +386,15 @@ class Annotations(ReadOnlyArrays):
         >>> study.without_raters(["bob"])
         <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
         """
-        coded = Coded(**{name: getattr(self, name) for name in Coded.__dataclass_fields__})
-        return replace(self, **vars(leave_out(coded, raters)))
+        gone = found_raters(self, raters)
+        kept = ~np.isin(self.rater_codes, gone)
+        if not kept.any():
+            raise DataError("every rater is named, so that nobody is left.")
+        names = {self.raters[g] for g in gone}
+        missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
+        n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
+        part = self.take(kept).with_used_values()
+        return replace(part, n_missing=n_missing, missing_by_rater=missing)
 
-    def to_long(self) -> pd.DataFrame:
-        """Return one row an annotation: unit, rater, and labels (frozensets) or value.
-
-        Examples
-        --------
-        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
-        >>> Annotations.from_long(study.to_long())
-        <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
-        """
-        return tables.long_table(self)
-
-    def to_triples(self) -> list[tuple[Any, Any, Value]]:
-        """Return one (rater, unit, answer) for each annotation, NLTK's order.
-
-        Examples
-        --------
-        >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
-        [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
-        """
-        return tables.triples(self)
-
-    def to_wide(self) -> pd.DataFrame:
-        """Return one row a unit and one column a rater; None where there is no annotation.
-
-        A table of more than 100 million cells is refused (`DataError`).
-        """
-        return tables.wide_table(self)
-
-    def to_indicators(self) -> pd.DataFrame:
-        """Return flags: one row an annotation (index: unit, rater), one column a label.
-
-        The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
-        True is the empty set, a missing annotation has no row.
-
-        Raises
-        ------
-        DataError
-            The values are scalars, or there would be more than 100 million cells.
-        """
-        return tables.flag_table(self)
-
-    def summary(self) -> pd.Series[Any]:
-        """Return what was counted: units, raters, ratings, values, missing and empty answers."""
-        return tables.summary(self)
+    to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
+    to_indicators, summary = tables.to_indicators, tables.summary

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from setagree.errors import (
     DataError,
     OptionError,
     SwappedColumnsWarning,
-    check_choice,
     check_list,
     counted,
     did_you_mean,
@@ -27,8 +26,6 @@ from setagree.study.codes import (
     Answers,
     Codes,
     Column,
-    Kind,
-    Value,
     as_objects,
     code_label_sets,
     code_scalars,
@@ -36,102 +33,39 @@ from setagree.study.codes import (
 from setagree.study.doubts import doubt_alike, doubt_repeats
 from setagree.study.frames import inexact_ids, is_inexact
 from setagree.study.identifiers import code_ids
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.layouts import LongColumns
 from setagree.study.names import tidied
 from setagree.study.nulls import read_nulls
-from setagree.wording.label_sets import Label
+from setagree.study.reading import Duplicates, Reading
 
-Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
-AnswerKind: TypeAlias = Kind | Literal["value"]
-"""What answers are taken as; a "value" is a number where every one is, else a category."""
-
-ANSWER_KINDS = ("labels", "number", "category", "value")
+if TYPE_CHECKING:
+    from setagree.study.annotations import Annotations
 
 _MANY_RATERS = 10
 
 
-@dataclass(frozen=True)
-class Coded:
-    """A study as integers; the fields are those of `Annotations`."""
-
-    kind: Kind
-    units: npt.NDArray[np.object_]
-    raters: npt.NDArray[np.object_]
-    values: tuple[Value, ...]
-    unit_codes: Codes
-    rater_codes: Codes
-    value_codes: Codes
-    n_missing: int
-    n_repeated: int = 0
-    missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
-
-    def keep(self, rows: npt.NDArray[Any]) -> Coded:
-        """Return the study of some of the rows."""
-        return replace(
-            self,
-            unit_codes=self.unit_codes[rows],
-            rater_codes=self.rater_codes[rows],
-            value_codes=self.value_codes[rows],
-        )
-
-
-def label_syntax(
-    sep: str,
-    blank: Blank | None,
-    case: Case,
-    codebook: Collection[Label] | None,
-    missing: Missing | None = None,
-) -> LabelSyntax:
-    """Return how label cells are read where blank=None means missing, but not on request."""
-    blank = "missing" if blank is None else blank
-    return LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
-
-
 def assemble(
-    long: LongColumns,
-    *,
-    kind: AnswerKind,
-    syntax: LabelSyntax,
-    duplicates: Duplicates,
-    quiet: bool,
-    is_long: bool = False,
-) -> Coded:
+    record: type[Annotations], long: LongColumns, reading: Reading, *, is_long: bool = False
+) -> Annotations:
     """Code the columns, drop what is missing, settle repeats.
 
-    `quiet` says that what a blank cell means was asked for, not taken by default; `is_long` that
-    the answers are one column of a long table, in which nulls may be blanks.
+    `is_long` says that the answers are one column of a long table, in which nulls may be blanks.
     """
-    check_choice("kind", kind, ANSWER_KINDS)
-    check_choice("duplicates", duplicates, ("error", "first", "last", "union"))
-    check_codebook(kind, syntax)
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = _coded_ids(long.unit, "unit")
     rater_codes, raters = _coded_ids(long.rater, "rater")
     doubt_alike("Units", units)
     doubt_alike("Raters", raters)
-    answers = _code_answers(long, kind, syntax, is_asked=quiet, is_long=is_long)
-    coded = Coded(
-        answers.kind, units, raters, answers.values, unit_codes, rater_codes, answers.codes, 0
-    )
-    kept = _settle_duplicates(_drop_missing(coded), duplicates)
+    answers = _code_answers(long, reading, is_long=is_long)
+    ids = (units, raters, answers.values, unit_codes, rater_codes)
+    coded = record(answers.kind, *ids, answers.codes, reading=reading)
+    kept = _settle_duplicates(_drop_missing(coded), reading.duplicates)
     names = (long.unit.name, long.rater.name)
-    doubt_repeats(duplicates, kept.n_repeated, len(kept.value_codes), names)
-    # Factorised columns use all their codes; only dropped rows can leave one unused.
-    return check_design(kept if len(kept.unit_codes) == len(unit_codes) else _compact(kept))
-
-
-def check_codebook(kind: AnswerKind, syntax: LabelSyntax) -> None:
-    """Raise `OptionError` where a codebook is given for what has no labels."""
-    if kind != "labels" and syntax.codebook is not None:
-        raise OptionError("codebook= lists the labels of label sets; single values have none.")
-
-
-def check_design(coded: Coded) -> Coded:
-    """Warn where units and raters look exchanged."""
-    doubt_exchanged(len(coded.units), n_raters=len(coded.raters), n_ratings=len(coded.value_codes))
-    return coded
+    doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
+    doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
+    # Every value stands for a cell; only dropped rows can leave one unused.
+    return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 
 
 def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
@@ -145,23 +79,17 @@ def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
         )
 
 
-def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
-    """Return the study of all raters but those named, who must be there."""
+def found_raters(study: Annotations, raters: Sequence[object]) -> list[int]:
+    """Return the codes of raters that are named, who must be there."""
     if isinstance(raters, str):
         raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
     check_list("raters", raters, "raters")
-    raters = [tidied(rater) for rater in raters]
-    place = {rater: k for k, rater in enumerate(coded.raters.tolist())}
-    unknown = [rater for rater in raters if rater not in place]
-    if unknown:
-        hint = did_you_mean(unknown[0], place) or f" The raters are {listing([*place])}."
-        raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
-    kept = ~np.isin(coded.rater_codes, [place[rater] for rater in raters])
-    if not kept.any():
-        raise DataError("every rater is named, so that nobody is left.")
-    missing = {who: n for who, n in coded.missing_by_rater.items() if who not in {*raters}}
-    n_missing = coded.n_missing - sum(coded.missing_by_rater.values()) + sum(missing.values())
-    return replace(_compact(coded.keep(kept)), n_missing=n_missing, missing_by_rater=missing)
+    place = {rater: k for k, rater in enumerate(study.raters.tolist())}
+    for rater in map(tidied, raters):
+        if rater not in place:
+            hint = did_you_mean(rater, place) or f" The raters are {listing([*place])}."
+            raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
+    return [place[tidied(rater)] for rater in raters]
 
 
 def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
@@ -170,30 +98,35 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     return code_ids(column, role)
 
 
-def _code_answers(
-    long: LongColumns, kind: AnswerKind, syntax: LabelSyntax, *, is_asked: bool, is_long: bool
-) -> Answers:
+def _code_answers(long: LongColumns, reading: Reading, *, is_long: bool) -> Answers:
     def place(row: int) -> str:
         unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
         return f"Unit {shorten(unit)}, rater {shorten(rater)}"
 
-    if kind == "labels":
-        coded = code_label_sets(long.answer, syntax, place=place)
+    return code_answers(long.answer, reading, is_long=is_long, place=place)
+
+
+def code_answers(
+    column: Column,
+    reading: Reading,
+    *,
+    is_long: bool,
+    place: Callable[[int], str],
+    times: Codes | None = None,
+) -> Answers:
+    """Code a column of answers; `times` says how many rows each of its cells stands for."""
+    syntax = reading.syntax
+    if reading.answers == "labels":
+        coded = code_label_sets(column, syntax, place=place, times=times)
     else:
-        coded = code_scalars(
-            long.answer,
-            syntax.blank,
-            case=syntax.case,
-            markers=syntax.markers,
-            place=place,
-            kind=kind,
-        )
-    return read_nulls(
-        coded, long.answer, syntax.blank, is_asked=is_asked, is_long=is_long, place=place
-    )
+        cells: dict[str, Any] = {"case": syntax.case, "markers": syntax.markers}
+        cells["kind"] = reading.answers
+        coded = code_scalars(column, syntax.blank, **cells, place=place, times=times)
+    how = {"is_asked": reading.blank is not None, "is_long": is_long}
+    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)
 
 
-def _drop_missing(coded: Coded) -> Coded:
+def _drop_missing(coded: Annotations) -> Annotations:
     rated = coded.value_codes != MISSING
     n_rated = int(np.count_nonzero(rated))
     if not n_rated:
@@ -202,24 +135,24 @@ def _drop_missing(coded: Coded) -> Coded:
         )
     if n_rated == len(rated):
         return coded
-    by_rater = np.bincount(coded.rater_codes[~rated], minlength=len(coded.raters)).tolist()
+    by_rater = np.bincount(coded.rater_codes[~rated], minlength=coded.n_raters).tolist()
     return replace(
-        coded.keep(rated),
+        coded.take(rated),
         n_missing=len(rated) - n_rated,
         missing_by_rater={who: n for who, n in zip(coded.raters, by_rater, strict=True) if n},
     )
 
 
-def _settle_duplicates(coded: Coded, policy: Duplicates) -> Coded:
-    keys = coded.unit_codes.astype(np.int64) * len(coded.raters) + coded.rater_codes
-    if not _has_repeats(keys, len(coded.units) * len(coded.raters)):
+def _settle_duplicates(coded: Annotations, policy: Duplicates) -> Annotations:
+    keys = coded.unit_codes.astype(np.int64) * coded.n_raters + coded.rater_codes
+    if not _has_repeats(keys, coded.n_units * coded.n_raters):
         return coded
     if policy == "error":
         raise DataError(_repeats_sentence(coded, pd.Series(keys)))
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
-    return replace(coded.keep(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
+    return replace(coded.take(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
 
 
 def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
@@ -231,12 +164,12 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:
+def _repeats_sentence(coded: Annotations, keys: pd.Series[int]) -> str:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
     places = "; ".join(
-        f"unit {shorten(coded.units[key // len(coded.raters)])}, rater "
-        f"{shorten(coded.raters[key % len(coded.raters)])}: {n} times"
+        f"unit {shorten(coded.units[key // coded.n_raters])}, rater "
+        f"{shorten(coded.raters[key % coded.n_raters])}: {n} times"
         for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
@@ -246,7 +179,7 @@ def _repeats_sentence(coded: Coded, keys: pd.Series[int]) -> str:
     )
 
 
-def _unite(coded: Coded, keys: npt.NDArray[np.int64]) -> Coded:
+def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
     """Give every repeat of a pair the union of its label sets."""
     if coded.kind != "labels":
         raise DataError("duplicates='union' needs label sets; scalars have no union.")
@@ -258,27 +191,3 @@ def _unite(coded: Coded, keys: npt.NDArray[np.int64]) -> Coded:
         united = frozenset().union(*(coded.values[c] for c in coded.value_codes[members]))
         value_codes[members] = codes.setdefault(united, len(codes))
     return replace(coded, values=tuple(codes), value_codes=value_codes)
-
-
-def _compact(coded: Coded) -> Coded:
-    """Forget units, raters and values without an annotation."""
-    units, unit_codes = _used(coded.units, coded.unit_codes)
-    raters, rater_codes = _used(coded.raters, coded.rater_codes)
-    positions, value_codes = _used(np.arange(len(coded.values)), coded.value_codes)
-    return replace(
-        coded,
-        units=units,
-        raters=raters,
-        values=tuple(coded.values[k] for k in positions),
-        unit_codes=unit_codes,
-        rater_codes=rater_codes,
-        value_codes=value_codes,
-    )
-
-
-def _used(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
-    used = np.bincount(codes, minlength=len(items)) > 0
-    if used.all():
-        return items, codes
-    new_codes = (np.cumsum(used) - 1).astype(np.int32)
-    return items[used], new_codes[codes]

@@ -373,3 +373,11 @@ def _why_refused(cell: object) -> str:
     if "inf" in (shown := shorten(cell)).lower():
         return f"{shown} is not a finite number"
     return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"
+
+
+def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
+    """Return the items that a code stands for, and each code's position among them."""
+    used = np.bincount(codes, minlength=len(items)) > 0
+    if used.all():
+        return items, codes
+    return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]

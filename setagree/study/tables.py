@@ -1,64 +1,34 @@
-"""A coded study as tables: long, wide, flags, triples, counts."""
+"""A coded study as tables: long, wide, flags, triples, counts; the methods of `Annotations`."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError
-from setagree.study.codes import Codes, Kind, Value, as_objects
+from setagree.study.codes import Value, as_objects
 from setagree.study.numbers import inferred
-from setagree.wording.label_sets import Label
+
+if TYPE_CHECKING:
+    from setagree.study.annotations import Annotations
 
 DENSE_LIMIT = 100_000_000
 """Cells beyond which a dense table is refused."""
 
 
-class Study(Protocol):
-    """What is written: the fields of `Annotations`."""
+def to_long(study: Annotations) -> pd.DataFrame:
+    """Return one row an annotation: unit, rater, and labels (frozensets) or value.
 
-    @property
-    def kind(self) -> Kind:
-        """Whether the values are label sets, numbers or categories."""
-
-    @property
-    def units(self) -> npt.NDArray[np.object_]:
-        """The names of the units."""
-
-    @property
-    def raters(self) -> npt.NDArray[np.object_]:
-        """The names of the raters."""
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """The distinct answers."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The labels in use, sorted."""
-
-    @property
-    def unit_codes(self) -> Codes:
-        """The unit of each annotation."""
-
-    @property
-    def rater_codes(self) -> Codes:
-        """The rater of each annotation."""
-
-    @property
-    def value_codes(self) -> Codes:
-        """The answer of each annotation."""
-
-    @property
-    def n_missing(self) -> int:
-        """How many cells held no annotation."""
-
-
-def long_table(study: Study) -> pd.DataFrame:
-    """Return one row an annotation."""
+    Examples
+    --------
+    >>> from setagree import Annotations
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
+    >>> Annotations.from_long(study.to_long())
+    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+    """
     answer = "labels" if study.kind == "labels" else "value"
     return pd.DataFrame(
         {
@@ -69,15 +39,25 @@ def long_table(study: Study) -> pd.DataFrame:
     )
 
 
-def triples(study: Study) -> list[tuple[Any, Any, Value]]:
-    """Return (rater, unit, answer) of every annotation."""
+def to_triples(study: Annotations) -> list[tuple[Any, Any, Value]]:
+    """Return one (rater, unit, answer) for each annotation, NLTK's order.
+
+    Examples
+    --------
+    >>> from setagree import Annotations
+    >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
+    [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
+    """
     raters = study.raters[study.rater_codes].tolist()
     units = study.units[study.unit_codes].tolist()
     return list(zip(raters, units, _answers(study).tolist(), strict=True))
 
 
-def wide_table(study: Study) -> pd.DataFrame:
-    """Return one row a unit and one column a rater."""
+def to_wide(study: Annotations) -> pd.DataFrame:
+    """Return one row a unit and one column a rater; None where there is no annotation.
+
+    A table of more than 100 million cells is refused (`DataError`).
+    """
     shape = (len(study.units), len(study.raters))
     _refuse_large(*shape)
     cells = np.full(shape, None, dtype=object)
@@ -88,8 +68,17 @@ def wide_table(study: Study) -> pd.DataFrame:
     return frame
 
 
-def flag_table(study: Study) -> pd.DataFrame:
-    """Return one row an annotation and one column of flags a label."""
+def to_indicators(study: Annotations) -> pd.DataFrame:
+    """Return flags: one row an annotation (index: unit, rater), one column a label.
+
+    The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
+    True is the empty set, a missing annotation has no row.
+
+    Raises
+    ------
+    DataError
+        The values are scalars, or there would be more than 100 million cells.
+    """
     if study.kind != "labels":
         raise DataError("only label sets have indicators; these values are scalars.")
     _refuse_large(len(study.value_codes), len(study.labels))
@@ -103,8 +92,8 @@ def flag_table(study: Study) -> pd.DataFrame:
     return pd.DataFrame(flags[study.value_codes], index=index, columns=list(study.labels))
 
 
-def summary(study: Study) -> pd.Series[Any]:
-    """Return what was counted."""
+def summary(study: Annotations) -> pd.Series[Any]:
+    """Return what was counted: units, raters, ratings, values, missing and empty answers."""
     n_units, n_ratings = len(study.units), len(study.value_codes)
     ratings_of_unit = np.bincount(study.unit_codes, minlength=n_units)
     counts: dict[str, Any] = {
@@ -126,7 +115,7 @@ def summary(study: Study) -> pd.Series[Any]:
     return pd.Series(counts, dtype=object)
 
 
-def _answers(study: Study) -> npt.NDArray[np.object_]:
+def _answers(study: Annotations) -> npt.NDArray[np.object_]:
     return as_objects(study.values)[study.value_codes]
 
 

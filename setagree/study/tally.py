@@ -12,7 +12,6 @@ import pandas as pd
 
 from setagree.errors import DataError, a_type, check_choice, counted
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import ANSWER_KINDS, AnswerKind
 from setagree.study.codes import (
     Answers,
     Codes,
@@ -29,6 +28,7 @@ from setagree.study.kept_raters import Given, entries_of
 from setagree.study.keys import Keys, row_keys, value_numbers
 from setagree.study.labels import Case, LabelSyntax
 from setagree.study.numbers import inferred
+from setagree.study.reading import ANSWER_KINDS, AnswerKind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -60,6 +60,8 @@ class Tally(ReadOnlyArrays):
     given : Given or None
         Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
         it, and several may have the same counts.
+    n_missing : int
+        Rows without an annotation in the table that was reduced.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Tally(ReadOnlyArrays):
     unit_patterns: Codes | None = None
     n_raters: int | None = None
     given: Given | None = None
+    n_missing: int = 0
 
     def __repr__(self) -> str:
         who = "" if self.given is None else f" by {counted(len(self.given.raters), 'rater')}"
@@ -281,6 +284,7 @@ class Tally(ReadOnlyArrays):
             unit_patterns,
             None if given is None else len(given.raters),
             given,
+            self.n_missing + other.n_missing,
         )
         return _in_patterns(_sorted_rows(joined))
 

@@ -171,7 +171,7 @@ class TestOverTime:
         days = pd.to_datetime("2026-03-01") + pd.to_timedelta([k // 3 for k in range(36)], unit="D")
         frame = self.dated(created=days.strftime("%Y-%m-%d"))
         frame = frame[frame["who"] != "c"] if without else frame
-        expected = sa.over_time(frame, "created", window="4D", blank="empty")
+        expected = sa.over_time(frame, "created", window="4D", reading=sa.Reading(blank="empty"))
         words = [*self.WORDS, "created", "--window", "4D", *without]
         lines = ok(*words).partition("OVER TIME (created, 4D)\n")[2].splitlines()
         assert len(lines) == 1 + len(expected) == 4
@@ -182,7 +182,7 @@ class TestOverTime:
     def test_numbers(self):
         """Where the window is a number, times are numbers."""
         frame = self.dated(step=[k // 3 for k in range(36)])
-        expected = sa.over_time(frame, "step", window=6, blank="empty")
+        expected = sa.over_time(frame, "step", window=6, reading=sa.Reading(blank="empty"))
         lines = ok(*self.WORDS, "step", "--window", "6").splitlines()[-2:]
         assert [line.split()[0] for line in lines] == ["0", "6"]
         assert [line.split()[-3] for line in lines] == [f"{x:.4f}" for x in expected["estimate"]]

@@ -134,7 +134,9 @@ class TestDiagnose:
         """--group compares the values of a column, as by_group does."""
         printed = ok("diagnose", *LONG, "--group", "batch")
         frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
-        expected = sa.by_group(frame, "batch", blank="empty").set_index("group")["estimate"]
+        expected = sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")).set_index(
+            "group"
+        )["estimate"]
         for group, estimate in expected.items():
             assert re.search(rf"^{group} +{estimate:.3f} \(", printed, re.MULTILINE)
 
@@ -213,7 +215,7 @@ class TestReport:
         report(
             study(),
             "direct.html",
-            groups=sa.by_group(frame, "batch", blank="empty"),
+            groups=sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")),
             title="long",
             n_resamples=19,
             blank="empty",

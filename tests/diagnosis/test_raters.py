@@ -143,7 +143,7 @@ class TestByRater:
         for function in (sa.by_rater, sa.by_pair, sa.what_if):
             with pytest.raises(sa.SetagreeError, match="a tally of counts does not"):
                 function(tally)
-        with pytest.raises(sa.SetagreeError, match="DataFrame is no study"):
+        with pytest.raises(sa.SetagreeError, match="No column has a usual name"):
             sa.by_rater(pd.DataFrame())
         for other in (tally, pd.DataFrame()):
             with pytest.raises(sa.SetagreeError, match="is not what by_pair returns"):
@@ -421,7 +421,7 @@ class TestByGroup:
         group = {unit: k % 2 for k, unit in enumerate(study.units)}
         table = study.to_long().assign(labels=lambda t: t["labels"].map(sa.format_labels))
         table["batch"] = table["unit"].map(group)
-        from_table = sa.by_group(table, "batch", blank="empty")
+        from_table = sa.by_group(table, "batch", reading=sa.Reading(blank="empty"))
         from_mapping = sa.by_group(study, group)
         pd.testing.assert_frame_equal(from_table, from_mapping, check_dtype=False)
         pd.testing.assert_frame_equal(sa.by_group(study, pd.Series(group)), from_mapping)
@@ -463,7 +463,7 @@ class TestByGroup:
         with pytest.raises(sa.SetagreeError, match="no column 'bach'"):
             sa.by_group(table, "bach")
         with pytest.raises(sa.SetagreeError, match="column 'rater' is the rater"):
-            sa.by_group(table, "rater", rater="rater")
+            sa.by_group(table, "rater", reading=sa.Reading(rater="rater"))
         with pytest.raises(sa.SetagreeError, match="named by text or a number"):
             sa.by_group(study, {unit: ["x"] for unit in study.units})
 

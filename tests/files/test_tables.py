@@ -546,3 +546,20 @@ def test_same_cells_as_pandas(write):
     path = write(TABLE)
     expected = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False)
     pd.testing.assert_frame_equal(read_table(path), expected)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz"])
+def test_a_file_is_opened_twice(tmp_path, monkeypatch, ending):
+    """However often it is looked into, a file is opened once to be seen and once to be parsed."""
+    path = tmp_path / f"ratings.csv{ending}"
+    table = pd.DataFrame({"unit": ["u1", "u2"], "rater": ["ann", "ann"], "labels": ["a;b", ""]})
+    table.to_csv(path, index=False, sep="\t", compression="infer")
+    opened, right = [], Path.open
+
+    def counting(self, *args, **kwargs):
+        opened.append(self)
+        return right(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", counting)
+    pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
+    assert opened == [path, path]

@@ -28,7 +28,6 @@ from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer, score_part
-from setagree.study import parts as substudies
 
 jackknife_module = importlib.import_module("setagree.inference.jackknife")
 
@@ -48,7 +47,7 @@ def without_rater(rows, g):
 def without_rater_of(whole, rater):
     """Return the coefficient without a rater over the values and the distance of the whole."""
     study = whole.study
-    part = substudies.without_rater(study, study.raters.tolist().index(rater))
+    part = study.take(study.rater_codes != study.raters.tolist().index(rater))
     return score_part(whole, part).estimate if part.n_ratings else np.nan
 
 

@@ -31,7 +31,6 @@ from setagree.inference.pilots import (
     extended,
 )
 from setagree.inference.planning import _units_for
-from setagree.study.parts import of_ratings
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -279,7 +278,7 @@ class TestRaters:
             match="2 raters of the pilot: of 3 choices 2 without a standard error .left out.; the",
         ):
             seen = _seen(pilot, study, two, 2, total=3)
-        one = sa.krippendorff_alpha(of_ratings(study, two[0]), distance="nominal")
+        one = sa.krippendorff_alpha(study.take(two[0]), distance="nominal")
         assert seen.variance == pytest.approx(one.standard_error**2 * 4)
 
     def test_perfect_choices_are_counted(self):
@@ -292,7 +291,7 @@ class TestRaters:
         ):
             frame = sa.plan(pilot, units=[50], raters=[2]).frame
         each = [
-            sa.krippendorff_alpha(of_ratings(study, study.rater_codes != g)).standard_error
+            sa.krippendorff_alpha(study.take(study.rater_codes != g)).standard_error
             for g in range(3)
         ]
         assert min(each) == 0
@@ -324,7 +323,7 @@ class TestRaters:
 
 def without(study, gone):
     """Return the study without some ratings: an array of bool, units x raters."""
-    return of_ratings(study, ~gone[study.unit_codes, study.rater_codes])
+    return study.take(~gone[study.unit_codes, study.rater_codes])
 
 
 def crowd(seed, units=300, raters=40, each=3):
@@ -399,7 +398,7 @@ class TestIncomplete:
         frame = sa.plan(study, raters=[2, 3, 4], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
         three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
-        part = of_ratings(study, np.isin(study.unit_codes, three))
+        part = study.take(np.isin(study.unit_codes, three))
         row = sa.plan(part, units=[100], raters=[3]).frame.iloc[0]
         assert sa.plan(study, units=[100], raters=[3]).frame["standard_error"].item() == (
             pytest.approx(row["standard_error"])
@@ -429,7 +428,7 @@ class TestMultivalued:
         """mv-alpha: n SE² from leaving out one unit after the other, computed here anew."""
         study = sa.simulate(40, 3, rng=1)
         pilot = sa.mv_alpha(study)
-        kept = [of_ratings(study, study.unit_codes != i) for i in range(40)]
+        kept = [study.take(study.unit_codes != i) for i in range(40)]
         values = np.array([sa.mv_alpha(part).estimate for part in kept])
         se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
         row = sa.plan(pilot, units=[40]).frame.iloc[0]
@@ -541,7 +540,7 @@ class TestRefusals:
 
     def test_no_pilot(self):
         """A table of numbers is no study."""
-        with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
+        with pytest.raises(DataError, match="No column has a usual name for the unit"):
             sa.plan(pd.DataFrame({"a": [1]}))
 
 

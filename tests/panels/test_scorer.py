@@ -304,8 +304,8 @@ class TestScorer:
         """An X without an index needs units=; what is no study is no panel."""
         with pytest.raises(DataError, match="a list has no index of units; say units="):
             sa.panel_scorer(STUDY)(Model(["joy"]), [[1]])
-        with pytest.raises(DataError, match="a DataFrame is no panel"):
-            sa.panel_scorer(STUDY.to_long())
+        with pytest.raises(DataError, match="a list is no table"):
+            sa.panel_scorer([1])
 
     def test_scikit_learn(self):
         """It works as scoring= of cross_val_score and GridSearchCV, and survives pickling."""

@@ -612,7 +612,7 @@ class TestPage:
         needs_page()
         frame = pd.read_csv(f"{DATA}/crowdtruth_medrel.csv", dtype=str, keep_default_na=False)
         study = sa.Annotations.from_long(frame, duplicates="first", blank="empty")
-        groups = sa.by_group(frame, "batch", duplicates="first", blank="empty")
+        groups = sa.by_group(frame, "batch", reading=sa.Reading(duplicates="first", blank="empty"))
         start = time.process_time()
         path = report(study, tmp_path / "x.html", groups=groups, rng=1)
         assert time.process_time() - start < 40  # CPU seconds of two cores
@@ -720,8 +720,13 @@ class TestWriting:
     def test_what_is_no_study(self, study, tmp_path):
         """A tally, a frame and an agreement are refused with what to do."""
         tally = sa.Tally.from_annotations(study)
-        for thing in (tally, study.to_long(), sa.krippendorff_alpha(study)):
-            with pytest.raises(DataError, match="is no study whose raters are known"):
+        frame = study.to_long().rename(columns={"rater": "by whom"})
+        for thing, words in (
+            (tally, "a tally of counts does not"),
+            (frame, r"setagree\.Annotations\.from_long\(table, unit="),
+            (sa.krippendorff_alpha(study), "an Agreement is no table"),
+        ):
+            with pytest.raises(DataError, match=words):
                 report(thing, tmp_path / "x.md")
         with pytest.raises(OptionError, match="level=2 must lie between"):
             report(study, tmp_path / "x.md", level=2)

@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pandas as pd
 import pytest
 from small_studies import annotations, numbers, text
@@ -55,10 +56,21 @@ def test_docstring(name):
 
 
 @every_function
-def test_a_table_is_no_study(name):
-    """A table is refused with what would make a study of it."""
-    with pytest.raises(DataError, match="a DataFrame is no study; build one with"):
-        getattr(sa, name)(pd.DataFrame({"unit": [1], "rater": ["x"], "labels": ["a"]}))
+def test_a_table_is_read(name):
+    """A table with the usual columns is scored as the study that it holds."""
+    study = sa.Annotations.from_triples(
+        [("x", 1, "a"), ("y", 1, "a"), ("x", 2, "b"), ("y", 2, "a")]
+    )
+    found, expected = (getattr(sa, name)(one) for one in (study.to_long(), study))
+    np.testing.assert_equal(found.estimate, expected.estimate)
+    np.testing.assert_equal(found.standard_error, expected.standard_error)
+
+
+@every_function
+def test_a_table_with_other_columns(name):
+    """Where columns have other names, the error says the line that builds the study."""
+    with pytest.raises(DataError, match=r"setagree\.Annotations\.from_long\(table, unit=\.\.\., "):
+        getattr(sa, name)(pd.DataFrame({"doc": [1], "who": ["x"], "said": ["a"]}))
 
 
 @every_function

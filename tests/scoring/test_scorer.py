@@ -59,9 +59,11 @@ class TestBench:
     """One study, whose distances are made once."""
 
     def test_only_studies(self):
-        """A table is not a study: the error says what makes one."""
-        with pytest.raises(DataError, match=r"a DataFrame is no study; build one with .*from_long"):
+        """What is no table with known columns is refused: the error says what makes a study."""
+        with pytest.raises(DataError, match=r"usual name for the unit; .*from_long"):
             Scorer(pd.DataFrame({"a": [1]}))
+        with pytest.raises(DataError, match=r"an int is no table; pass a DataFrame .* or path"):
+            Scorer(1)
 
     def test_a_case_is_made_once(self):
         """The same distance over the same values gives the same case, also for later scores."""

@@ -214,8 +214,8 @@ class TestWeights:
 
     def test_refusals(self):
         """No study, no weights."""
-        with pytest.raises(DataError, match="is no study"):
-            sa.weights(LONG)
+        with pytest.raises(DataError, match="a dict is no table"):
+            sa.weights({})
 
 
 def test_weights_choose_their_distance_as_agreement_does():

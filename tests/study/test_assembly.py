@@ -13,18 +13,19 @@ from setagree.errors import (
     OptionError,
     SwappedColumnsWarning,
 )
-from setagree.study.assembly import assemble, check_design, label_syntax
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import assemble
 from setagree.study.codes import as_objects
-from setagree.study.labels import LabelSyntax
 from setagree.study.layouts import LongColumns
+from setagree.study.reading import Reading
 
 
-def build(rows, *, kind="labels", duplicates="error", quiet=True, **syntax):
-    """Return the study of (unit, rater, answer) rows."""
+def build(rows, *, quiet=True, **reading):
+    """Return the study of (unit, rater, answer) rows; `quiet` says what blank cells mean."""
     long = LongColumns(*(pd.Series(as_objects(row[k] for row in rows)) for k in range(3)))
-    return assemble(
-        long, kind=kind, syntax=LabelSyntax(**syntax), duplicates=duplicates, quiet=quiet
-    )
+    if quiet:
+        reading.setdefault("blank", "missing")
+    return assemble(Annotations, long, Reading(**reading))
 
 
 def rows_of(coded):
@@ -81,11 +82,17 @@ class TestCoding:
         coded = build([("u", "x", "Low"), ("u", "y", "low")], kind="value", case="lower")
         assert coded.values == ("low",)
 
-    def test_keep(self):
-        """Some of the rows are a study of the same units, raters and values."""
-        coded = build([("u", "x", "a"), ("u", "y", "b")]).keep(np.array([False, True]))
-        assert rows_of(coded) == [("u", "y", {"b"})]
-        assert coded.units.tolist() == ["u"]
+    def test_take(self):
+        """Some of the rows are a study of their units and raters, over the same values."""
+        study = build([("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")])
+        for rows in (np.array([False, True, False]), np.array([1])):
+            part = study.take(rows)
+            assert rows_of(part) == [("u", "y", {"b"})]
+            assert (part.units.tolist(), part.raters.tolist()) == (["u"], ["y"])
+            assert part.values == study.values
+            assert part.value_codes.tolist() == [1]
+            assert part.with_used_values().values == ({"b"},)
+            assert part.with_used_values().value_codes.tolist() == [0]
 
 
 class TestBlanks:
@@ -109,15 +116,6 @@ class TestBlanks:
         """A scalar has no empty answer, so blank can only be missing."""
         rows = [("u", "x", "1"), ("u", "y", "")]
         assert build(rows, kind="value", quiet=False).n_missing == 1
-
-    def test_syntax(self):
-        """blank=None is missing; an unknown policy is refused, blank text too."""
-        assert label_syntax(";", None, "lower", ["a"]) == LabelSyntax(
-            sep=";", blank="missing", case="lower", codebook=["a"]
-        )
-        for blank in ("", "emtpy"):
-            with pytest.raises(OptionError, match=f"blank='{blank}' is unknown"):
-                label_syntax(",", blank, "keep", None)
 
 
 class TestRefusals:
@@ -155,7 +153,7 @@ class TestRefusals:
         """So it is where the columns are no objects."""
         long = LongColumns(pd.Series([1, 1]), pd.Series(["x", "y"]), pd.Series(["1", "inf"]))
         with pytest.raises(DataError, match=r"^Unit 1, rater 'y': 'inf' is not a finite number\.$"):
-            assemble(long, kind="value", syntax=LabelSyntax(), duplicates="error", quiet=True)
+            assemble(Annotations, long, Reading(kind="value"))
 
     @pytest.mark.parametrize(
         ("name", "value", "known"),
@@ -295,4 +293,4 @@ class TestDesign:
     )
     def test_no_warning(self, n_units, n_raters, each):
         """A few raters, as many units as raters, or crowds that rate more than once are silent."""
-        assert check_design(self.study(n_units, n_raters, each)) is not None
+        assert self.study(n_units, n_raters, each).n_raters == n_raters

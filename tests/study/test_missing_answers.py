@@ -71,9 +71,10 @@ class TestMissing:
         expected = sa.agreement(kept.drop(columns=["batch", "day"]), blank="empty")
         assert [row.estimate for row in found] == [row.estimate for row in expected]
         marked, kept = marked.drop(columns="day"), kept.drop(columns="day")
-        group = sa.by_group(marked, "batch", **options)
-        assert group["estimate"][0] == sa.by_group(kept, "batch", blank="empty")["estimate"][0]
-        window = sa.over_time(marked, "batch", window=1, **options)
+        group = sa.by_group(marked, "batch", reading=sa.Reading(**options))
+        others = sa.by_group(kept, "batch", reading=sa.Reading(blank="empty"))
+        assert group["estimate"][0] == others["estimate"][0]
+        window = sa.over_time(marked, "batch", window=1, reading=sa.Reading(**options))
         assert window["estimate"].tolist() == group["estimate"].tolist()
 
     def test_numbers(self):

@@ -14,7 +14,6 @@ from setagree.checks import Rng
 from setagree.distances import Distance
 from setagree.inference.benchmark import Benchmark
 from setagree.plots.base import rows_height
-from setagree.reporting.methods import HowRead
 from setagree.reporting.tables import Column, Table, table_of
 from setagree.scoring.names import coefficient_name
 from setagree.scoring.results import Agreement
@@ -69,8 +68,6 @@ class Findings:
         What each topic found, by its id; it fills in the order of the report.
     absent : dict
         Why a topic found nothing, by its id.
-    how_read : HowRead
-        How the data were read, as far as that is known.
     """
 
     study: Annotations
@@ -80,7 +77,6 @@ class Findings:
     asked: Asked
     results: dict[str, Any] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
-    how_read: HowRead = field(default_factory=HowRead)
 
     def __repr__(self) -> str:
         return f"<Findings about {self.main!r}>"

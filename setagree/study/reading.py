@@ -1,0 +1,116 @@
+"""How annotations are read: said once, checked once, remembered by the study."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from setagree.errors import OptionError, check_choice
+from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.wording.label_sets import Label
+
+Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
+AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
+"""What answers are taken as; a "value" is a number where every one is, else a category."""
+
+ANSWER_KINDS = ("labels", "number", "category", "value")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """How a table, a file or an export is read.
+
+    Attributes
+    ----------
+    unit, rater, labels, value : str, optional
+        Columns of a long table; `labels` may be the list of columns of flags. Those not named are
+        looked for under their usual names.
+    kind : {"labels", "number", "category", "value"}, optional
+        What answers are taken as. Default: scalars (a "value") where `value` names their column,
+        else label sets.
+    sep : str, optional
+        What stands between the labels of a cell. Default: a comma; in an export what its format
+        says.
+    blank, case, codebook, missing, duplicates
+        As in `Annotations.from_long`.
+    encoding : str
+        How the bytes of a file spell text.
+    delimiter : str, optional
+        What stands between two columns of a file. Default: what its beginning shows.
+    format, question, roster
+        Of the export of a tool, as in `read`.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> how = Reading(unit="doc", blank="empty")
+    >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "")], blank="empty")
+    >>> how.blank == study.reading.blank
+    True
+    """
+
+    unit: str | None = None
+    rater: str | None = None
+    labels: str | list[str] | None = None
+    value: str | None = None
+    kind: AnswerKind | None = None
+    sep: str | None = None
+    blank: Blank | None = None
+    case: Case = "keep"
+    codebook: Collection[Label] | None = None
+    missing: Missing | None = None
+    duplicates: Duplicates = "error"
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    format: str = "auto"
+    question: str | None = None
+    roster: Any = None
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and self.value is not None:
+            raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
+        if self.kind is not None:
+            check_choice("kind", self.kind, ANSWER_KINDS)
+        check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+        if self.syntax.codebook is not None and self.answers != "labels":
+            raise OptionError("codebook= lists the labels of label sets; single values have none.")
+
+    @cached_property
+    def syntax(self) -> LabelSyntax:
+        """How label cells are read; blank cells are missing unless something else was asked for."""
+        sep = "," if self.sep is None else self.sep
+        blank: Blank = "missing" if self.blank is None else self.blank
+        return LabelSyntax(sep, blank, self.case, self.codebook, self.missing)
+
+    @property
+    def answers(self) -> AnswerKind:
+        """What answers are taken as."""
+        return self.kind or ("labels" if self.value is None else "value")
+
+    @property
+    def answer(self) -> Any:
+        """The column of the answers, or the list of columns of flags."""
+        return next((name for name in (self.value, self.labels) if name is not None), "labels")
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a long table by role, as far as they are named."""
+        return {role: getattr(self, role) for role in ("unit", "rater", "labels", "value")}
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether a column is named."""
+        return any(name is not None for name in self.columns.values())
+
+    @property
+    def asked(self) -> list[str]:
+        """The options that are given, for sentences."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {f.name: f.default for f in fields(self)} | {"sep": ","}
+        return [f"{n}=" for n, x in given.items() if x is not None and not _is(x, plain[n])]
+
+
+def _is(option: Any, default: Any) -> bool:
+    return isinstance(option, str) and option == default

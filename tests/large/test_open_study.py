@@ -1,0 +1,153 @@
+"""Whatever a person has is opened in one way, and how it was read is remembered."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.large.studies import open_study
+
+STUDY = sa.simulate(40, 4, rng=1)
+TABLE = STUDY.to_long().assign(
+    labels=lambda t: t["labels"].map(sa.format_labels).mask(lambda c: c == "", "none")
+)
+HALVES = {unit: k % 2 for k, unit in enumerate(STUDY.units)}
+
+FUNCTIONS = {
+    "krippendorff_alpha": lambda data: sa.krippendorff_alpha(data).interval(),
+    "conger_kappa": lambda data: sa.conger_kappa(data).interval(),
+    "agreement": lambda data: sa.agreement(data).to_frame(),
+    "weights": lambda data: sa.weights(data).to_frame(),
+    "by_label": sa.by_label,
+    "by_unit": sa.by_unit,
+    "by_rater": sa.by_rater,
+    "by_pair": sa.by_pair,
+    "by_group": lambda data: sa.by_group(data, HALVES),
+    "over_time": lambda data: sa.over_time(data, HALVES, window=1),
+    "confusions": sa.confusions,
+    "what_if": sa.what_if,
+    "plan": lambda data: sa.plan(data, half_width=0.05).frame,
+    "alt_test": lambda data: sa.alt_test(data, model="r4", min_units=5).to_frame(),
+    "consensus": lambda data: sa.consensus(data).to_frame(),
+    "rater_map": lambda data: sa.rater_map(data).to_frame(),
+    "k_rater_reliability": lambda data: repr(sa.k_rater_reliability(data, k=2, rng=1)),
+    "methods_text": sa.methods_text,
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Return a CSV of the table."""
+    file = tmp_path_factory.mktemp("open") / "ratings.csv"
+    TABLE.to_csv(file, index=False)
+    return file
+
+
+def made(name, data):
+    """Return what a function gives, as text of all digits."""
+    with pd.option_context("display.precision", 17, "display.max_rows", None):
+        found = FUNCTIONS[name](data)
+        return found.to_csv() if isinstance(found, pd.DataFrame) else str(found)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_table_and_a_path_go_for_the_study(name, path):
+    """Every function takes a table or a path with the usual names, and answers as for the study."""
+    study = sa.Annotations.from_long(TABLE)
+    assert made(name, TABLE) == made(name, study)
+    assert made(name, path) == made(name, study)
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"agreement"}))
+def test_other_names_of_columns(name):
+    """Where columns have other names, every function says the same line, which builds the study."""
+    table = TABLE.rename(columns={"unit": "what", "rater": "by whom"})
+    with pytest.raises(DataError) as caught:
+        FUNCTIONS[name](table)
+    assert str(caught.value) == (
+        "No column has a usual name for the unit; say which with unit='...'. The columns are "
+        "'what', 'by whom', 'labels'. If each rater has a column, use from_wide (on the command "
+        "line --wide). Where columns have other names, build the study first: "
+        "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
+    )
+    study = sa.Annotations.from_long(table, unit="what", rater="by whom", labels="labels")
+    assert made(name, study)
+
+
+def test_what_is_nothing_to_open():
+    """What is no study, table or path is refused in one sentence everywhere."""
+    words = r"^an int is no table; pass a DataFrame \(.*\), Annotations, Tally or path\.$"
+    for function in FUNCTIONS.values():
+        with pytest.raises(DataError, match=words):
+            function(7)
+
+
+def test_a_report_of_a_file(path, tmp_path):
+    """A report is written of a path as of a study."""
+    ours, theirs = tmp_path / "a.md", tmp_path / "b.md"
+    sa.report(path, ours, title="x", n_resamples=19, rng=1)
+    sa.report(sa.Annotations.from_long(TABLE), theirs, title="x", n_resamples=19, rng=1)
+    assert ours.read_text() == theirs.read_text()
+
+
+class TestReading:
+    """What a study remembers of how it was read."""
+
+    def test_columns_and_cells(self):
+        """The columns and all options are there, also in parts of the study."""
+        rows = TABLE.rename(columns={"unit": "doc"}).assign(labels=TABLE["labels"] + ";")
+        how = {"sep": ";", "blank": "empty", "case": "lower", "missing": ["NA"]}
+        with pytest.warns(sa.SetagreeWarning):
+            study = sa.Annotations.from_long(rows, unit="doc", duplicates="first", **how)
+        reading = study.take(np.arange(5)).without_raters(["r1"]).reading
+        assert {name: getattr(reading, name) for name in how} == how
+        assert (reading.unit, reading.duplicates, reading.answers) == ("doc", "first", "labels")
+
+    def test_built_from_arrays(self):
+        """Flags and counts were not read."""
+        assert sa.Annotations.from_indicators([[[1, 0]], [[1, 1]]]).reading is None
+        assert sa.simulate(3, 2, rng=1).reading is None
+
+    def test_methods_say_it(self):
+        """The methods paragraph says how the study was read; nothing of one that was not."""
+        rows = [("ann", 1, "a"), ("bob", 1, ""), ("bob", 1, "a"), ("ann", 2, "NA"), ("bob", 2, "b")]
+        rows += [("ann", 3, "b"), ("bob", 3, "b")]
+        study = sa.Annotations.from_triples(
+            rows, blank="empty", missing=["NA"], duplicates="union", case="lower"
+        )
+        said = sa.methods_text(sa.krippendorff_alpha(study))
+        for words in ("merged into the union", "the answer “NA” was taken as missing", "lower"):
+            assert words in said
+        assert "repeated" not in sa.methods_text(STUDY)
+
+    def test_groups_are_read_as_the_study(self):
+        """A table is read again as its study was."""
+        table = TABLE.rename(columns={"unit": "what"}).assign(half=TABLE["unit"].map(HALVES))
+        study = sa.Annotations.from_long(table, unit="what", blank="empty")
+        found = sa.by_group(table, "half", reading=study.reading)
+        pd.testing.assert_frame_equal(found, sa.by_group(study, HALVES))
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"labels": "a", "value": "b"}, "not both"),
+            ({"kind": "both"}, "kind='both' is unknown"),
+            ({"blank": ""}, "blank='' is unknown"),
+            ({"case": "upper"}, "case='upper' is unknown"),
+            ({"duplicates": "all"}, "duplicates='all' is unknown"),
+            ({"missing": "NA"}, "missing='NA' must be a list"),
+            ({"value": "x", "codebook": ["a"]}, "single values have none"),
+        ],
+    )
+    def test_checked_once(self, options, words):
+        """A reading that cannot be is refused when it is made."""
+        with pytest.raises(OptionError, match=words):
+            sa.Reading(**options)
+
+    def test_of_a_study_that_is_built(self):
+        """Options that are not the defaults are named; defaults may be spelled out."""
+        with pytest.raises(OptionError, match=r"already built; drop unit=, sep=, codebook=\.$"):
+            open_study(STUDY, sa.Reading(unit="doc", sep=";", codebook=["a"]))
+        assert open_study(STUDY, sa.Reading(sep=",", case="keep", format="auto")) is STUDY
