@@ -218,10 +218,6 @@ class TestReport:
             groups=sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")),
             title="long",
             n_resamples=19,
-            blank="empty",
-            duplicates="error",
-            missing=[],
-            case="keep",
             rng=1,
         )
         assert Path("out.html").read_bytes() == Path("direct.html").read_bytes()
