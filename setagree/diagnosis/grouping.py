@@ -110,7 +110,7 @@ def _columns(
             "it in, or drop these rows."
         )
     roles = ("unit", "rater", "labels", "value")
-    taken = [role for role in roles if reading[role] == column]
+    taken = [role for role in roles if isinstance(reading[role], str) and reading[role] == column]
     if taken:
         raise OptionError(
             f"column {column!r} is the {taken[0]}; groups need a column of their own."

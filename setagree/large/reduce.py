@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
 
-from setagree.errors import DataError, FileError, OptionError
+from setagree.errors import DataError, FileError, OptionError, check_flag
 from setagree.files.columns import guess_columns
 from setagree.files.streams import check_encoding, matching
 from setagree.files.tables import read_table
@@ -135,6 +135,7 @@ def tally(
     named = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     reading = {"sep": sep, "blank": blank, "case": case, "codebook": codebook, "missing": missing}
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill)
+    check_flag("keep_raters", keep_raters)
     table = opened(data, also=" or path")
     return reduce_table(Task(table, named, reading, plan, encoding, keep_raters)).tally
 

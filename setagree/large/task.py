@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
-from setagree.errors import OptionError
+from setagree.errors import check_type
 from setagree.files.columns import guess_columns
 from setagree.large.survey import Reading
 from setagree.study.assembly import AnswerKind, check_codebook, label_syntax
@@ -43,13 +43,12 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("assume_unique", "partitioned_by_unit"):
-            if not isinstance(given := getattr(self, name), bool):
-                raise OptionError(f"{name}={given!r} must be True or False.")
+            check_type(name, getattr(self, name), bool, "True or False")
 
     @property
     def asked(self) -> list[str]:
         """The options that are given, for sentences."""
-        given = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        given = [one.name for one in fields(self) if getattr(self, one.name) is not one.default]
         return [f"{name}=" for name in given]
 
 

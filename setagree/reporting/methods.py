@@ -11,7 +11,15 @@ import numpy as np
 
 from setagree.checks import check_level
 from setagree.distances import get_distance
-from setagree.errors import DataError, OptionError, a_type, check_choice, check_list, counted
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    check_choice,
+    check_flag,
+    check_list,
+    counted,
+)
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.reporting.methods_resampling import bootstrapped, check_reported, tested
@@ -146,6 +154,7 @@ def methods_text(
     >>> print(methods_text(alpha, references=False)[:63])
     Three raters annotated 50 units, each answer being a set of lab
     """
+    check_flag("references", references)
     rows, level = _rows(result, level)
     how = HowRead(blank, duplicates, missing, case)
     how.check()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import OptionError, counted
+from setagree.errors import OptionError, check_choice, counted
 from setagree.study import layouts, tables
 from setagree.study.assembly import AnswerKind, Coded, Duplicates, assemble, label_syntax, leave_out
 from setagree.study.codes import Codes, Kind, Value, used_labels
@@ -316,6 +316,7 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_contingency(table)
         <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
         """
+        check_choice("kind", kind, ("labels", "value"))
         syntax = LabelSyntax(sep=sep, blank="empty" if kind == "labels" else "error", case=case)
         return cls._of(layouts.from_contingency(table, raters), kind, syntax, "error", quiet=True)
 

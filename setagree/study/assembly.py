@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -144,12 +144,10 @@ def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
 
 def leave_out(coded: Coded, raters: Sequence[object]) -> Coded:
     """Return the study of all raters but those named, who must be there."""
-    if isinstance(raters, str):
-        raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
     check_list("raters", raters, "raters")
     raters = [tidied(rater) for rater in raters]
     place = {rater: k for k, rater in enumerate(coded.raters.tolist())}
-    unknown = [rater for rater in raters if rater not in place]
+    unknown = [who for who in raters if not isinstance(who, Hashable) or who not in place]
     if unknown:
         hint = did_you_mean(unknown[0], place) or f" The raters are {listing([*place])}."
         raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
