@@ -312,3 +312,23 @@ def test_lists_without_docstrings(command):
     assert {"masi", "krippendorff_alpha"} & set(run.stdout.split("\n"))
     assert "(name:" not in run.stdout
     assert "drops the descriptions" in run.stderr
+
+
+def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
+    """A folder without a name, as ``.``, is guarded as any other, for the option and the input."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
+    assert "'study.csv' is the input; it is never changed" in refusal(
+        "convert", ".", "-o", "study.csv"
+    )
+    words = ["score", "study.csv", "--codebook", ".", "-o", "out.csv"]
+    assert "label 'x' is not in the codebook" in refusal(*words)
+
+
+def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
+    """An encoding that nobody knows is a sentence where a codebook is read first."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
+    Path("codes.txt").write_text("x\ny\n")
+    words = ["--codebook", "codes.txt", "--encoding", "klingon"]
+    assert "klingon" in refusal("plan", "study.csv", *words)

@@ -364,8 +364,10 @@ def command(columns, folder, role, options):
     words += [] if role == "value" else ["-d", "jaccard", "-d", "masi"]
     for name, option in options.items():
         for one in option if isinstance(option, list) and name == "missing" else [option]:
-            text = "\n".join(one) if name == "codebook" else one
+            text = one
             if name == "codebook":
+                sep = options.get("sep", ",")
+                text = "\n".join(sa.format_labels([label], sep=sep) for label in one)
                 with open(f"{folder}/labels.txt", "w", encoding="utf-8", newline="") as file:
                     file.write(text)
                 text = f"{folder}/labels.txt"
