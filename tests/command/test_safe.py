@@ -330,5 +330,5 @@ def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
     Path("codes.txt").write_text("x\ny\n")
-    words = ["--codebook", "codes.txt", "--encoding", "klingon"]
+    words = ["--codebook", "codes.txt", "--encoding", "klingon", "--from", "table"]
     assert "klingon" in refusal("plan", "study.csv", *words)

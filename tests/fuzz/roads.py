@@ -200,6 +200,15 @@ def polars(columns, folder, role, options):
     return scored(pl.DataFrame(columns, strict=True), role, options)
 
 
+@road(TEXT, one_type=True, package="polars")
+def polars_category(columns, folder, role, options):
+    """Categories of Polars."""
+    import polars as pl
+
+    frame = pl.DataFrame(columns, strict=True)
+    return scored(frame.with_columns(pl.col("answer").cast(pl.Categorical)), role, options)
+
+
 @road(TYPED, one_type=True, reduces=True, package="polars")
 def polars_lazy(columns, folder, role, options):
     """A lazy frame of Polars, which stays in its engine."""
@@ -272,6 +281,17 @@ def csv_gzip(columns, folder, role, options):
     import gzip
 
     return scored(text_file(f"{folder}/study.csv.gz", columns, gzip.open), role, options)
+
+
+@road(TEXT, nulls="text")
+def csv_zip(columns, folder, role, options):
+    """A CSV file in zip."""
+    import zipfile
+
+    path = text_file(f"{folder}/study.csv", columns)
+    with zipfile.ZipFile(f"{path}.zip", "w") as archive:
+        archive.write(path, "study.csv")
+    return scored(f"{path}.zip", role, options)
 
 
 @road(TEXT, nulls="text")
