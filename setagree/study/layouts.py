@@ -134,7 +134,8 @@ def from_cube(
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
     flags = _flags(cube)
     for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
-        check_list(axis, () if given is None else given, "names")
+        # one text names letters, of labels it is refused below
+        check_list(axis, () if given is None or isinstance(given, str) else given, "names")
     n_raters, n_units, n_labels = flags.shape
     names = _label_names(range(n_labels) if labels is None else labels)
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
