@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -158,12 +159,26 @@ def check_choice(name: str, value: object, options: Sequence[str]) -> None:
         )
 
 
+def check_type(name: str, value: object, wanted: Any, what: str) -> None:
+    """Raise `OptionError` unless the value is of a type, or one of several (``str | None``)."""
+    if not isinstance(value, wanted):
+        raise OptionError(f"{name}={shorten(value)} must be {what}.")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise `OptionError` unless the value is True or False."""
+    check_type(name, value, bool | np.bool_, "True or False")
+
+
 def check_list(name: str, value: object, items: str) -> None:
     """Raise `OptionError` unless the value is a list of something, or what goes for one."""
+    must = f"{name}={shorten(value)} must be a list of {items}"
+    if isinstance(value, str):
+        raise OptionError(f"{must}, not one text.")
     try:
         iter(value)  # type: ignore[call-overload]
     except TypeError:
-        raise OptionError(f"{name}={shorten(value)} must be a list of {items}.") from None
+        raise OptionError(f"{must}.") from None
 
 
 def check_mapping(name: str, value: object, what: str) -> None:

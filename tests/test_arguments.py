@@ -39,7 +39,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.what_if(NUMBERS, merge=WIDE), "only label sets can be changed"),
         (lambda: sa.Annotations.from_indicators([[[1]]], labels=0.5), "labels=0.5 must be a list"),
         (lambda: STUDY.without_raters(7), "raters=7 must be a list of raters"),
-        (lambda: sa.simulate(5, labels=2.0), "labels=2.0 must be a list of names"),
+        (lambda: sa.simulate(5, labels=2.0), "labels=2.0 must be a list of n_labels=5 names"),
         (lambda: sa.read(3), "path=3 is an int; name a file by its path"),
         (lambda: sa.read("x.csv", encoding=[]), "encoding=[] is no text encoding"),
         (lambda: sa.read(".", format=COUNTS), "must be the name of a format"),
@@ -47,6 +47,35 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.Reading(missing=1), "missing=1 must be a list of answers"),
         (lambda: sa.Tally.from_annotations([]), "a list is no Annotations"),
         (lambda: sa.Tally.from_annotations(STUDY).merge([]), "a list is no Tally"),
+        (lambda: sa.score(STUDY, "fleiss_kappa"), "coefficient='fleiss_kappa' is no Coefficient"),
+        (lambda: sa.distances.interval(1e200, -1e200), "is no finite number"),
+        (lambda: sa.distances.interval(np.inf, np.inf), "is no finite number"),
+        (lambda: sa.distances.transport({("x", "y"): []}), "has distance []; a distance is finite"),
+        (lambda: sa.distances.transport({"x": 1.0}), "'x' is no pair of labels"),
+        (lambda: sa.distances.transport(3), "label_distance=3 must be a function"),
+        (lambda: sa.distances.transport(lambda *_: np.nan)("x", "y"), "must be finite numbers"),
+        (lambda: sa.what_if(STUDY, drop_raters=0), "drop_raters=0 must be a list of raters"),
+        (lambda: sa.what_if(STUDY, drop_labels=0), "drop_labels=0 must be a list of labels"),
+        (lambda: sa.what_if(STUDY, merge=np.array(["a", "b"])), "must be a list of groups"),
+        (lambda: sa.over_time(WIDE, "ann", window=2, unit=pd.Series([1, 2])), "no column"),
+        (lambda: sa.agreement(STUDY, memory_limit=COUNTS), "drop memory_limit="),
+        (lambda: sa.agreement(WIDE, unit=pd.NA), "There is no column <NA>"),
+        (lambda: STUDY.without_raters([["r1"]]), "rater ['r1'] gave no answer"),
+        (lambda: sa.panel_scorer(STUDY, labels=0.5), "labels=0.5 must be a list of labels"),
+        (lambda: sa.Annotations.from_triples(np.array("x")), "ndarray is no list of"),
+        (lambda: sa.Annotations.from_contingency(COUNTS, kind=COUNTS), "use 'labels', 'value'"),
+        (lambda: sa.parse_labels("x", codebook=np.array("x")), "must be a list of labels"),
+        (
+            lambda: sa.Annotations.from_triples([], missing=[np.zeros(2)]),
+            "it names answers, as text or numbers",
+        ),
+        (lambda: sa.simulate(5, labels=iter("ab")), "must be a list of n_labels=5 names"),
+        (lambda: sa.pair_matrix(sa.by_pair(STUDY), column=np.eye(2)), "no column of numbers"),
+        (lambda: sa.format_labels(None), "labels=None must be a list of labels"),
+        (lambda: sa.format_labels(3), "labels=3 must be a list of labels"),
+        (lambda: sa.format_labels("joy"), "labels='joy' must be a list of labels, not one text"),
+        (lambda: sa.format_labels(["joy", None]), "must be a list of text or whole numbers"),
+        (lambda: sa.format_labels(["joy"], sep=3), "sep=3 must be text of one character or more"),
     ],
 )
 def test_another_type(call, said):
@@ -76,3 +105,68 @@ def test_rows_without_a_unit_are_counted_in_words():
     frame = pd.DataFrame({"unit": [None, None], "ann": ["x", "y"], "bob": ["x", "x"]})
     with pytest.raises(sa.SetagreeError, match="2 rows of a unit without a name"):
         sa.Annotations.from_wide(frame, unit="unit")
+
+
+@pytest.mark.parametrize("wrong", [pd.NA, pd.Series([True]), "yes", 1, None])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("keep_raters", lambda flag: sa.Tally.from_annotations(STUDY, keep_raters=flag)),
+        ("keep_raters", lambda flag: sa.tally(STUDY.to_long(), keep_raters=flag)),
+        ("similarity", lambda flag: sa.distance_matrix(COUNTS, similarity=flag)),
+        ("references", lambda flag: sa.methods_text(STUDY, references=flag)),
+        ("bounded", lambda flag: sa.OverlapDistance(max, name="d", bounded=flag)),
+        ("assume_unique", lambda flag: sa.tally(STUDY.to_long(), assume_unique=flag)),
+    ],
+)
+def test_no_flag(name, call, wrong):
+    """A flag is True or False, and nothing that only counts as one, or as neither."""
+    with pytest.raises(sa.SetagreeError, match=rf"(?s){name}=.* must be True or False"):
+        call(wrong)
+
+
+MODEL = sa.fleiss_kappa.model
+MINE = {"model": MODEL, "title": "mine", "symbol": "m", "short": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": "urn"}, "model='urn' must be a model of chance"),
+        ({"model": type(MODEL)}, "must be a model of chance"),
+        ({"title": 3}, "title=3 must be text"),
+        ({"source": COUNTS}, "must be text or None"),
+        ({"raters": "three"}, "raters='three' is unknown; use 'any', 'known', 'two'"),
+        ({"short_names": "m"}, "short_names='m' must be a tuple of names"),
+    ],
+)
+def test_no_coefficient(given, said):
+    """What a coefficient is made of is checked when it is made."""
+    with pytest.raises(sa.SetagreeError) as refused:
+        sa.coefficient(**{**MINE, **given})(lambda study: study)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("function", [3, {}, int, "score"])
+def test_no_function_of_a_coefficient(function):
+    """A coefficient is made of a function, from which it has its name."""
+    with pytest.raises(sa.SetagreeError, match="must be a function that has a name"):
+        sa.coefficient(**MINE)(function)
+
+
+@pytest.mark.parametrize("name", [COUNTS, 3, b"d"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda name: sa.CallableDistance(lambda x, y: float(x != y), name=name),
+        lambda name: sa.OverlapDistance(lambda a, b, i: a + b - 2 * i, name=name),
+        lambda name: sa.distance_matrix(COUNTS, name=name),
+        lambda name: sa.distances.weighted_jaccard({"x": 1}, name=name),
+        lambda name: sa.distances.taxonomy({"x": "y"}, name=name),
+        lambda name: sa.distances.transport({("x", "y"): 1}, name=name),
+    ],
+)
+def test_no_name_of_a_distance(call, name):
+    """The name of a distance is text."""
+    with pytest.raises(sa.SetagreeError, match="must be text"):
+        call(name)

@@ -95,5 +95,5 @@ def _fitting(option: Any, value: Any, where: str) -> Any:
     if not isinstance(value, list):
         return str(value)
     if option.name == "codebook":
-        return format_labels(several)
+        return ", ".join(format_labels([str(one)]) for one in several)
     raise OptionError(f"{where} must be one value, not {shorten(value)}.")

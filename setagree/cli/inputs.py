@@ -46,7 +46,8 @@ def _files_of(name: str) -> Iterator[Path]:
     """Yield the file of that name, those of a pattern, or all in a folder."""
     for path in _found(name):
         yield path
-        yield from class_files(path)
+        if path.is_file():
+            yield from class_files(path)
         for folder, _, inside in os.walk(path):
             yield from (Path(folder, each) for each in inside)
 

@@ -321,7 +321,7 @@ def _lines(path: Path, encoding: str) -> list[str]:
         raise FileError(f"--codebook: {error}") from error
     try:
         return text.decode(encoding).lstrip("\ufeff").splitlines()
-    except ValueError as error:
+    except (ValueError, LookupError) as error:
         raise FileError(f"The codebook {str(path)!r} cannot be read: {error}.") from error
 
 

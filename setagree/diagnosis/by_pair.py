@@ -15,7 +15,7 @@ from setagree.credit.base import Weights
 from setagree.diagnosis.common import known_raters, score_whole, uncertainty, why_nan
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean
+from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
 from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -125,9 +125,9 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     if not isinstance(pairs, pd.DataFrame) or not {"rater_a", "rater_b"} <= {*pairs.columns}:
         raise DataError(f"{a_type(pairs)} is not what by_pair returns; pass by_pair(study).")
     numbers = list(pairs.select_dtypes("number").columns)
-    if column not in numbers:
+    if not isinstance(column, str) or column not in numbers:
         raise OptionError(
-            f"the pairs have no column of numbers {column!r}.{did_you_mean(column, numbers)}"
+            f"the pairs have no column of numbers {shorten(column)}.{did_you_mean(column, numbers)}"
         )
     turned = pairs.rename(columns={"rater_a": "rater_b", "rater_b": "rater_a"})
     both = pd.concat([pairs, turned], ignore_index=True)

@@ -117,7 +117,8 @@ def _columns(
     The rows are those of raters who count, and so is the column.
     """
     cells = pick_column(table, column)
-    taken = [role for role, name in reading.columns.items() if name == column]
+    named = reading.columns.items()
+    taken = [role for role, name in named if isinstance(name, str) and name == column]
     if taken:
         raise OptionError(
             f"column {column!r} is the {taken[0]}; groups need a column of their own."

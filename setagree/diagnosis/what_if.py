@@ -115,8 +115,8 @@ def what_if(
         merge, drop_labels, drop_raters = _to_try(study)
     rows = [_as_it_is(whole, level)]
     changed = [
-        *_merged(study, merge or ()),
-        *_without_labels(study, drop_labels or ()),
+        *_merged(study, () if merge is None else merge),
+        *_without_labels(study, () if drop_labels is None else drop_labels),
         *_to_parents(study, parents),
     ]
     everywhere = np.arange(study.n_units)
@@ -129,7 +129,7 @@ def what_if(
                 raise DistanceError(f"{change} {what}: {error}") from error
             absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
             rows.append(absent)
-    for name, kept in _without_raters(study, drop_raters or ()):
+    for name, kept in _without_raters(study, () if drop_raters is None else drop_raters):
         part, places = study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
         rows.append(_row("drop rater", name, part, places, whole, level))
     frame = pd.DataFrame(rows)
@@ -215,8 +215,7 @@ def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
 
 
 def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Change]:
-    if isinstance(labels, str):
-        raise OptionError(f"drop_labels={labels!r} must be a list of labels.")
+    check_list("drop_labels", labels, "labels")
     labels = list(map(tidied, labels))
     _check_labels(study, labels)
     for label in labels:
@@ -239,8 +238,7 @@ def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iter
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[tuple[str, Any]]:
     place = {rater: g for g, rater in enumerate(study.raters)}
-    if isinstance(raters, str):
-        raise OptionError(f"drop_raters={raters!r} must be a list of raters.")
+    check_list("drop_raters", raters, "raters")
     for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DistanceError, LabelError, listing, shorten
+from setagree.errors import DistanceError, LabelError, check_flag, check_type, listing, shorten
 from setagree.study.labels import parse_labels
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
@@ -113,6 +113,11 @@ class OverlapDistance(Distance):
         formula: str | None = None,
         source: str | None = None,
     ) -> None:
+        check_type("function", function, Callable, "a function of three arrays")
+        check_type("name", name, str, "text")
+        check_flag("bounded", bounded)
+        for option, text in (("title", title), ("formula", formula), ("source", source)):
+            check_type(option, text, str | None, "text or None")
         told = {"name": name, "bounded": bounded, "title": title, "formula": formula}
         told |= {"function": function, "source": source, "__doc__": function.__doc__}
         for attribute, value in told.items():
@@ -199,7 +204,11 @@ class ScaleDistance(Distance):
             raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
         except (TypeError, ValueError):
             raise DistanceError(f"{self.name!r} compares numbers: {shorten((x, y))}.") from None
-        return float(self.function(*points, np.nan, np.nan)[0])
+        with np.errstate(all="ignore"):
+            distance = float(self.function(*points, np.nan, np.nan)[0])
+        if not np.isfinite(distance):
+            raise DistanceError(f"{self.name!r} of {shorten((x, y))} is no finite number.")
+        return distance
 
 
 @dataclass(frozen=True, repr=False)
@@ -229,6 +238,9 @@ class CallableDistance(Distance):
         name: str | None = None,
         bounded: bool | None = None,
     ) -> None:
+        check_type("function", function, Callable, "a function of two answers")
+        check_type("name", name, str | None, "text or None")
+        check_type("bounded", bounded, bool | np.bool_ | None, "True, False or None")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name or getattr(function, "__name__", repr(function)))
         object.__setattr__(self, "bounded", bool(bounded))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.distances.base import Distance, Floats
-from setagree.errors import DistanceError, listing, shorten
+from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.numbers import as_number
 
@@ -71,6 +71,8 @@ def distance_matrix(
     >>> distance_matrix(credit, similarity=True)({"b", "a"}, {"a"})
     0.5
     """
+    check_flag("similarity", similarity)
+    check_type("name", name, str, "text")
     if not isinstance(frame, pd.DataFrame):
         raise DistanceError(
             "a distance matrix needs its labels: pass a DataFrame with both axes named."

@@ -266,7 +266,7 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
 
 def _check_named(names: Sequence[str], named: dict[Role, str]) -> None:
     for role, name in named.items():
-        if name not in names:
+        if not isinstance(name, Hashable) or name not in {*names}:
             hint = did_you_mean(name, names)
             columns = f"the columns are {listing(names, limit=12)}"
             raise DataError(f"There is no column {name!r} for the {role}; {columns}.{hint}")

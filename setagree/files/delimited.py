@@ -105,7 +105,10 @@ def _delimiter(source: Source) -> str:
         start = stream.read(_SAMPLE)
     if not start:
         raise FileError(f"{source} is empty.")
-    sample = codecs.getincrementaldecoder(source.encoding)("replace").decode(start)
+    try:
+        sample = codecs.getincrementaldecoder(source.encoding)("replace").decode(start)
+    except UnicodeError as error:  # not one character, such as UTF-16 without its mark
+        raise FileError(f"{source} is not {source.encoding} text: {error}.") from error
     if len(start) == _SAMPLE and "\n" in sample:
         sample = sample[: sample.rindex("\n")]
     tabbed = source.suffix in {".tsv", ".tab"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from os import PathLike
 
-from setagree.errors import OptionError
+from setagree.errors import check_type
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("assume_unique", "partitioned_by_unit"):
-            if not isinstance(given := getattr(self, name), bool):
-                raise OptionError(f"{name}={given!r} must be True or False.")
+            check_type(name, getattr(self, name), bool, "True or False")
 
     @property
     def asked(self) -> list[str]:
         """The options that are given, for sentences."""
-        given = [f.name for f in fields(self)[:-1] if getattr(self, f.name) != f.default]
+        given = [f.name for f in fields(self)[:-1] if getattr(self, f.name) is not f.default]
         return [f"{name}=" for name in given]

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TypeAlias
 
-from setagree.errors import DataError, FileError, OptionError
+from setagree.errors import DataError, FileError, OptionError, check_flag
 from setagree.files.columns import with_columns
 from setagree.files.streams import check_encoding, matching
 from setagree.files.tables import read_table
@@ -145,6 +145,7 @@ def tally(
         missing=missing,
         encoding=encoding,
     )
+    check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)
 

@@ -13,7 +13,15 @@ from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.credit import Weights
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, a_type, did_you_mean, listing, shorten
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    check_list,
+    did_you_mean,
+    listing,
+    shorten,
+)
 from setagree.large.studies import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
@@ -91,8 +99,7 @@ def rater_codes(
         Names come as one text, none is given, or one is given twice.
     """
     said = f"{role}s=" if option is None else option
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise OptionError(f"{said}{names!r} must be a list of raters.")
+    check_list(said.removesuffix("="), names, "raters")
     codes = [rater_code(study, name, role) for name in names]
     if not codes:
         raise OptionError(f"no {role} is named; list one or more.")

@@ -17,6 +17,7 @@ from setagree.errors import (
     DataError,
     UndefinedAgreementWarning,
     a_type,
+    check_list,
     counted,
     listing,
     warn,
@@ -188,6 +189,7 @@ def panel_scorer(
     study = check_study(study)
     if distance is None:
         distance = "masi" if study.kind == "labels" else "nominal"
+    check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
     return PanelScorer(study, get_distance(distance), units, names)
 

@@ -91,7 +91,10 @@ def _drawn(credit: Weights, counts: npt.ArrayLike | None, limit: int) -> tuple[C
     """Return the codes of the values that are drawn, in reading order, and which they are."""
     n = credit.n_values
     if counts is not None:
-        found = np.asarray(counts, dtype=np.float64)
+        try:
+            found = np.asarray(counts, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"counts={shorten(counts)} must be a number a value.") from None
         if found.shape != (n,):
             raise OptionError(f"counts has the shape {found.shape}; there are {n:,} values.")
         chosen, which = largest(found, limit), "most frequent answers"

@@ -11,7 +11,7 @@ import numpy as np
 
 from setagree.checks import check_level
 from setagree.distances import get_distance
-from setagree.errors import counted
+from setagree.errors import check_flag, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.large.studies import Data, open_study
@@ -111,6 +111,7 @@ def methods_text(
     >>> print(methods_text(alpha, references=False)[:63])
     Three raters annotated 50 units, each answer being a set of lab
     """
+    check_flag("references", references)
     rows, level = _rows(result, level)
     one, text = rows[0], _Text()
     text.say(_design(one), _policies(one))

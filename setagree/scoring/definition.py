@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
 from setagree.coefficients.models import Model
+from setagree.errors import check_choice, check_type
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
@@ -90,6 +91,14 @@ class Coefficient(Generic[P]):
     short_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_type("function", self.function, types.FunctionType, "a function that has a name")
+        check_type("model", self.model, Model, "a model of chance, such as Uniform()")
+        for name in ("title", "symbol", "short"):
+            check_type(name, getattr(self, name), str, "text")
+        for name in ("source", "nominal_title", "for_more", "default_distance"):
+            check_type(name, getattr(self, name), str | None, "text or None")
+        check_choice("raters", self.raters, ("any", "known", "two"))
+        check_type("short_names", self.short_names, tuple, "a tuple of names")
         # help(), editors and the collectors of docstrings then see the function.
         for name in functools.WRAPPER_ASSIGNMENTS:
             object.__setattr__(self, name, getattr(self.function, name))

@@ -21,6 +21,7 @@ from setagree.errors import (
     DistanceError,
     OptionError,
     UndefinedAgreementWarning,
+    check_list,
     listing,
     shorten,
     warn,
@@ -170,6 +171,10 @@ def score(
     >>> score(study, sa.percent_agreement).estimate
     1.0
     """
+    if not isinstance(coefficient, Coefficient):
+        raise OptionError(
+            f"coefficient={shorten(coefficient)} is no Coefficient; agreement takes names."
+        )
     scorer = Scorer(study, categories=categories, keep_raters=coefficient.asks_who)
     asked = None if distance is None else [get_distance(distance)]
     agreement = scorer.score(coefficient, scorer.distances(coefficient, asked)[0])
@@ -215,8 +220,7 @@ def read_categories(
     """Return the listed categories as values, checked to hold every observed one."""
     if categories is None:
         return tally.values
-    if isinstance(categories, str) or not isinstance(categories, Iterable):
-        raise OptionError(f"categories={categories!r} must be a list of values.")
+    check_list("categories", categories, "values")
     listed = tuple(
         dict.fromkeys(
             _category(one, tally.kind, syntax or LabelSyntax(blank="empty")) for one in categories

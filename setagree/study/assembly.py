@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ import pandas as pd
 
 from setagree.errors import (
     DataError,
-    OptionError,
     SwappedColumnsWarning,
     check_list,
     counted,
@@ -81,12 +80,10 @@ def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
 
 def found_raters(study: Annotations, raters: Sequence[object]) -> list[int]:
     """Return the codes of raters that are named, who must be there."""
-    if isinstance(raters, str):
-        raise OptionError(f"raters={raters!r} must be a list of raters, not one text.")
     check_list("raters", raters, "raters")
     place = {rater: k for k, rater in enumerate(study.raters.tolist())}
     for rater in map(tidied, raters):
-        if rater not in place:
+        if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, place) or f" The raters are {listing([*place])}."
             raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
     return [place[tidied(rater)] for rater in raters]

@@ -10,10 +10,18 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
-from setagree.errors import LabelError, OptionError, a_type, check_choice, did_you_mean, shorten
+from setagree.errors import (
+    LabelError,
+    OptionError,
+    a_type,
+    check_choice,
+    check_list,
+    did_you_mean,
+    shorten,
+)
 from setagree.study.names import check_text, tidied
 from setagree.study.printed import printed_items
-from setagree.wording.label_sets import Label, LabelSet, sorted_labels
+from setagree.wording.label_sets import Label, LabelSet, check_sep, sorted_labels
 
 Blank: TypeAlias = Literal["missing", "empty", "error"]
 Case: TypeAlias = Literal["keep", "lower"]
@@ -56,10 +64,7 @@ class LabelSyntax:
     markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
-        if not isinstance(self.sep, str) or not self.sep or '"' in self.sep:
-            raise OptionError(
-                f"sep={self.sep!r} must be text of one character or more without '\"'."
-            )
+        check_sep(self.sep)
         check_text(self.sep, "sep=: the text", OptionError)
         check_choice("blank", self.blank, ("missing", "empty", "error"))
         check_choice("case", self.case, ("keep", "lower"))
@@ -69,22 +74,20 @@ class LabelSyntax:
             object.__setattr__(self, "markers", _read_missing(self.missing))
 
 
-def _read_codebook(codebook: object, case: Case) -> tuple[Label, ...]:
-    if isinstance(codebook, str) or not isinstance(codebook, Iterable):
-        raise OptionError(f"codebook={shorten(codebook)} must be a list of labels.")
+def _read_codebook(codebook: Iterable[object], case: Case) -> tuple[Label, ...]:
+    check_list("codebook", codebook, "labels")
     try:
         return tuple(dict.fromkeys(_clean_label(label, case) for label in codebook))
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
 
 
-def _read_missing(missing: object) -> tuple[str | float, ...]:
-    if isinstance(missing, str) or not isinstance(missing, Iterable):
-        raise OptionError(f"missing={shorten(missing)} must be a list of answers.")
+def _read_missing(missing: Iterable[Any]) -> tuple[str | float, ...]:
+    check_list("missing", missing, "answers")
     listed = [one.strip() if isinstance(one, str) else one for one in missing]
     for one in listed:
         check_text(one, "missing=: the answer", OptionError)
-        if one == "" or not isinstance(one, str | int | float):
+        if not isinstance(one, str | int | float) or one == "":
             raise OptionError(
                 f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "
                 "cell means is said with blank=."

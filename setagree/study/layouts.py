@@ -59,8 +59,6 @@ def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongC
 
 def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
     """Stack a table with one row a unit and one column a rater."""
-    if isinstance(raters, str):
-        raise OptionError(f"raters={raters!r} must be a list of columns, not one text.")
     if raters is not None:
         check_list("raters", raters, "columns")
     data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
@@ -87,9 +85,10 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
 
 def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
     """Read (rater, unit, answer) triples."""
-    if not isinstance(triples, Iterable):
-        raise DataError(f"{a_type(triples)} is no list of (rater, unit, labels) triples.")
-    rows = list(triples)
+    try:
+        rows = list(triples)
+    except TypeError:  # an array without dimensions seems iterable, and is not
+        raise DataError(f"{a_type(triples)} is no list of (rater, unit, labels) triples.") from None
     for position, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
             raise DataError(f"triple {position} is {shorten(row)}; write (rater, unit, labels).")
@@ -135,7 +134,8 @@ def from_cube(
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
     flags = _flags(cube)
     for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
-        check_list(axis, () if given is None else given, "names")
+        # one text names letters, of labels it is refused below
+        check_list(axis, () if given is None or isinstance(given, str) else given, "names")
     n_raters, n_units, n_labels = flags.shape
     names = _label_names(range(n_labels) if labels is None else labels)
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")

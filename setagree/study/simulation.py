@@ -93,12 +93,13 @@ def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:
     """Return the names of the labels, checked to be as many and all different as labels."""
     if labels is None:
         return [f"l{k + 1}" for k in range(n_labels)]
-    check_list("labels", labels, "names")
-    if isinstance(labels, str) or len(labels) != n_labels:
+    check_list("labels", labels, f"n_labels={n_labels} names")
+    labels = list(labels)
+    if len(labels) != n_labels:
         raise OptionError(f"labels={labels!r} must be a list of n_labels={n_labels} names.")
-    if parse_labels(list(labels)) != frozenset(labels) or len(set(labels)) < n_labels:
+    if parse_labels(labels) != frozenset(labels) or len(set(labels)) < n_labels:
         raise OptionError(f"labels={labels!r} must be different labels without space around.")
-    return list(labels)
+    return labels
 
 
 def _inside(x: npt.NDArray[np.float64], high: float) -> npt.NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, a_type, check_choice, counted
+from setagree.errors import DataError, a_type, check_choice, check_flag, counted
 from setagree.study.annotations import Annotations
 from setagree.study.codes import (
     Answers,
@@ -96,6 +96,7 @@ class Tally(ReadOnlyArrays):
     @classmethod
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
+        check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
             raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+import numpy as np
+
+from setagree.errors import OptionError, check_list, check_type, shorten
+
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
 
@@ -12,11 +16,31 @@ LabelSet: TypeAlias = frozenset[Label]
 def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
     """Return the text that `parse_labels` reads as this label set.
 
+    Raises
+    ------
+    OptionError
+        They are no labels (text or whole numbers), or the separator is none.
+
     Examples
     --------
     >>> format_labels({"joy", "sad, a bit"}), format_labels(frozenset())
     ('joy, "sad, a bit"', '')
     """
+    check_sep(sep)
+    check_list("labels", labels, "labels")
+    listed = list(labels)
+    for label in listed:
+        check_type("labels", label, str | int | np.integer, "a list of text or whole numbers")
+    return _joined(listed, sep)
+
+
+def check_sep(sep: object) -> None:
+    """Raise `OptionError` unless this can stand between two labels."""
+    if not isinstance(sep, str) or not sep or '"' in sep:
+        raise OptionError(f"sep={shorten(sep)} must be text of one character or more without '\"'.")
+
+
+def _joined(labels: Iterable[Label], sep: str) -> str:
     glue = f"{sep} " if sep in {",", ";"} else sep
     return glue.join(_quote(str(label), sep) for label in sorted_labels(labels))
 
@@ -34,7 +58,7 @@ def display_labels(labels: Iterable[Label]) -> str:
     >>> display_labels({"b", "a"}), display_labels(frozenset())
     ('a, b', '{}')
     """
-    return format_labels(labels) or "{}"
+    return _joined(labels, ",") or "{}"
 
 
 def _quote(label: str, sep: str) -> str:

@@ -357,3 +357,23 @@ def test_groups_and_times_read_nulls_as_the_study_does(blank):
     assert re.search(r" 6 +\d +6\b", groups)
     assert json.loads(ok("score", *words, "-f", "json"))[0]["n_ratings"] == 18
     assert said.partition("OVER TIME")[2].splitlines()[2].split()[4] == "18"
+
+
+def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
+    """A folder without a name, as ``.``, is guarded as any other, for the option and the input."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
+    assert "'study.csv' is the input; it is never changed" in refusal(
+        "convert", ".", "-o", "study.csv"
+    )
+    words = ["score", "study.csv", "--codebook", ".", "-o", "out.csv"]
+    assert "label 'x' is not in the codebook" in refusal(*words)
+
+
+def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
+    """An encoding that nobody knows is a sentence where a codebook is read first."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
+    Path("codes.txt").write_text("x\ny\n")
+    words = ["--codebook", "codes.txt", "--encoding", "klingon", "--from", "table"]
+    assert "klingon" in refusal("plan", "study.csv", *words)

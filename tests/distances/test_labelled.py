@@ -1,6 +1,8 @@
 """Distances that know the labels: weights, a taxonomy, a distance between labels."""
 
 import pickle
+import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -198,3 +200,19 @@ class TestTransport:
         d = transport({("a", "b"): 0.5}, name="moves")
         assert d.name == "moves"
         assert pickle.loads(pickle.dumps(d))(frozenset("a"), frozenset("b")) == 0.5  # noqa: S301
+
+
+def test_transport_between_large_sets_is_quick():
+    """60 labels on a line against 59: the area between the two distribution functions.
+
+    Split into the 3,540 parcels of their least common multiple, one pair took 8 seconds.
+    """
+    A, B = set(range(60)), {3 * k for k in range(59)}
+    line = [
+        Fraction(sum(x <= t for x in A), 60) - Fraction(sum(x <= t for x in B), 59)
+        for t in range(180)
+    ]
+    start = time.perf_counter()
+    found = transport(lambda x, y: abs(x - y))(A, B)
+    assert time.perf_counter() - start < 3
+    assert found == pytest.approx(float(sum(map(abs, line))), rel=1e-12)

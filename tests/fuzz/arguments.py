@@ -13,7 +13,6 @@ from setagree import plots
 
 from .pools import argument, study
 from .programs import Program
-from .waiting import WAITING
 
 TOUCH = '''
 def touch(result, chosen):
@@ -32,9 +31,14 @@ def touch(result, chosen):
                 part(**{each: chosen[each] for each in wanted if each in chosen})
 
 
-    if isinstance(result, sa.Agreement) and not result.standard_error > 1e-12 and CERTAINTY:
+    if isinstance(result, sa.Agreement) and not result.standard_error > 1e-12:
         shown = [*result.interval(), result.p_value]
         assert all(map(math.isnan, shown)), f"certain of {shown}, with a standard error of 0"
+
+
+def table_of(study):
+    """Give a study as a table; what is none as it is."""
+    return study.to_long() if isinstance(study, sa.Annotations) else study
 
 
 def ends_well(call, chosen):
@@ -70,7 +74,7 @@ MADE = {
     "rater_map": ["sa.rater_map(study, n_resamples=9)"],
     "credit": ["sa.weights(study, {d})"],
     "study": ["study", "study", "study", "sa.Tally.from_annotations(study)"],
-    "data": ["study", "study.to_long()", "'study.csv'", "sa.Tally.from_annotations(study)"],
+    "data": ["study", "table_of(study)", "'study.csv'", "sa.Tally.from_annotations(study)"],
     "other": ["sa.Tally.from_annotations(other)"],
 }
 PICTURED = {
@@ -118,8 +122,6 @@ def targets() -> dict[str, Callable[..., Any]]:
 
 
 TARGETS = targets()
-if "no labels" in WAITING:
-    del TARGETS["sa.format_labels"]
 
 
 def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
@@ -127,8 +129,6 @@ def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
     name = name or rng.choice([*TARGETS])
     parameters = [*inspect.signature(TARGETS[name]).parameters.values()]
     given = [_given(rng, name, one) for one in parameters if one.name not in {"self", "ax"}]
-    if _waits(given):
-        return []
     call = f"{name}({', '.join(one for one in given if one)})"
     chosen = {one: argument(rng, one, 0.2) for one in ("level", "method", "distance", "limit")}
     kept = ", ".join(f"{one!r}: {text}" for one, text in chosen.items() if rng.random() < 0.5)
@@ -139,7 +139,6 @@ def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
         if pictured
         else "",
         "os.chdir(tempfile.mkdtemp(dir='.'))",
-        f"CERTAINTY = {'no certainty' not in WAITING}",
         TOUCH,
         f"study = {study(rng)}",
         f"other = {study(rng)}",
@@ -147,11 +146,6 @@ def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
         'import matplotlib.pyplot as plt\n\nplt.close("all")' if pictured else "",
     ]
     return [Program("arguments", name, "\n".join(body) + "\n")]
-
-
-def _waits(given: list[str]) -> bool:
-    """Say whether an argument is one that the library cannot yet answer."""
-    return "template left-overs" in WAITING and any("{{" in one or "'[[" in one for one in given)
 
 
 def _given(rng: Random, function: str, one: inspect.Parameter) -> str:

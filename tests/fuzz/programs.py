@@ -59,8 +59,8 @@ class Program:
         return None
 
 
-class TooSlow(Exception):  # noqa: N818 - what it is called where it is printed
-    """A program took longer than any of its size may."""
+class TooSlow(BaseException):
+    """A program took longer than any of its size may; nothing that catches errors catches it."""
 
 
 @contextmanager

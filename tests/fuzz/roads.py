@@ -200,6 +200,15 @@ def polars(columns, folder, role, options):
     return scored(pl.DataFrame(columns, strict=True), role, options)
 
 
+@road(TEXT, one_type=True, package="polars")
+def polars_category(columns, folder, role, options):
+    """Categories of Polars."""
+    import polars as pl
+
+    frame = pl.DataFrame(columns, strict=True)
+    return scored(frame.with_columns(pl.col("answer").cast(pl.Categorical)), role, options)
+
+
 @road(TYPED, one_type=True, reduces=True, package="polars")
 def polars_lazy(columns, folder, role, options):
     """A lazy frame of Polars, which stays in its engine."""
@@ -272,6 +281,17 @@ def csv_gzip(columns, folder, role, options):
     import gzip
 
     return scored(text_file(f"{folder}/study.csv.gz", columns, gzip.open), role, options)
+
+
+@road(TEXT, nulls="text")
+def csv_zip(columns, folder, role, options):
+    """A CSV file in zip."""
+    import zipfile
+
+    path = text_file(f"{folder}/study.csv", columns)
+    with zipfile.ZipFile(f"{path}.zip", "w") as archive:
+        archive.write(path, "study.csv")
+    return scored(f"{path}.zip", role, options)
 
 
 @road(TEXT, nulls="text")
@@ -364,8 +384,10 @@ def command(columns, folder, role, options):
     words += [] if role == "value" else ["-d", "jaccard", "-d", "masi"]
     for name, option in options.items():
         for one in option if isinstance(option, list) and name == "missing" else [option]:
-            text = "\n".join(one) if name == "codebook" else one
+            text = one
             if name == "codebook":
+                sep = options.get("sep", ",")
+                text = "\n".join(sa.format_labels([label], sep=sep) for label in one)
                 with open(f"{folder}/labels.txt", "w", encoding="utf-8", newline="") as file:
                     file.write(text)
                 text = f"{folder}/labels.txt"

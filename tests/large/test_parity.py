@@ -592,3 +592,12 @@ def test_random_hostile_tables(kind, seed):
         memory = outcome(in_memory, table, **options)
         check_same(memory, outcome(sa.tally, duckdb.connect().from_arrow(table), **options))
         check_same(memory, outcome(sa.tally, pl.from_arrow(table).lazy(), **options))
+
+
+def test_text_that_is_not_of_its_encoding(tmp_path):
+    """Bytes that are not one character of the encoding are refused on both roads, in a sentence."""
+    path = tmp_path / "study.csv"
+    path.write_bytes(b"unit,rater,labels\n1,a,x\n1,b,y\n")
+    for options in ({}, {"memory_limit": "300MB"}):
+        with pytest.raises(FileError, match="UTF-16 stream does not start with BOM"):
+            sa.agreement(str(path), encoding="utf-16", **options)

@@ -904,3 +904,9 @@ def test_names_that_are_not_ours_stay():
     frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
     ax = plots.forest(frame, ax=fresh())
     assert rows_named(ax)[0].replace("\\", "") == "mine $ [own]"
+
+
+def test_counts_of_answers_are_numbers():
+    """What is no list of numbers is refused as an option."""
+    with pytest.raises(OptionError, match="must be a number a value"):
+        plots.weights(sa.weights(sa.simulate(6, 3, 3, rng=1)), counts={"x": 1})

@@ -446,7 +446,9 @@ class TestCodebook:
     @pytest.mark.parametrize("codebook", ["ab", 5])
     def test_no_list(self, codebook):
         """One text, or a number, is no list of labels."""
-        with pytest.raises(OptionError, match=r"codebook=.* must be a list of labels\."):
+        with pytest.raises(
+            OptionError, match=r"codebook=.* must be a list of labels(, not one text)?\."
+        ):
             parse_labels("a", codebook=codebook)
 
     @pytest.mark.parametrize("label", [None, 1.5, True])

@@ -303,7 +303,8 @@ class TestOptions:
         """Names are as many as the labels, in a list."""
         with pytest.raises(OptionError) as caught:
             sa.simulate(labels=labels)
-        assert str(caught.value) == f"labels={labels!r} must be a list of n_labels=5 names."
+        text = ", not one text" if isinstance(labels, str) else ""
+        assert str(caught.value) == f"labels={labels!r} must be a list of n_labels=5 names{text}."
 
     @pytest.mark.parametrize("odd", ["a", " b", "", "e\u0301"])
     def test_names_that_would_not_last(self, odd):
