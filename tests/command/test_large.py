@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exports import test_json_tools as toy
 from cli_support import invoke, ok, refusal, rows
+from exports import test_json_tools as toy
 from reduction_support import generated, in_whole_units
 
 pytest.importorskip("typer", reason="the command needs the cli extra")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import setagree as sa
 from setagree.errors import FileError, OptionError, SetagreeError
 from setagree.files import delimited
 from setagree.files import tables as files
@@ -546,3 +547,12 @@ def test_same_cells_as_pandas(write):
     path = write(TABLE)
     expected = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False)
     pd.testing.assert_frame_equal(read_table(path), expected)
+
+
+def test_header_in_the_middle(tmp_path):
+    """Two files in one repeat the header, which is no answer."""
+    path = tmp_path / "both.csv"
+    part = "unit,rater,labels\nu1,ann,a\nu1,bob,a\n"
+    path.write_text(part + part)
+    with pytest.raises(sa.SetagreeError, match="repeats its header in row 3"):
+        sa.agreement(path)

@@ -12,8 +12,8 @@ pytest.importorskip("jinja2", reason="the page needs the report extra")
 pytest.importorskip("matplotlib", reason="the page needs the report extra")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from hostile_pages import HOSTILE, hostile_study
 from playwright import sync_api
-from reporting.test_report import HOSTILE, hostile_study
 
 import setagree as sa
 from setagree.reporting.report import report

@@ -9,11 +9,13 @@ import sys
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_pages import HOSTILE, hostile_study
 from inference_support import T1
 from small_studies import annotations, numbers, text
 
@@ -33,7 +35,13 @@ from setagree.reporting.findings import gather, running_share
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import sections
-from setagree.reporting.sentences import headline, main_findings, verdict_sentence
+from setagree.reporting.sentences import (
+    chance_finding,
+    change_finding,
+    headline,
+    main_findings,
+    verdict_sentence,
+)
 from setagree.reporting.standouts import (
     evenly_spread,
     groups_apart,
@@ -55,17 +63,6 @@ from setagree.wording.words import (
 )
 
 DATA = os.environ.get("SETAGREE_DATA")
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "x" * 10_000,
-    "שלום עולם",
-    "👩‍💻 😀",
-    "</svg></style><img src=x onerror=alert(2)>",
-    "a\u202eevil",
-    "$x^2$ %s {x} {{ 7*7 }}",
-    "|*_`#[a](javascript:alert(3))",
-    "nul\x00bell",
-]
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 
 
@@ -118,16 +115,6 @@ class Page(HTMLParser):
         found = [rows for rows in self.tables if rows[0][0] == head]
         assert len(found) == 1
         return [[" ".join(cell.split()) for cell in row] for row in found[0][1:]]
-
-
-def hostile_study():
-    """Return a study whose labels, raters and units are hostile."""
-    plain_study = sa.simulate(
-        60, 4, len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
-    )
-    return sa.Annotations.from_triples(
-        [(f"<i>{r}</i>\"'", ("<u>", u), v) for u, r, v in plain_study.to_long().to_numpy()]
-    )
 
 
 @pytest.fixture(scope="module")
@@ -1205,3 +1192,136 @@ def test_the_template_is_part_of_the_package():
     """Page, style and script lie inside the package, where the build includes them."""
     folder = Path(sa.__file__).parent / "reporting" / "templates"
     assert {each.name for each in folder.iterdir()} == {"report.html.j2", "report.css", "report.js"}
+
+
+def unsure_and_sure():
+    """Return scores of five raters: r4 is far out once, r3 is always off by one, to the middle."""
+    rows = []
+    for unit in range(30):
+        true = 1 + unit * 7 % 9
+        off, far = (1 if true < 5 else -1), (8 if unit == 5 else 0)
+        rows += [(f"r{g}", unit, true) for g in range(3)]
+        rows += [("r3", unit, true + off), ("r4", unit, true + far)]
+    return sa.Annotations.from_triples(rows, kind="value")
+
+
+class TestNoContradiction:
+    """Sentences of the report do not contradict each other or the numbers."""
+
+    def test_the_surest_rater_need_not_be_the_first(self):
+        """A rater whose leaving surely helps is named, although another might help more."""
+        study = unsure_and_sure()
+        raters = sa.by_rater(study, distance="interval").set_index("rater")
+        assert raters.index[0] == "r4"
+        assert raters.loc["r4", "change_low"] < 0 < raters.loc["r3", "change_low"]
+        found = gather(study, distance="interval", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"].startswith("Without “r3”, alpha would be ")
+        assert "surely raises it for none" not in said["Raters"]
+        assert "leave out the rater “r3”" in said["Change"]
+
+    def test_no_standard_error(self):
+        """Of mv-alpha it is not said that a rater's leaving surely raises nothing."""
+        study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)
+        found = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        whole = sa.mv_alpha(study).estimate
+        changes = []
+        for rater in study.raters:
+            rows = [row for row in study.to_triples() if row[0] != rater]
+            changes.append(abs(sa.mv_alpha(sa.Annotations.from_triples(rows)).estimate - whole))
+        assert said["Raters"] == (
+            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; how "
+            "sure that is, no standard error says."
+        )
+        assert "though how surely is not known" in said["Change"]
+        assert "surely raises" not in said["Change"]
+
+    def test_no_change_helps(self):
+        """Without a standard error, changes that only cost are not named."""
+        found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
+        worse = found.frames["changes"].assign(difference=-0.1)
+        object.__setattr__(found, "frames", {**found.frames, "changes": worse})
+        assert change_finding(found) == ()
+
+    def test_models_that_were_not_tested(self):
+        """Too few shared units give no verdict on any model, not a bad one."""
+        study = sa.simulate(20, 6, rng=1)
+        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        assert said == (
+            "No verdict on any of 2 models: no human shares enough units with the model."
+        )
+
+    def test_one_model_of_two_was_tested(self):
+        """The count is of the models that were tested."""
+        rows = sa.simulate(40, 5, rng=1).to_triples()
+        rows = [row for row in rows if row[0] != "r1" or row[1] in {"u1", "u2"}]
+        study = sa.Annotations.from_triples(rows)
+        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        assert "1 model that could be tested (of 2) may replace a human" in said
+
+    def test_groups_of_another_coefficient(self, tmp_path):
+        """Groups that were scored by something else are not shown under the wrong head."""
+        study = sa.simulate(40, 3, rng=1)
+        batch = {unit: k % 2 for k, unit in enumerate(study.units)}
+        for options in ({"coefficient": "fleiss_kappa"}, {"distance": "nominal"}):
+            groups = sa.by_group(study, batch, **options)
+            with pytest.raises(sa.SetagreeError, match="the groups were scored with"):
+                sa.report(study, tmp_path / "r.md", groups=groups, n_resamples=19, rng=1)
+            sa.report(study, tmp_path / "r.md", groups=groups, n_resamples=19, rng=1, **options)
+        assert "Agreement by group" in (tmp_path / "r.md").read_text()
+
+    def test_full_agreement_is_not_certain(self):
+        """Where nothing varies there is no verdict; chance is given by all six studies.
+
+        a a b b over two units of two: two of the six arrangements agree fully, so that the least
+        number that 95 % of them do not exceed is 1, and p is a third.
+        """
+        found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
+        assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
+        full = sum(p[0] == p[1] for p in permutations("aabb"))
+        assert full / 24 == pytest.approx(found.null.p_value)
+        assert plain(chance_finding(found)) == (
+            "Chance alone may give as much: 95 % of 6 reshuffled studies give 1.000 at most "
+            "(p = .333)."
+        )
+
+    def test_limits_are_not_for_percent_agreement(self):
+        """Agreement by chance alone would pass them."""
+        found = gather(
+            sa.simulate(30, 3, rng=1), coefficient="percent_agreement", n_resamples=19, rng=1
+        )
+        assert verdict_sentence(found).startswith("No verdict: ")
+
+    def test_a_generator_has_no_seed(self, tmp_path):
+        """A Generator leaves no seed to report."""
+        path = sa.report(
+            sa.simulate(30, 3, rng=1),
+            tmp_path / "r.md",
+            n_resamples=19,
+            rng=np.random.default_rng(1),
+        )
+        assert "(seed None)" not in path.read_text()
+
+    def test_two_ways_to_leave_out_a_rater(self, tmp_path):
+        """Mid-ranks of the whole study, or of the rest: the page says why the numbers differ."""
+        drawn = np.random.default_rng(0).integers(1, 7, 25).tolist()
+        rows = [
+            (f"r{g}", u, drawn[u] if g == 3 else 1 + (u + (g == u % 5)) % 4)
+            for u in range(25)
+            for g in range(4)
+        ]
+        study = sa.Annotations.from_triples(rows, kind="value")
+        whole = sa.by_rater(study, distance="ordinal").set_index("rater")
+        anew = sa.what_if(study, distance="ordinal", drop_raters=["r3"]).set_index("what")
+        rest = sa.Annotations.from_triples([row for row in rows if row[0] != "r3"], kind="value")
+        alone = sa.krippendorff_alpha(rest, distance="ordinal").estimate
+        assert anew.loc["r3", "estimate"] == pytest.approx(alone)
+        assert abs(whole.loc["r3", "estimate_without"] - alone) > 1e-3
+        assert whole.loc["r3", "change_low"] > 0
+        path = sa.report(study, tmp_path / "r.md", distance="ordinal", n_resamples=19, rng=1)
+        assert "are made anew here" in path.read_text()
+        path = sa.report(study, tmp_path / "r.md", distance="nominal", n_resamples=19, rng=1)
+        assert "made anew here" not in path.read_text()
