@@ -229,9 +229,11 @@ def _distance_of(main: Agreement) -> Distance:
 
 def _panel(study: Annotations, main: Agreement, level: float) -> AgreementTable:
     """Return the headline among its relatives."""
-    names = [_OF_TWO.get(c, c) if study.n_raters == 2 else c for c in PANEL_COEFFICIENTS]
+    names: list[CoefficientLike] = [
+        _OF_TWO.get(c, c) if study.n_raters == 2 else c for c in PANEL_COEFFICIENTS
+    ]
     if main.coefficient != "mv_alpha" and main.coefficient not in names:
-        names.append(main.coefficient)
+        names.append(main.definition)
     own = _distance_of(main)
     others = [d for d in PANEL_DISTANCES[study.kind] if d != own.name]
     return score_table(study, coefficient=names, distance=[own, *others], level=level)
