@@ -28,6 +28,11 @@ SLOW = (
     "tests/exports/test_json_tools.py::test_wrong_types_never_end_in_a_traceback",
     "tests/files/test_formats.py::TestBounds::test_limited_memory",
     "tests/files/test_tables.py::TestSize::test_endless_line_in_bounded_memory",
+    "tests/inference/test_bootstrap.py::TestRaters::test_any_weights",
+    "tests/inference/test_bootstrap.py::TestReplicates::test_any_resample_of_any_study",
+    "tests/inference/test_comparison.py::TestSeveral::test_holm_equals_statsmodels",
+    "tests/inference/test_jackknife.py::TestUnits::test_any_study",
+    "tests/inference/test_permutation.py::TestPValues::test_uniform_under_the_null",
     "tests/inference/test_planning.py::TestRaters::test_near_studies_with_more_raters",
     "tests/large/test_parity.py::TestDask",
     "tests/panels/test_k_rater.py::TestExact::test_every_split",
@@ -35,6 +40,7 @@ SLOW = (
     "tests/plots/test_plots.py::test_import_is_light",
     "tests/reporting/test_report.py::TestNumbers::test_reshuffles_are_fewer_where_the_study_is_large",
     "tests/reporting/test_report.py::TestPage::test_fifty_thousand_ratings",
+    "tests/reporting/test_report.py::TestPage::test_small_and_odd_studies",
     "tests/study/test_frames.py::test_real_data",
 )
 
