@@ -1,8 +1,61 @@
-"""Fixtures that several files share."""
+"""Fixtures that several files share, and the one list of tests that are slow."""
 
 import signal
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# What starts processes, a browser or engines, or runs for long; -m "not slow" leaves it out.
+SLOW = (
+    "tests/test_readme.py",
+    "tests/test_examples.py",
+    "tests/test_fuzz.py",
+    "tests/reporting/test_browser.py",
+    "tests/large/test_clusters.py",
+    "tests/large/test_interrupts.py",
+    "tests/command/test_app.py::TestProcess",
+    "tests/command/test_output.py::TestDescriptors::test_stdout_of_a_process",
+    "tests/command/test_output.py::TestDescriptors::test_stderr",
+    "tests/command/test_output.py::TestDescriptors::test_stdin",
+    "tests/command/test_output.py::TestDescriptors::test_all_of_them",
+    "tests/command/test_output.py::TestInputs::test_standard_input",
+    "tests/command/test_output.py::test_lists_without_docstrings",
+    "tests/command/test_sources.py::TestTerminal::test_results",
+    "tests/command/test_views.py::TestReport::test_page",
+    "tests/diagnosis/test_raters.py::TestByGroup::test_small_groups_hold_their_level",
+    "tests/exports/test_json_tools.py::test_wrong_types_never_end_in_a_traceback",
+    "tests/files/test_formats.py::TestBounds::test_limited_memory",
+    "tests/files/test_tables.py::TestSize::test_endless_line_in_bounded_memory",
+    "tests/inference/test_bootstrap.py::TestRaters::test_any_weights",
+    "tests/inference/test_bootstrap.py::TestReplicates::test_any_resample_of_any_study",
+    "tests/inference/test_comparison.py::TestSeveral::test_holm_equals_statsmodels",
+    "tests/inference/test_jackknife.py::TestUnits::test_any_study",
+    "tests/inference/test_permutation.py::TestPValues::test_uniform_under_the_null",
+    "tests/inference/test_planning.py::TestRaters::test_near_studies_with_more_raters",
+    "tests/large/test_parity.py::TestDask",
+    "tests/panels/test_k_rater.py::TestExact::test_every_split",
+    "tests/panels/test_rater_map.py::TestVerdict::test_noise_is_called_noise",
+    "tests/plots/test_plots.py::test_import_is_light",
+    "tests/reporting/test_report.py::TestNumbers::test_reshuffles_are_fewer_where_the_study_is_large",
+    "tests/reporting/test_report.py::TestPage::test_fifty_thousand_ratings",
+    "tests/reporting/test_report.py::TestPage::test_small_and_odd_studies",
+    "tests/study/test_frames.py::test_real_data",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the slow tests; a name in the list that is gone is an error, not a silence."""
+    for path, *names in (one.split("::") for one in SLOW):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in names:
+            if f" {name}" not in text:
+                raise pytest.UsageError(f"tests/conftest.py lists {name} of {path}, which is gone")
+    for item in items:
+        bare = item.nodeid.partition("[")[0]
+        if any(bare == one or bare.startswith(f"{one}::") for one in SLOW):
+            item.add_marker("slow")
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from asking import SETS, alpha_of, long_table, sentence
 
 import setagree as sa
+from setagree.errors import DataError, OptionError
 
 STUDY = sa.simulate(6, 3, n_labels=3, rng=1)
 WIDE = pd.DataFrame({"ann": ["x", "y"], "bob": ["x", "x"]})
@@ -170,3 +172,31 @@ def test_no_name_of_a_distance(call, name):
     """The name of a distance is text."""
     with pytest.raises(sa.SetagreeError, match="must be text"):
         call(name)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: sa.krippendorff_alpha(SETS, distance="massi"),
+            OptionError,
+            "Did you mean 'masi'?",
+        ),
+        (lambda: sa.krippendorff_alpha(SETS, distance="xyz"), OptionError, "Known: nominal, masi,"),
+        (
+            lambda: sa.agreement(SETS, coefficient="fleis_kappa"),
+            OptionError,
+            "coefficient 'fleis_kappa' is unknown. Did you mean 'fleiss_kappa'",
+        ),
+        (
+            lambda: sa.Annotations.from_long(long_table((1, "x", "a")), labels="label"),
+            DataError,
+            "no column 'label'; the columns are 'unit', 'rater', 'labels'. Did you mean 'labels'?",
+        ),
+        (lambda: alpha_of((1, "x", "a"), duplicates="frist"), OptionError, "Did you mean 'first'?"),
+    ],
+    ids=["distance", "distance unlike any", "coefficient", "column", "option"],
+)
+def test_unknown_names(call, error, words):
+    """An unknown name is an error with near matches, or with all there are."""
+    assert words in sentence(error, call)

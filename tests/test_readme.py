@@ -89,4 +89,4 @@ def test_set_up_commands_are_single_lines() -> None:
     set_up = [line for line in lines if "pip install" in line]
     assert len(set_up) == 2
     assert "setagree score examples/walkthrough.csv" in set_up[0]
-    assert set_up[1].endswith("python -m pytest")
+    assert set_up[1].endswith("python -m pytest -n auto")

@@ -22,8 +22,8 @@ from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
 from setagree.cli.output import Deliverer, ending_in_order, hang_up, say, sentences
 from setagree.cli.show import has_rich, marked, print_list
 from setagree.cli.tables import reason_of
-from setagree.distances import distance_names, get_distance
-from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.distances.registry import known_distances
+from setagree.scoring.coefficients import known_coefficients
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
@@ -115,13 +115,13 @@ app.command("formats", help=cli_sources.FORMATS_LINE)(cli_sources.list_formats)
 @app.command("distances", help="List the distances by name.")
 def list_distances() -> None:
     """List the distances by name."""
-    _print_list({name: inspect.getdoc(get_distance(name)) for name in distance_names()})
+    _print_list({name: inspect.getdoc(one) for name, one in known_distances().items()})
 
 
 @app.command("coefficients", help="List the coefficients by name.")
 def list_coefficients() -> None:
     """List the coefficients by name."""
-    _print_list({name: inspect.getdoc(getattr(sa, name)) for name in COEFFICIENTS})
+    _print_list({name: inspect.getdoc(one) for name, one in known_coefficients().items()})
 
 
 def run() -> int:

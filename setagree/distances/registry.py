@@ -21,6 +21,9 @@ _BY_NAME: dict[str, Distance] = {
 }
 
 
+_GROUP = "setagree.distances"  # of entry points
+
+
 def distance_names() -> tuple[str, ...]:
     """Return the names of the built-in distances.
 
@@ -30,6 +33,12 @@ def distance_names() -> tuple[str, ...]:
     ('nominal', 'masi', 'jaccard', 'dice')
     """
     return tuple(_BY_NAME)
+
+
+def known_distances() -> dict[str, Distance]:
+    """Return the distances by name: those of this package, then those of installed ones."""
+    theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - _BY_NAME.keys())
+    return _BY_NAME | {name: _from_entry_points(name) for name in theirs}
 
 
 def get_distance(distance: DistanceLike) -> Distance:
@@ -66,7 +75,7 @@ def get_distance(distance: DistanceLike) -> Distance:
 
 def _from_entry_points(name: str) -> Distance:
     """Return the distance that another package offers under a name."""
-    for entry in entry_points(group="setagree.distances", name=name):
+    for entry in entry_points(group=_GROUP, name=name):
         found = entry.load()
         if isinstance(found, Distance):
             return found

@@ -357,6 +357,8 @@ COEFFICIENTS: dict[str, Coefficient[...]] = {
 
 _SHORT = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
 
+_GROUP = "setagree.coefficients"  # of entry points
+
 CoefficientLike: TypeAlias = "str | Coefficient[...]"
 
 
@@ -382,9 +384,15 @@ def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
     return found or _from_entry_points(asked)
 
 
+def known_coefficients() -> dict[str, Coefficient[...]]:
+    """Return the coefficients by name: those of this package, then those of installed ones."""
+    theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - COEFFICIENTS.keys())
+    return COEFFICIENTS | {name: _from_entry_points(name) for name in theirs}
+
+
 def _from_entry_points(name: str) -> Coefficient[...]:
     """Return the coefficient that another package offers under a name."""
-    for entry in entry_points(group="setagree.coefficients", name=name):
+    for entry in entry_points(group=_GROUP, name=name):
         found = entry.load()
         if isinstance(found, Coefficient):
             return found

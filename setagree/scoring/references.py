@@ -66,8 +66,8 @@ REFERENCES = {
 
 
 def cited(keys: Iterable[str]) -> list[str]:
-    """Return the full references of some keys, in alphabetical order, each once."""
-    return sorted({REFERENCES[key] for key in keys})
+    """Return the full references, in order, each once; what is no key is one in full."""
+    return sorted({REFERENCES.get(key, key) for key in keys})
 
 
 def is_ours(row: Agreement) -> bool:

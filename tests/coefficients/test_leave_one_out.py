@@ -1,14 +1,17 @@
 """Every coefficient without one unit, in closed form, against the study without it."""
 
 import math
+from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_studies import annotations, random_rows, row_lists, sets_of, text
+from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
+import setagree as sa
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.distances import ScaleDistance, distance_names, get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -87,3 +90,109 @@ def test_by_hand():
     """
     actual = without(text("a a / b b / a b"), "krippendorff_alpha", "nominal")
     assert actual.tolist() == pytest.approx([0, 0, 1], abs=1e-15)
+
+
+def kappa(rows, d):
+    """Return Conger's kappa in exact fractions, by loops over units and pairs of raters."""
+    n_raters = max(map(len, rows))
+    columns = [[row[g] for row in rows if row[g] is not None] for g in range(n_raters)]
+    columns = [column for column in columns if column]
+    each = [[x for x in row if x is not None] for row in rows]
+    each = [[d(x, y) for x, y in permutations(unit, 2)] for unit in each if len(unit) > 1]
+    pairs = list(permutations(columns, 2))
+    if not each or not pairs:
+        return math.nan
+    seen = sum(Fraction(sum(some), len(some)) for some in each) / len(each)
+    by_pair = [
+        Fraction(sum(d(x, y) for x in one for y in two), len(one) * len(two)) for one, two in pairs
+    ]
+    chance = sum(by_pair) / len(pairs)
+    return 1 - seen / chance if chance else math.nan
+
+
+def differ(x, y):
+    """Return the nominal distance."""
+    return int(x != y)
+
+
+def jackknife(rows, distance="nominal"):
+    """Return the estimates without each unit, in closed form."""
+    agreement = sa.conger_kappa(annotations(rows), distance=distance)
+    return sa.jackknife(agreement).values.tolist()
+
+
+# Raters x, y, z by unit; z answered the first unit alone.
+ROWS = "a b b / a a . / b b . / a b ."
+
+
+def test_single_ratings_by_hand():
+    """All: x has shares (3/4, 1/4), y (1/4, 3/4), z (0, 1): chance (10 + 12 + 4)/48 = 13/24.
+
+    Seen: (2/3 + 0 + 0 + 1)/4 = 5/12, kappa 1 - 10/13. Without the first unit z is gone: x (2/3,
+    1/3) and y (1/3, 2/3) differ by chance in 5/9, seen 1/3: 2/5. Without the second: y is always
+    b as z, chance (2/3 + 2/3 + 0)/3 = 4/9, seen 5/9: -1/4. Without the third: (2/3 + 1 + 1/3)/3,
+    seen 5/9: 1/6. Without the last: (5/9 + 2/3 + 1/3)/3 = 14/27, seen 2/9: 4/7.
+    """
+    rows = text(ROWS)
+    assert sa.conger_kappa(annotations(rows), distance="nominal").estimate == pytest.approx(3 / 13)
+    assert jackknife(rows) == pytest.approx([2 / 5, -1 / 4, 1 / 6, 4 / 7], abs=1e-14)
+    assert [kappa(rows[:i] + rows[i + 1 :], differ) for i in range(4)] == [
+        Fraction(2, 5),
+        Fraction(-1, 4),
+        Fraction(1, 6),
+        Fraction(4, 7),
+    ]
+
+
+def test_a_unit_that_one_rater_alone_answered():
+    """The one answer of z is to a unit of its own: without it, x and y are as without z.
+
+    x (a b a), y (a b b): 1 - (1/3) / (5/9) = 2/5. With z, who says b: without the first of the
+    units of x and y, chance is (1/2 + 1/2 + 0)/3 = 1/3 and seen 1/2; without the second, x is
+    always a, (1/2 + 1 + 1/2)/3 = 2/3 and 1/2; without the third, (1/2 + 1/2 + 1/2)/3 and 0.
+    """
+    rows = text("a a . / b b . / a b . / . . b")
+    assert jackknife(rows) == pytest.approx([-1 / 2, 1 / 4, 1, 2 / 5], abs=1e-14)
+
+
+def test_two_raters_who_leave_together():
+    """Two of three raters answered the first unit alone: without it nobody is left to compare."""
+    rows = text("a b b / a . . / b . . / b . .")
+    assert math.isnan(jackknife(rows)[0])
+    rest = [kappa(rows[:i] + rows[i + 1 :], differ) for i in (1, 2, 3)]
+    assert jackknife(rows)[1:] == pytest.approx([float(x) for x in rest], abs=1e-14)
+
+
+def test_two_units_leave_none_to_learn_chance_from():
+    """Without one of two units a single one is left, which cannot show what chance would do."""
+    assert all(math.isnan(x) for x in jackknife(text("a b a / b b .")))
+
+
+def test_three_units_leave_two():
+    """Two units left are enough: x (b, a) against y (b, b) is seen in 1/2 and by chance in 1/2.
+
+    Without the second unit x is always a: chance (1 + 1 + 0)/3, seen (2/3 + 1)/2, 1 - 5/4. Without
+    the third chance is (1/2 + 1/2 + 0)/3 and seen (2/3 + 0)/2.
+    """
+    assert jackknife(text("a b b / b b . / a b .")) == pytest.approx([0, -1 / 4, 0], abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_place_of_the_single_rating(seed):
+    """One to three raters with a single rating, squared differences: the rest scored anew."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(1, 6, size=(7, 3)).tolist()
+    for _ in range(1 + seed % 3):
+        place = int(rng.integers(7))
+        rows = [
+            [*row, int(rng.integers(1, 6)) if i == place else None] for i, row in enumerate(rows)
+        ]
+    rest = [kappa(rows[:i] + rows[i + 1 :], lambda x, y: (x - y) ** 2) for i in range(7)]
+    assert jackknife(rows, "interval") == pytest.approx([float(x) for x in rest], abs=1e-12)
+
+
+def test_a_rater_with_two_ratings_stays():
+    """One of two ratings goes and the other is all that the rater says."""
+    rows = numbers("1 2 2 / 1 1 3 / 3 3 . / 2 3 . / 1 2 .")
+    rest = [kappa(rows[:i] + rows[i + 1 :], lambda x, y: abs(x - y)) for i in range(5)]
+    assert jackknife(rows, "linear") == pytest.approx([float(x) for x in rest], abs=1e-13)

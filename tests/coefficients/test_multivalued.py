@@ -273,3 +273,13 @@ def test_refusals():
             sa.mv_alpha(study, distance=distance)
     with pytest.raises(TypeError, match="is no function of set sizes"):
         size_function(sa.distances.taxonomy({}))
+
+
+def test_large_sets_beside_frequent_labels():
+    """Terms of a high degree survive beside a few labels that are used very often."""
+    counts = np.array([1e4] * 5 + [1.0] * 100 + [2.0] * 100)
+    V, _ = label_ways(counts, 100)
+    assert np.isfinite(V).all()
+    for i in range(101):
+        # 105 labels are used twice or more: as many as are to be shared.
+        assert V[200 - 2 * i, i] > 0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke, ok, refusal
+from cli_support import invoke, ok, refusal, script
 
 import setagree as sa
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -385,9 +385,8 @@ class TestFormats:
 
     def test_ascii_terminal(self):
         """A terminal that knows no more than ASCII gets the table, too."""
-        env = {**os.environ, "PYTHONIOENCODING": "ascii"}
         for words in (["score", "long.csv"], ["--help"], ["distances"], ["score", "--help"]):
-            run = process(*words, env=env)
+            run = script(*words, stdout=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
             assert (run.returncode, "Traceback" in run.stderr) == (0, False), run.stderr
 
 
@@ -595,7 +594,7 @@ class TestHelp:
 
     def test_help_of_score(self):
         """Help fits in a terminal and names every option; an example comes first."""
-        run = process("score", "--help", env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"})
+        run = script("score", "--help", env={"COLUMNS": "80", "NO_COLOR": "1"})
         lines = run.stdout.splitlines()
         assert max(map(len, lines)) <= 80
         assert len(lines) <= 65
@@ -641,7 +640,7 @@ class TestProcess:
 
     def test_warnings_are_one_line_each(self):
         """A warning of the library comes without Python's file and line."""
-        run = process("score", "long.csv")
+        run = script("score", "long.csv")
         lines = run.stderr.splitlines()
         assert len(lines) == 2
         assert lines[1].startswith("Warning: 2 blank cells taken as missing; say --blank 'empty'")
@@ -649,7 +648,7 @@ class TestProcess:
     @pytest.mark.parametrize("words", [["score", "gone.csv"], ["score", "long.csv", "--nope"]])
     def test_bad_input(self, words):
         """Exit code 2, a line on stderr, nothing on stdout."""
-        run = process(*words)
+        run = script(*words)
         assert (run.returncode, run.stdout) == (2, "")
         assert len(run.stderr.splitlines()) == 1
 
@@ -674,7 +673,7 @@ class TestProcess:
             assert "setagree score study.csv" in run.stdout
             assert "[/" not in run.stdout
         else:
-            assert run.stdout == process(*words).stdout
+            assert run.stdout == script(*words).stdout
 
     def test_another_module_that_is_missing(self):
         """That pandas is missing is not said to be a matter of the extra."""
@@ -749,7 +748,7 @@ class TestProcess:
     def test_fifo(self):
         """A named pipe as input is refused; the command does not wait for a writer."""
         os.mkfifo("pipe.csv")
-        run = process("score", "pipe.csv")
+        run = script("score", "pipe.csv")
         assert run.returncode == 2
         assert "pipe" in run.stderr
 

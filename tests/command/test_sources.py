@@ -6,13 +6,12 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke, ok, refusal
+from cli_support import Terminal, invoke, ok, on_a_terminal, refusal, script
 from exports import json_writers as toy
 
 import setagree as sa
@@ -35,12 +34,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
     Path("long.csv").write_text(LONG, encoding="utf-8")
     return tmp_path
-
-
-def process(*words, **options):
-    """Run the command in a process of its own."""
-    start = [sys.executable, "-m", "setagree"]
-    return subprocess.run([*start, *words], capture_output=True, text=True, timeout=120, **options)
 
 
 class TestFormats:
@@ -281,9 +274,9 @@ class TestConfig:
     def test_help_is_not_kept_from_anybody(self):
         """A broken file does not stand in the way of completion."""
         self.write("blank =")
-        env = {**os.environ, "_SETAGREE_COMPLETE": "complete_bash"}
+        env = {"_SETAGREE_COMPLETE": "complete_bash"}
         env |= {"COMP_WORDS": "setagree score --config setagree.toml --fro", "COMP_CWORD": "4"}
-        assert "--from" in process(env=env).stdout
+        assert "--from" in script(env=env).stdout
 
 
 class TestCompletion:
@@ -302,9 +295,9 @@ class TestCompletion:
     )
     def test_bash(self, words, found):
         """What is typed is gone on with."""
-        env = {**os.environ, "_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": words}
+        env = {"_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": words}
         env["COMP_CWORD"] = str(len(words.split()) - 1)
-        assert found in process(env=env).stdout.split()
+        assert found in script(env=env).stdout.split()
 
     def test_values(self):
         """The last of several values is gone on with; the formats are those that are listed."""
@@ -316,31 +309,6 @@ class TestCompletion:
     def test_it_can_be_installed(self):
         """The options of typer that install and show it are there."""
         assert "--install-completion" in ok("--help")
-
-
-def on_a_terminal(*words, env=None):
-    """Run the command with a terminal as its stdout and return what it shows there."""
-    ours, theirs = os.openpty()
-    run = subprocess.Popen(
-        [sys.executable, "-m", "setagree", *words],
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **(env or {})},
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            block = os.read(ours, 4096)
-        except OSError:  # how Linux says that the other side hung up
-            break
-        if not block:
-            break
-        shown += block
-    run.communicate()
-    os.close(ours)
-    assert run.returncode == 0
-    return shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
@@ -360,14 +328,15 @@ class TestTerminal:
         shown = on_a_terminal(*words)
         assert f"{self.BOLD}coefficient" in shown
         assert f"{self.BOLD}3 units" not in shown
-        assert self.plain(shown) == process(*words).stdout
+        assert self.plain(shown) == script(*words).stdout
 
     def test_lists(self):
         """Names stand out in lists; redirected they are plain."""
         pytest.importorskip("rich")
         for command in ("formats", "distances"):
-            assert self.BOLD in on_a_terminal(command)
-            assert "\x1b" not in process(command).stdout
+            terminal = Terminal(io.BytesIO(), encoding="utf-8")
+            assert self.BOLD in script(command, stdout=terminal, env={"TERM": "xterm"}).stdout
+            assert "\x1b" not in script(command).stdout
 
     def test_inside_this_process(self, monkeypatch, capsys):
         """The same, seen by what measures coverage."""

@@ -1,12 +1,11 @@
 """The commands report and diagnose: the same findings, in a file and in the terminal."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_support import script
 
 import setagree as sa
 
@@ -289,12 +288,7 @@ class TestReport:
 
     def test_the_target_is_needed(self):
         """Without -o the sentence names the option."""
-        done = subprocess.run(
-            [sys.executable, "-m", "setagree", "report", "long.csv"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = script("report", "long.csv")
         assert done.returncode == 2
         assert done.stdout == ""
         assert "'--output' / '-o'" in done.stderr

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from asking import sentence
 from small_studies import annotations, numbers, text
 
 import setagree as sa
@@ -144,3 +145,12 @@ def test_weights_of_a_table_of_counts():
     """Weights need no raters: a tally will do, over listed values as well."""
     tally = sa.Tally.from_counts(pd.DataFrame({"a": [2], "b": [0], "a, b": [1]}))
     assert sa.weights(tally, "dice").to_frame().loc["a", "a, b"] == pytest.approx(2 / 3)
+
+
+def test_dense_matrix_that_is_too_large():
+    """to_frame() of more values than anyone can look at is refused with the size it would take."""
+    study = sa.Annotations.from_triples([(r, u, [f"l{u}"]) for u in range(5001) for r in "xy"])
+    words = sentence(DataError, sa.weights(study, "masi").to_frame)
+    assert words == (
+        "a matrix of 5,001 x 5,001 values would take 0.2 GB; the limit is 5,000 values."
+    )

@@ -116,3 +116,56 @@ def test_beyond_what_is_promised(scale):
     for distance in (hamming(scale), called(scale)):
         with pytest.raises(DistanceError, match=r"1e-150 and 1e\+150"):
             figures(rows, "krippendorff_alpha", distance)
+
+
+PAIRS = [(1, 2), (2, 2), (3, 3), (4, 5), (5, 5), (1, 1), (2, 4)]
+
+
+TRIPLES = [(g, i, x) for i, pair in enumerate(PAIRS) for g, x in zip("xy", pair, strict=True)]
+
+
+def numbers(triples):
+    """Return a study of one number an answer."""
+    return sa.Annotations.from_triples(triples, kind="value")
+
+
+@pytest.mark.parametrize("outlier", [10**6, 10**8, 10**12])
+@pytest.mark.parametrize("distance", ["interval", "linear", "ratio", "ordinal"])
+def test_lone_outlier(outlier, distance):
+    """A unit with one rating is no part of alpha, however far off its answer lies."""
+    plain = sa.krippendorff_alpha(numbers(TRIPLES), distance=distance)
+    beside = sa.krippendorff_alpha(numbers([*TRIPLES, ("x", 99, outlier)]), distance=distance)
+    assert beside.estimate == pytest.approx(plain.estimate, abs=1e-12)
+    assert beside.standard_error == pytest.approx(plain.standard_error, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-7, 1.0, 1e7])
+def test_scale_of_a_callback(scale):
+    """Alpha and its standard error do not depend on the unit in which a distance is measured."""
+    alpha = sa.krippendorff_alpha(numbers(TRIPLES), distance=lambda x, y: scale * (x - y) ** 2)
+    # 13/16 by hand: Do = 6/7, De = 32/7 (14 ratings, n'Dn = 832).
+    assert alpha.estimate == pytest.approx(0.8125, abs=1e-12)
+    plain = sa.krippendorff_alpha(numbers(TRIPLES), distance="interval")
+    assert alpha.standard_error == pytest.approx(plain.standard_error, rel=1e-9)
+
+
+def test_by_hand():
+    """The hand calculation that the tests above rest on."""
+    alpha = sa.krippendorff_alpha(numbers(TRIPLES), distance="interval")
+    values = np.array([x for pair in PAIRS for x in pair], dtype=float)
+    within = np.mean([(a - b) ** 2 for a, b in PAIRS])
+    between = ((values[:, None] - values) ** 2).sum() / (len(values) * (len(values) - 1))
+    assert alpha.estimate == pytest.approx(1 - within / between, abs=1e-14)
+
+
+@pytest.mark.parametrize("distance", ["interval", "linear"])
+def test_large_whole_numbers(distance):
+    """Numbers beyond 2**53 differ exactly, so that a shift of all of them changes nothing."""
+    values = [1000, 1300, 2100, 2100, 3300, 3500, 5200, 4900]
+    cells = [(rater, unit) for unit in "abcd" for rater in "xy"]
+    near, far = (
+        numbers([(g, u, shift + v) for (g, u), v in zip(cells, values, strict=True)])
+        for shift in (0, 17 * 10**17)
+    )
+    one, two = (sa.krippendorff_alpha(s, distance=distance).estimate for s in (near, far))
+    assert one == pytest.approx(two, abs=1e-13)

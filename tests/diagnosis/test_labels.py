@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from diagnosis_support import STUDIES, assert_same, quietly, study_of, walkthrough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_studies import sets_of
@@ -14,41 +15,6 @@ from small_studies import sets_of
 import setagree as sa
 from setagree import checks as limits
 from setagree.diagnosis import contained, crowded
-
-ROWS = (
-    "ab a b / ab ab ab / a a a / c c . / c ac ac / d d d / b d e / ab a b / ab abc abci / "
-    "a bd a / a a e"
-)
-
-
-def walkthrough():
-    """Return the published walk-through: 11 units, 3 raters, letters as labels."""
-    return sa.Annotations.from_triples(
-        [
-            (f"r{g}", f"u{i}", set(cell))
-            for i, row in enumerate(ROWS.split(" / "), 1)
-            for g, cell in enumerate(row.split(), 1)
-            if cell != "."
-        ]
-    )
-
-
-SETS = st.frozensets(st.sampled_from("abcd"), max_size=3)
-STUDIES = st.lists(
-    st.lists(st.one_of(st.none(), SETS), min_size=2, max_size=4), min_size=2, max_size=7
-).filter(lambda rows: any(sum(cell is not None for cell in row) > 1 for row in rows))
-
-
-def study_of(rows):
-    """Return the study of a list of rows of sets, None for missing."""
-    return sa.Annotations.from_triples(
-        [
-            (f"r{g}", f"u{i}", cell)
-            for i, row in enumerate(rows)
-            for g, cell in enumerate(row)
-            if cell is not None
-        ]
-    )
 
 
 def answers_by_unit(study):
@@ -100,7 +66,7 @@ class TestByLabel:
         frame = sa.by_label(study)
         expected = frame["expected_disagreement"].sum()
         if expected > 0:
-            with_hamming = _quiet(sa.krippendorff_alpha, study, distance="hamming")
+            with_hamming = quietly(sa.krippendorff_alpha, study, distance="hamming")
             if with_hamming.reason is None:
                 pooled = 1 - frame["observed_disagreement"].sum() / expected
                 assert pooled == pytest.approx(with_hamming.estimate, abs=1e-12)
@@ -121,8 +87,8 @@ class TestByLabel:
                 ],
                 kind="value",
             )
-            alpha = _quiet(sa.krippendorff_alpha, binary, distance="nominal")
-            ac1 = _quiet(sa.gwet_ac, binary, distance="nominal", categories=["yes", "no"])
+            alpha = quietly(sa.krippendorff_alpha, binary, distance="nominal")
+            ac1 = quietly(sa.gwet_ac, binary, distance="nominal", categories=["yes", "no"])
             row = frame.loc[label]
             assert_same(row["alpha"], alpha.estimate)
             assert_same(row["standard_error"], alpha.standard_error)
@@ -410,17 +376,3 @@ def _confusions_of(pairs):
                 for a in larger - smaller:
                     counts["left out", a, None] = counts.get(("left out", a, None), 0) + 1
     return counts
-
-
-def _quiet(function, *args, **options):
-    """Call without the warning of an undefined estimate."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sa.UndefinedAgreementWarning)
-        return function(*args, **options)
-
-
-def assert_same(one, two):
-    """Assert that numbers agree to rounding, nan with nan."""
-    assert one == pytest.approx(two, abs=1e-12, nan_ok=True)

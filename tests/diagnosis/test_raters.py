@@ -1,12 +1,14 @@
 """Which raters, units and groups cost the agreement: against rebuilt studies and plain loops."""
 
 import itertools
+import math
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
-from diagnosis.test_labels import STUDIES, _quiet, assert_same, study_of, walkthrough
+from diagnosis_support import STUDIES, assert_same, quietly, study_of, walkthrough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -70,8 +72,8 @@ class TestByRater:
     def test_alpha_without_each_rater(self, rows, distance):
         """Alpha's sums over units give what scoring every part anew gives, undefined or not."""
         study = study_of(rows)
-        frame = _quiet(sa.by_rater, study, distance=distance)
-        whole = _quiet(sa.krippendorff_alpha, study, distance=distance)
+        frame = quietly(sa.by_rater, study, distance=distance)
+        whole = quietly(sa.krippendorff_alpha, study, distance=distance)
         anew = pd.DataFrame(sys.modules["setagree.diagnosis.by_rater"]._changes(study, whole, 0.95))
         anew.index = pd.Index(study.raters, name="rater")
         frame = frame.set_index("rater").loc[study.raters, anew.columns]
@@ -83,7 +85,7 @@ class TestByRater:
         """Distances and biases are means over the rater's shared units, by loops."""
         study = study_of(rows)
         d = sa.distances.masi
-        frame = _quiet(sa.by_rater, study).set_index("rater")
+        frame = quietly(sa.by_rater, study).set_index("rater")
         answers = {}
         for rater, unit, answer in triples(study):
             answers.setdefault(unit, {})[rater] = answer
@@ -294,7 +296,7 @@ class TestByUnit:
     def test_against_loops(self, rows):
         """Disagreement and its share are those of loops; the worst come first."""
         study = study_of(rows)
-        frame = _quiet(sa.by_unit, study)
+        frame = quietly(sa.by_unit, study)
         answers = {}
         for rater, unit, answer in triples(study):
             answers.setdefault(unit, {})[rater] = answer
@@ -716,3 +718,88 @@ class TestWhatIf:
         alone = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
         with pytest.raises(sa.SetagreeError, match="nothing would be left"):
             sa.what_if(alone, drop_raters=["x"])
+
+
+def timed(numbers, dtype):
+    """Return a long table of two raters whose units have these times."""
+    frame = pd.DataFrame(
+        [(f"u{k:02}", rater, "ab"[k % 2]) for k in range(len(numbers)) for rater in ("x", "y")],
+        columns=["unit", "rater", "labels"],
+    )
+    return frame.assign(t=np.repeat(np.array(numbers, dtype=dtype), 2))
+
+
+def in_windows(numbers, width):
+    """Return how many numbers lie in [first + k width, first + (k + 1) width), in a plain loop.
+
+    The numbers are whole or decimal text, so that nothing is rounded.
+    """
+    exact, step = [Fraction(str(x)) for x in numbers], Fraction(str(width))
+    counts = {}
+    for x in exact:
+        k = (x - min(exact)) // step
+        counts[k] = counts.get(k, 0) + 1
+    return [counts[k] for k in sorted(counts)]
+
+
+class TestWindows:
+    """Every unit falls in the window of its time."""
+
+    @pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "float32", "float64"])
+    def test_small_whole_numbers(self, dtype):
+        """A column of one byte, from -100 to 100, gives the windows of any other column."""
+        numbers = list(range(-100, 101, 20))
+        found = sa.over_time(timed(numbers, dtype), "t", window=30)
+        assert found["n_units"].tolist() == in_windows(numbers, 30)
+        assert found["start"].tolist() == list(range(-100, 101, 30))
+
+    def test_whole_numbers_beyond_64_bits(self):
+        """Whole numbers whose difference 64 bits do not hold are taken as decimals."""
+        numbers = [0, 2**63]
+        found = sa.over_time(timed(numbers, "uint64"), "t", window=2.0**62)
+        assert found["n_units"].tolist() == in_windows(numbers, 2**62)
+
+    @pytest.mark.parametrize("step", [None, 0.1])
+    def test_decimals(self, step):
+        """Tenths fall each into a window of its own, although 3 x 0.1 is not 0.3 in binary."""
+        numbers = [f"{k / 10:.1f}" for k in range(11)]
+        found = sa.over_time(timed([float(x) for x in numbers], float), "t", window=0.1, step=step)
+        assert found["n_units"].tolist() == in_windows(numbers, "0.1") == [1] * 11
+
+    def test_decimals_far_from_zero(self):
+        """Seconds since 1970 with tenths: the last unit is in a window, none is lost."""
+        numbers = [f"1700000000.{k}" for k in range(10)]
+        found = sa.over_time(timed([float(x) for x in numbers], float), "t", window=0.1, step=0.1)
+        assert found["n_units"].sum() == 10
+
+
+class TestGroupsToMerge:
+    """Groups of labels to merge are checked before they are used."""
+
+    def test_a_group_without_labels(self):
+        """It is a sentence."""
+        with pytest.raises(sa.SetagreeError, match="has a group without labels"):
+            sa.what_if(sa.simulate(9, 3, rng=1), merge=[[]])
+
+    def test_a_label_that_is_none(self):
+        """A list in the place of a label is a label that nobody gave."""
+        with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
+            sa.what_if(sa.simulate(9, 3, rng=1), merge=[[["l1"], "l2"]])
+
+    def test_sets_and_generators(self):
+        """Any collection of labels is a group."""
+        study = sa.simulate(20, 3, rng=1)
+        found = [
+            sa.what_if(study, merge=[group])["estimate"].iloc[1]
+            for group in (["l1", "l2"], {"l1", "l2"}, (name for name in ("l2", "l1")))
+        ]
+        assert found == pytest.approx([found[0]] * 3)
+
+
+def test_a_rater_who_is_alone():
+    """Without the only rater nothing is left: no change, and no number instead of one."""
+    study = sa.Annotations.from_triples([("ann", 1, "a"), ("ann", 2, "b")])
+    (row,) = sa.by_rater(study).to_dict("records")
+    assert row["rater"] == "ann"
+    assert math.isnan(row["estimate_without"])
+    assert math.isnan(row["change_low"])

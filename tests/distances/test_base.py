@@ -1,16 +1,22 @@
 """The kinds of distance: what they accept, what they promise, what they refuse."""
 
+import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from asking import SETS, sentence
+from setagree.reporting.sentences import headline
 from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.distances import NominalDistance, ScaleDistance
 from setagree.distances.base import Distance, as_label_set
 from setagree.errors import DistanceError, LabelError
+from setagree.reporting.findings import gather
+from setagree.wording.words import plain
 
 
 class TestNominal:
@@ -414,3 +420,205 @@ def test_a_kind_without_weights_is_refused():
     ):
         alpha(Distance("mine"))
     assert ScaleDistance.__mro__[1] is Distance
+
+
+@pytest.mark.parametrize(
+    ("callback", "pair", "value", "rule"),
+    [
+        (
+            lambda x, y: float(len(x) > len(y)),
+            "{'a'}, {'a', 'b'}",
+            "0.0 one way and 1.0",
+            "symmetr",
+        ),
+        (lambda x, y: -float(x != y), "{'a'}, {'a', 'b'}", "-1.0", ">= 0"),
+        (lambda x, y: math.nan if x != y else 0.0, "{'a'}, {'a', 'b'}", "nan", "finite"),
+        (lambda x, y: math.inf if x != y else 0.0, "{'a'}, {'a', 'b'}", "inf", "finite"),
+        (lambda x, y: 0.5, "{'a'}, {'a'}", "0.5", "0 between equal values"),
+        (lambda x, y: None, "{'a'}, {'a'}", "None", "the distance gave None"),
+    ],
+    ids=["asymmetric", "negative", "nan", "inf", "not zero on equal values", "None"],
+)
+def test_distance_callback_that_breaks_the_rules(callback, pair, value, rule):
+    """The error says the rule, the pair of values and what the callback gave for it."""
+    words = sentence(DistanceError, sa.krippendorff_alpha, SETS, distance=callback)
+    assert f"the pair {pair}" in words.replace("{'b', 'a'}", "{'a', 'b'}")
+    assert value in words
+    assert rule in words
+
+
+def test_distance_callback_that_raises():
+    """The error names the pair, and what was raised is chained."""
+
+    def broken(x, y):
+        return len(x) / 0
+
+    with pytest.raises(DistanceError, match=r"raised ZeroDivisionError\(.*the pair \{'a'\}") as one:
+        sa.krippendorff_alpha(SETS, distance=broken)
+    assert isinstance(one.value.__cause__, ZeroDivisionError)
+
+
+def test_similarity_given_where_a_distance_is_due():
+    """f(x, x) = 1 for all x is told from a distance, with the hint; so is such a matrix."""
+    words = sentence(
+        DistanceError, sa.krippendorff_alpha, SETS, distance=lambda x, y: float(x == y)
+    )
+    assert words == (
+        "a distance is 0 between equal values; the pair {'a'}, {'a'} has 1.0. It looks like a "
+        "similarity: pass 1 - f instead."
+    )
+    names = ["a", "a, b", "b", "", "c"]
+    matrix = pd.DataFrame(np.eye(5), index=names, columns=names)
+    words = sentence(DistanceError, sa.krippendorff_alpha, SETS, distance=matrix)
+    assert words.endswith("has 1.0, not 0. It looks like a similarity: say similarity=True.")
+    nominal = sa.krippendorff_alpha(SETS, distance="nominal").estimate
+    similarity = sa.distance_matrix(matrix, similarity=True)
+    assert sa.krippendorff_alpha(SETS, distance=similarity).estimate == pytest.approx(
+        nominal, abs=1e-15
+    )
+
+
+def test_weight_matrix():
+    """Aligned by label whatever its order; unlabelled, incomplete, asymmetric: refused, named."""
+    names = ["c", "", "b, a", "b", "a"]
+    matrix = pd.DataFrame(1 - np.eye(5), index=names, columns=names)
+    matrix.loc["b", "c"] = matrix.loc["c", "b"] = 0.25
+    shuffled = matrix.sample(frac=1, random_state=0).sample(frac=1, random_state=1, axis=1)
+    alphas = [sa.krippendorff_alpha(SETS, distance=one) for one in (matrix, shuffled)]
+    # By hand: Do = (1 + 1 + 0) / 3; values a, ab, b, {} once, c twice: of 30 ordered pairs 2 are
+    # (c, c) with 0, 4 are (b, c) with 1/4 and 24 have 1, so De = 25/30 and alpha = 1 - 2/3 * 6/5.
+    for alpha in alphas:
+        assert alpha.estimate == pytest.approx(1 / 5, abs=1e-15)
+
+    refused = {
+        "is not labelled, only numbered": pd.DataFrame(matrix.to_numpy()),
+        "has no row for 'c', 'b'": matrix.drop(["b", "c"]).drop(["b", "c"], axis=1),
+        "lists \"{'b'}\"": matrix.drop("b"),
+        "the pair {'c'}, {'b'} has 0.75 one way and 0.25": matrix.mask(
+            (matrix == 0.25) & (matrix.index.to_numpy()[:, None] == "c"), 0.75
+        ),
+    }
+    for words, one in refused.items():
+        refusal = sentence(DistanceError, sa.krippendorff_alpha, SETS, distance=one)
+        assert words in refusal.replace("'b', 'c'", "'c', 'b'")
+    assert "pass a name, a function of two answers, or a DataFrame" in sentence(
+        DistanceError, sa.krippendorff_alpha, SETS, distance=matrix.to_numpy()
+    )
+
+
+def timed(numbers, dtype):
+    """Return a long table of two raters whose units have these times."""
+    frame = pd.DataFrame(
+        [(f"u{k:02}", rater, "ab"[k % 2]) for k in range(len(numbers)) for rater in ("x", "y")],
+        columns=["unit", "rater", "labels"],
+    )
+    return frame.assign(t=np.repeat(np.array(numbers, dtype=dtype), 2))
+
+
+def in_windows(numbers, width):
+    """Return how many numbers lie in [first + k width, first + (k + 1) width), in a plain loop.
+
+    The numbers are whole or decimal text, so that nothing is rounded.
+    """
+    exact, step = [Fraction(str(x)) for x in numbers], Fraction(str(width))
+    counts = {}
+    for x in exact:
+        k = (x - min(exact)) // step
+        counts[k] = counts.get(k, 0) + 1
+    return [counts[k] for k in sorted(counts)]
+
+
+class TestSizes:
+    """Distances of the user's that no sum can hold, or that are not symmetric, are refused."""
+
+    study = annotations(text("a a / b b / a b / ab a"))
+
+    @pytest.mark.parametrize("far", [1e308, 1e-320])
+    def test_too_large_or_small(self, far):
+        """1e308 overflows in a sum, 1e-320 has no digits left: neither may give a number."""
+        with pytest.raises(sa.SetagreeError, match=r"lies between 1e-150 and 1e\+150.*'a'"):
+            sa.krippendorff_alpha(self.study, distance=lambda A, B: far * (A != B))
+        names = ["a", "b", "a, b"]
+        frame = pd.DataFrame(far * (1 - np.eye(3)), index=names, columns=names)
+        with pytest.raises(sa.SetagreeError, match=r"lies between 1e-150 and 1e\+150"):
+            sa.krippendorff_alpha(self.study, distance=frame)
+
+    @pytest.mark.parametrize("size", [1e-140, 1e-13, 1.0, 1e140])
+    def test_alpha_does_not_depend_on_the_unit(self, size):
+        """Alpha is a ratio: Do / De of 0, 0, 1, 1 over units is the same in any unit.
+
+        a a / b b / a b / ab a: Do = 4 / 8 (two units of four ordered pairs differ, N = 8); of the
+        56 ordered pairs of a a a a b b b ab, 4 * 3 + 3 * 2 agree, so De = 38 / 56.
+        """
+        alpha = sa.krippendorff_alpha(self.study, distance=lambda A, B: size * (A != B))
+        assert alpha.estimate == pytest.approx(float(1 - Fraction(4, 8) / Fraction(38, 56)))
+
+    def test_small_and_asymmetric(self):
+        """What is not symmetric is refused in any unit."""
+
+        def skewed(A, B):
+            return 1e-13 * ((A != B) + (len(A) > len(B)))
+
+        with pytest.raises(sa.SetagreeError, match="a distance is symmetric"):
+            sa.krippendorff_alpha(self.study, distance=skewed)
+        names = ["a", "b", "a, b"]
+        matrix = pd.DataFrame([[0, 1, 1], [1, 0, 1], [2, 1, 0]], index=names, columns=names) * 1e-13
+        with pytest.raises(sa.SetagreeError, match="a distance is symmetric"):
+            sa.distance_matrix(matrix)
+
+
+class TestExtremeWeights:
+    """What a user's numbers may be, and what they may not."""
+
+    study = annotations(text("ab a / b b / abc bc / c ac / {} a"))
+
+    @pytest.mark.parametrize("size", [1e308, 1.0, 1e-307])
+    def test_label_weights_count_as_ratios(self, size):
+        """Weights that are all alike give the Jaccard distance, in any unit."""
+        distance = sa.distances.weighted_jaccard(dict.fromkeys("abc", size))
+        plain_ = sa.krippendorff_alpha(self.study, distance="jaccard")
+        weighted = sa.krippendorff_alpha(self.study, distance=distance)
+        assert weighted.estimate == pytest.approx(plain_.estimate, rel=1e-12)
+        assert weighted.standard_error == pytest.approx(plain_.standard_error, rel=1e-12)
+
+    def test_labels_without_weight(self):
+        """Weights of 0 alone leave no difference between any two sets."""
+        distance = sa.distances.weighted_jaccard(dict.fromkeys("abc", 0.0))
+        with pytest.warns(sa.UndefinedAgreementWarning, match="no disagreement"):
+            assert math.isnan(sa.krippendorff_alpha(self.study, distance=distance).estimate)
+
+    @pytest.mark.parametrize("far", [1e308, 1e-320])
+    def test_a_function_of_the_counts(self, far):
+        """It is refused for the same sizes as a function of two sets."""
+        distance = sa.OverlapDistance(
+            lambda a, b, i: far * ((a != i) | (b != i)), name="far", bounded=False
+        )
+        with pytest.raises(sa.SetagreeError, match=r"is 0 or between 1e-150 and 1e\+150"):
+            sa.krippendorff_alpha(self.study, distance=distance)
+
+    def test_a_small_function_that_is_not_symmetric(self):
+        """Symmetry is judged beside the size of the distances."""
+        distance = sa.OverlapDistance(
+            lambda a, b, i: 1e-13 * (1.0 * ((a != i) | (b != i)) + (a > b)), name="odd"
+        )
+        with pytest.raises(sa.SetagreeError, match="is symmetric"):
+            sa.krippendorff_alpha(self.study, distance=distance)
+
+    def test_a_window_of_numpy(self):
+        """A whole number of numpy is a number."""
+        numbers = list(range(10))
+        found = sa.over_time(timed(numbers, int), "t", window=np.int64(3))
+        assert found["n_units"].tolist() == in_windows(numbers, 3) == [3, 3, 3, 1]
+
+    def test_a_borrowed_name_in_the_report(self):
+        """The headline does not call a user's distance by the name of a published one."""
+
+        def masi(A, B):
+            return float(A != B)
+
+        study = sa.simulate(20, 3, rng=1)
+        found = gather(study, distance=masi, n_resamples=19, rng=1)
+        said = plain(headline(found))
+        assert said.startswith("Krippendorff's alpha with a distance of your own, “masi” is ")
+        ours = gather(study, distance="masi", n_resamples=19, rng=1)
+        assert plain(headline(ours)).startswith("Krippendorff's alpha with the MASI distance is ")

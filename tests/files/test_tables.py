@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import setagree as sa
 from setagree.errors import FileError, OptionError, SetagreeError
 from setagree.files import delimited
 from setagree.files import tables as files
@@ -563,3 +564,12 @@ def test_a_file_is_opened_twice(tmp_path, monkeypatch, ending):
     monkeypatch.setattr(Path, "open", counting)
     pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
     assert opened == [path, path]
+
+
+def test_header_in_the_middle(tmp_path):
+    """Two files in one repeat the header, which is no answer."""
+    path = tmp_path / "both.csv"
+    part = "unit,rater,labels\nu1,ann,a\nu1,bob,a\n"
+    path.write_text(part + part)
+    with pytest.raises(sa.SetagreeError, match="repeats its header in row 3"):
+        sa.agreement(path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_support import T1, one_line, score
+from inference_support import HARD, T1, one_line, score
 from scipy import stats
 from small_studies import annotations, text
 
@@ -194,3 +194,20 @@ def test_mv_alpha_has_no_verdict():
     """mv-alpha has no analytic standard error, so nothing is said of it but that."""
     found = sa.benchmark(sa.mv_alpha(annotations(text("a a / b ab / c c"))))
     assert found.verdict == "none, because mv_alpha has no standard error here"
+
+
+class TestNoVerdict:
+    """A benchmark without a verdict says why."""
+
+    def test_no_standard_error(self):
+        """mv-alpha is defined and has no standard error: that is why there is no verdict."""
+        mv = score(HARD, "mv_alpha", "nominal")
+        found = sa.benchmark(mv)
+        assert np.isfinite(mv.estimate)
+        assert found.verdict == "none, because mv_alpha has no standard error here"
+        assert "Verdict: none, because mv_alpha has no standard error here. " in str(found)
+
+    def test_undefined(self):
+        """What is nan stays undefined."""
+        found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
+        assert found.verdict == "undefined"

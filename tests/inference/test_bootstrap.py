@@ -764,3 +764,67 @@ class TestRefusals:
         result = made_of(np.arange(10.0), estimate=5)
         with pytest.raises(OptionError, match=said):
             result.interval(**options)
+
+
+class TestTwoRaters:
+    """Resamples of raters where there are but two."""
+
+    ROWS = noisy_rows(7, units=20, raters=2)
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "cohen_kappa"])
+    def test_raters_alone_are_refused(self, name):
+        """Every defined resample would be the study: a standard error of 0 that means nothing."""
+        with pytest.raises(DataError, match=r"three or more of them, and there are 2: .*'units'"):
+            sa.bootstrap(score(self.ROWS, name), over="raters", rng=1)
+
+    def test_both_spread_as_units_do(self):
+        """Each defined resample is one of units, both raters once; the warning says so."""
+        alpha = score(self.ROWS, "krippendorff_alpha")
+        drawn = []
+        counts = two_way._counts
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                two_way, "_counts", lambda *args: drawn.append(counts(*args)) or drawn[-1]
+            )
+            with pytest.warns(
+                ResamplingWarning, match="whether other raters would agree, two canno"
+            ):
+                result = sa.bootstrap(alpha, n_resamples=40, over="both", rng=1)
+        expected = [
+            estimates(
+                [[row for row, n in zip(self.ROWS, m, strict=True) for _ in range(int(n))]],
+                "krippendorff_alpha",
+            )[0]
+            if (w == 1).all()
+            else np.nan
+            for w, m in zip(drawn[::2], drawn[1::2], strict=True)
+        ]
+        assert result.distribution.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert 0 < result.n_undefined < 40
+
+    def test_undefined_stays_undefined(self):
+        """Of one value alone nothing is refused: nan, as without resampling."""
+        alpha = score(text("a a / a a"), "krippendorff_alpha")
+        assert sa.bootstrap(alpha, n_resamples=5, over="raters", rng=1).n_undefined == 5
+
+    def test_three_raters(self):
+        """Three vary: neither refused nor warned of."""
+        alpha = score(noisy_rows(7, units=20, raters=3), "krippendorff_alpha")
+        assert sa.bootstrap(alpha, n_resamples=50, over="raters", rng=1).standard_error > 0
+
+
+class TestWhyThereIsNoInterval:
+    """A bootstrap without an interval says why."""
+
+    def test_undefined(self):
+        """What is undefined gives its own reason, a defined one gives none."""
+        alpha = score(text("a a / a a"), "krippendorff_alpha")
+        boot = sa.bootstrap(alpha, n_resamples=5, rng=1)
+        assert boot.interval_reason == alpha.reason == "only one value was used"
+        sound = sa.bootstrap(score(HARD, "krippendorff_alpha"), n_resamples=50, rng=1)
+        assert sound.interval_reason is None
+
+    def test_one_resample(self):
+        """A single resample has no spread."""
+        boot = sa.bootstrap(score(HARD, "krippendorff_alpha"), n_resamples=1, rng=1)
+        assert boot.interval_reason == "Fewer than two resamples are defined"

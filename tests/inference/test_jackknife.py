@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from inference_support import (
     HARD,
     OUTLIERS,
@@ -16,14 +18,16 @@ from inference_support import (
     VALUES,
     estimates,
     fitting,
+    noisy_rows,
     one_line,
     rated_rows,
     score,
 )
-from small_studies import annotations, row_lists, sets_of, text
+from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
 from setagree import checks as limits
+from setagree.coefficients import leave_one_out
 from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
@@ -295,3 +299,114 @@ def test_interval():
         assert (low, high) == pytest.approx(percent.interval(level), abs=1e-12)
     alike = sa.jackknife(score(text("a a / b b / a a"), "krippendorff_alpha"))
     assert np.isnan(alike.interval()).all()
+
+
+class TestPassingRaters:
+    """Conger's kappa without a unit that holds the only rating of some raters."""
+
+    @settings(max_examples=80, deadline=None)
+    @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.4, 0.6, 0.75]))
+    def test_equals_the_rest_scored(self, seed, missing):
+        """Each value is that of the other units written down, where those raters are unknown."""
+        rows = noisy_rows(seed, units=5, raters=6, missing=missing)
+        by_hand = estimates([rows[:i] + rows[i + 1 :] for i in range(5)], "conger_kappa")
+        actual = sa.jackknife(score(rows, "conger_kappa")).values
+        assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
+
+    def test_two_of_them_in_one_unit(self):
+        """By hand: p says a b a b, q says a b b b, and unit 1 has two passers-by more.
+
+        Without unit 1 (a, a and passers-by c, b): p b a b, q b b b; of three units two agree,
+        and chance agrees as often: p says b in 2/3, q always. Kappa 0.
+        """
+        kappa = score(text("a a c b / b b . . / a b . . / b b . ."), "conger_kappa", "nominal")
+        assert sa.jackknife(kappa).values.iloc[0] == pytest.approx(0, abs=1e-12)
+
+    def test_in_closed_form(self, monkeypatch):
+        """A thousand units with a rater each of its own are not scored one after the other."""
+
+        def refuse(case, model):
+            raise AssertionError("scored anew")
+
+        monkeypatch.setattr(leave_one_out, "replicates", refuse)
+        rows = [(g, i, "abc"[i * 7 % 3]) for i in range(1000) for g in ("p", "q", f"w{i}")]
+        rows[0] = ("p", 0, "b")
+        kappa = sa.conger_kappa(sa.Annotations.from_triples(rows), distance="nominal")
+        values = sa.jackknife(kappa).values
+        assert values.iloc[0] == pytest.approx(1.0, abs=1e-12)
+        assert (values.iloc[1:] < 1).all()
+
+    def test_made_once(self, monkeypatch):
+        """What computes chance terms anew is made a single time, here for both of two units."""
+        made = []
+
+        def counted(case, model):
+            made.append(case)
+            return replicates(case, model)
+
+        replicates = leave_one_out.replicates
+        monkeypatch.setattr(leave_one_out, "replicates", counted)
+        found = sa.jackknife(score(text("a a / b b"), "fleiss_kappa"))
+        assert len(made) == 1
+        assert found.n_undefined == 2
+
+
+class TestRatersLeftOut:
+    """The jackknife over raters, under the distance of the whole study."""
+
+    def test_the_distance_is_paid_for_once(self):
+        """A callback is asked while the study is scored, and not again without each rater."""
+        asked = []
+
+        def d(A, B):
+            asked.append((A, B))
+            return len(A ^ B) / max(len(A | B), 1)
+
+        rows = noisy_rows(3, units=20, raters=5, missing=0.2)
+        distance = sa.CallableDistance(d, name="ours", bounded=True)
+        alpha = sa.krippendorff_alpha(annotations(rows), distance=distance)
+        before = len(asked)
+        values = sa.jackknife(alpha, over="raters").values
+        assert len(asked) == before > 0
+        for g in range(5):
+            rest = annotations(rated_rows([row[:g] + row[g + 1 :] for row in rows]))
+            by_hand = sa.krippendorff_alpha(rest, distance=distance).estimate
+            assert values[f"r{g}"] == pytest.approx(by_hand, abs=1e-12)
+
+    def test_ordinal_keeps_its_ranks(self):
+        """Ordinal distances count the answers between two in the whole study.
+
+        d(x, y) = (answers from x to y, the ends by half)², over all pairable ones.
+        """
+        rows = numbers("1 1 2 / 2 3 3 / 4 4 1 / 3 3 3 / 5 4 5 / 2 2 4")
+        alpha = sa.krippendorff_alpha(annotations(rows), distance="ordinal")
+        pool = Counter(x for row in rows for x in row)
+
+        def d(x, y):
+            low, high = sorted((x, y))
+            between = sum(n for z, n in pool.items() if low <= z <= high)
+            return float((between - (pool[x] + pool[y]) / 2) ** 2)
+
+        fixed = sa.CallableDistance(d, name="fixed")
+        by_hand = [
+            sa.krippendorff_alpha(
+                annotations([row[:g] + row[g + 1 :] for row in rows]), distance=fixed
+            ).estimate
+            for g in range(3)
+        ]
+        found = sa.jackknife(alpha, over="raters").values.tolist()
+        assert found == pytest.approx(by_hand, abs=1e-12)
+
+    @pytest.mark.parametrize("coefficient", [sa.gwet_ac, sa.brennan_prediger])
+    def test_listed_categories(self, coefficient):
+        """A category that nobody gave stays in the list without each rater."""
+        rows = noisy_rows(4, units=15, raters=3)
+        categories = [*VALUES, frozenset("xyz")]
+        found = sa.jackknife(
+            coefficient(annotations(rows), distance="jaccard", categories=categories), over="raters"
+        ).values
+        rests = [annotations([row[:g] + row[g + 1 :] for row in rows]) for g in range(3)]
+        by_hand = [
+            coefficient(rest, distance="jaccard", categories=categories).estimate for rest in rests
+        ]
+        assert found.tolist() == pytest.approx(by_hand, abs=1e-12)

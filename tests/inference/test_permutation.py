@@ -29,6 +29,7 @@ from inference_support import (
     score,
     score_study,
 )
+from measuring import peak
 from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
@@ -36,7 +37,7 @@ from setagree.coefficients.models import Model
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import inside_units, shuffles
 from setagree.inference.permutation import PermutationTest, exact_mean
-from setagree.inference.shuffles import Shuffler, _study_of
+from setagree.inference.shuffles import Shuffler, _arrangements, _study_of
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -617,3 +618,53 @@ class TestResult:
         """A number is no agreement."""
         with pytest.raises(DataError, match="a float is no agreement"):
             sa.permutation_test(0.8)
+
+
+class TestRareAnswers:
+    """All arrangements of many answers, most of them the same."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=3))
+    def test_arrangements(self, groups):
+        """They are the distinct orders of each group, in all combinations, each once."""
+        orders = [sorted(set(itertools.permutations(answers))) for answers in groups]
+        expected = [list(itertools.chain(*chosen)) for chosen in itertools.product(*orders)]
+        found = _arrangements([np.array(answers) for answers in groups])
+        assert [answers.tolist() for answers in found] == expected
+
+    @pytest.mark.parametrize(("scheme", "n"), [("pooled", 2000), ("within_rater", 1000)])
+    def test_one_other_answer_among_many(self, scheme, n):
+        """One b among 2,000 answers has 2,000 places (among its rater's, 1,000), all alike.
+
+        Do = 2 / N and De = 2 (N - 1) / (N (N - 1)) = 2 / N: alpha is 0 wherever it stands.
+        """
+        rows = [(who, i, "b" if (i, who) == (0, "x") else "a") for i in range(1000) for who in "xy"]
+        alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
+        test = sa.permutation_test(alpha, scheme=scheme)
+        assert test.exact
+        assert len(test.distribution) == n
+        assert test.distribution.tolist() == pytest.approx([0.0] * n, abs=1e-12)
+        assert test.p_value == 1.0
+
+    def test_units_of_two_sizes(self):
+        """One b among 100 pairs and 100 triples: 200 places in a pair, 300 in a triple.
+
+        Of 200 units one agrees in none of its pairs, or in one of its three.
+        """
+        rows = [["a"] * 2 + [None]] * 100 + [["a"] * 3] * 100
+        rows[0] = ["b", "a", None]
+        test = sa.permutation_test(
+            score([[x and frozenset(x) for x in r] for r in rows], "percent_agreement")
+        )
+        found, times = np.unique(test.distribution.round(12), return_counts=True)
+        expected = [float(1 - Fraction(1, 200)), float(1 - Fraction(2, 3) / 200)]
+        assert found.tolist() == pytest.approx(expected, abs=1e-11)
+        assert times.tolist() == [200, 300]
+
+    def test_memory(self):
+        """Of 9,000 arrangements of 9,000 answers a block is held at a time, not 650 MB."""
+        rows = [(who, i, "b" if (i, who) == (0, "x") else "a") for i in range(4500) for who in "xy"]
+        alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
+        test, megabytes = peak(lambda: sa.permutation_test(alpha))
+        assert len(test.distribution) == 9000
+        assert megabytes < 60

@@ -551,3 +551,32 @@ def test_walkthrough():
     """
     row = sa.plan(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
     assert (row["units"], row["more_units"]) == (393, 382)
+
+
+class TestTallies:
+    """A plan of a tally counts the raters of a unit as that of the study does."""
+
+    @pytest.mark.parametrize("missing", [0.0, 0.1, 0.4])
+    @pytest.mark.parametrize("keep_raters", [False, True])
+    def test_turns(self, missing, keep_raters):
+        """Where raters take turns a plan is for ratings a unit, not for all who ever rated."""
+        study = sa.simulate(200, 4, missing=missing, rng=1)
+        tally = sa.Tally.from_annotations(study, keep_raters=keep_raters)
+        ours, theirs = (
+            sa.plan(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
+        )
+        pd.testing.assert_frame_equal(ours, theirs, rtol=1e-12)
+        counts = np.bincount(study.unit_codes)
+        per_unit = counts[counts > 1].mean() if missing == 0.4 else 4
+        assert ours["raters"][0] == pytest.approx(per_unit, abs=1e-12)
+
+    def test_a_sparse_rater(self):
+        """One who rated little makes it ratings a unit, too, where raters are kept."""
+        study = sa.simulate(100, 3, rng=1)
+        rows = [row for row in study.to_triples() if row[0] != "r3" or row[1] in study.units[:10]]
+        study = sa.Annotations.from_triples(rows)
+        tally = sa.Tally.from_annotations(study, keep_raters=True)
+        ours, theirs = (
+            sa.plan(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
+        )
+        assert ours["raters"][0] == theirs["raters"][0] == pytest.approx(2.1, abs=1e-12)

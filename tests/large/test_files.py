@@ -8,7 +8,12 @@ import pytest
 from reduction_support import quiet
 
 import setagree as sa
+from setagree.errors import FileError, MixedScaleWarning, SimilarLabelsWarning
+from setagree.large import steps as program
 from setagree.large.partitions import _as_text
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB reads the files")
 pytest.importorskip("pyarrow", reason="pyarrow writes the files")
@@ -128,3 +133,62 @@ def test_options(options):
     table([1, 1, 2, 2], list("abaa")).to_csv("a.csv", index=False)
     with pytest.raises(sa.SetagreeError, match=r"is no amount of memory|is no folder"):
         sa.agreement("a.csv", **options)
+
+
+class TestKindsInFiles:
+    """Numbers in one file of JSON lines and text in another are refused, whichever they are."""
+
+    @staticmethod
+    def check(folder, *files):
+        """Reduce files that hold one answer each of two raters."""
+        for place, answers in enumerate(files):
+            lines = [{"unit": place, "rater": k, "value": one} for k, one in enumerate(answers)]
+            (folder / f"{place}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        return sa.tally(folder / "*.jsonl", value="value", memory_limit="500MB")
+
+    def test_later_files(self, tmp_path):
+        """The second and the third differ, the first says nothing."""
+        with pytest.raises(
+            FileError, match=r"the answer is text in .*1\.jsonl' and numbers in .*2\.js"
+        ):
+            self.check(tmp_path, [None, None], ["1", "2"], [1, 2])
+
+    def test_nan_is_no_number(self, tmp_path):
+        """NaN beside text is a missing answer, so that the file is one of text."""
+        with pytest.raises(FileError, match=r"text in .*0\.jsonl' and numbers in .*1\.jsonl"):
+            self.check(tmp_path, ["x", float("nan")], [0, 0])
+
+    def test_both_in_one(self, tmp_path):
+        """A file that holds both differs from none."""
+        with (
+            pytest.warns(SimilarLabelsWarning, match="look alike"),
+            pytest.warns(MixedScaleWarning),
+        ):
+            assert self.check(tmp_path, [1, "x"], ["1", "x"]).n_values == 3
+
+
+class TestFilesThatChange:
+    """The passes over a file must see the same rows, or there is no result."""
+
+    @pytest.mark.parametrize("change", ["written", "deleted"])
+    def test_between_the_passes(self, change, tmp_path, monkeypatch):
+        """Written anew after the search for repeats with as many of each answer, or deleted.
+
+        Then the totals are the same, and only the file itself tells that it is another.
+        """
+        rows = {"unit": [*"aabb"], "rater": [*"xyxy"], "labels": [*"pqpp"]}
+        path = tmp_path / "a.parquet"
+        pq.write_table(pa.table(rows), path)
+        find_patterns = program.find_patterns
+
+        def change_first(coded):
+            found = find_patterns(coded)
+            if change == "deleted":
+                path.unlink()
+            else:
+                pq.write_table(pa.table({**rows, "rater": [*"xxyy"]}), path)
+            return found
+
+        monkeypatch.setattr(program, "find_patterns", change_first)
+        with pytest.raises(FileError, match=r"a\.parquet' changed while it was read"):
+            sa.tally(path, memory_limit="500MB")

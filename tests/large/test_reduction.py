@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import subprocess
 import sys
 
@@ -603,3 +604,67 @@ class TestFiles:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert "MissingDependencyError" in done.stdout
         assert 'pip install "setagree[files]"' in done.stdout
+
+
+ROUNDED = {"unit": [2.0**53, 2.0**53, 1.0, 1.0], "rater": ["a", "b"] * 2, "labels": [*"xyxx"]}
+
+
+class TestSentences:
+    """What ended in an error of another library is said in a sentence."""
+
+    def test_no_folder_can_be_made(self, tmp_path, monkeypatch):
+        """A folder that takes no folder is no place for what does not fit."""
+        (tmp_path / "a.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n")
+
+        def refuse(*_args, **_kwargs):
+            raise PermissionError(13, os.strerror(13))
+
+        monkeypatch.setattr("os.mkdir", refuse)
+        with pytest.raises(OptionError, match=r"no folder can be made in .* \(Permission denied\)"):
+            sa.tally(tmp_path / "a.csv", spill=tmp_path)
+
+    def test_connection_without_python(self):
+        """A connection of DuckDB that reads no tables of Python."""
+        connection = duckdb.connect()
+        connection.execute(
+            "CREATE TABLE t AS SELECT 1 AS unit, range AS rater, 'x' AS labels FROM range(2)"
+        )
+        connection.execute("SET python_enable_replacements = false")
+        with pytest.raises(
+            DataError, match="DuckDB stopped, and there is no result: Catalog Error"
+        ):
+            sa.tally(connection.table("t"))
+
+    @pytest.mark.parametrize("gone", ["table", "connection"])
+    def test_relations_that_are_gone(self, gone):
+        """A relation of DuckDB whose table was dropped, or whose connection was closed."""
+        connection = duckdb.connect()
+        connection.execute("CREATE TABLE t AS SELECT 1 AS unit, 2 AS rater, 'x' AS labels")
+        relation = connection.table("t")
+        if gone == "table":
+            connection.execute("DROP TABLE t")
+        else:
+            connection.close()
+        with pytest.raises(DataError):
+            sa.tally(relation)
+
+    def test_lazy_tables_that_are_none(self):
+        """A query that cannot be planned."""
+        frame = pl.LazyFrame(ROUNDED).with_columns(pl.col("gone"))
+        for ask in (sa.tally, sa.agreement, sa.Annotations.from_long):
+            with pytest.raises(DataError, match='cannot be computed: unable to find column "gone"'):
+                ask(frame)
+
+    def test_counts_beyond_all_bounds(self):
+        """10^15 ratings are scored, but no resampling writes them out."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [1e15, 2], "b": [1e15, 3]}))
+        alpha = sa.krippendorff_alpha(tally)
+        with pytest.raises(
+            DataError, match=r"would move 2,000,000,000,000,005 answers; the limit is"
+        ):
+            sa.permutation_test(alpha, rng=1)
+        with (
+            pytest.warns(sa.SetagreeWarning, match="Krippendorff's bootstrap"),
+            pytest.raises(DataError, match="pairs of ratings are too many to redraw"),
+        ):
+            sa.bootstrap(alpha, method="krippendorff", rng=1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, the_warning
 from cli_support import invoke
 from small_studies import annotations, text
 
@@ -331,3 +333,34 @@ def test_a_column_of_reasons_is_not_added():
     frame = sa.agreement(study(AGREED)).to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert "reason" not in frame
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([(1, "x", "a"), (2, "x", "b")], "there is only one rater"),
+        ([(1, "x", "a"), (2, "y", "b")], "no unit has two ratings"),
+        ([(1, "x", "a"), (1, "y", "b")], "there is only one unit"),
+        ([(1, "x", "a"), (1, "y", "b"), (1, "z", "a")], "there is only one unit"),
+    ],
+)
+def test_one_rater_no_unit_with_two_ratings_one_unit(rows, reason):
+    """The estimate is nan with the reason, and one warning says so."""
+    alpha, words = the_warning(sa.UndefinedAgreementWarning, alpha_of, *rows)
+    assert math.isnan(alpha.estimate)
+    assert alpha.reason == reason
+    assert words == f"krippendorff_alpha [nominal]: undefined (nan), because {reason}."
+
+
+def test_all_answers_identical():
+    """nan, because only one value was used, in one warning for all; percent agreement still 1."""
+    study = sa.Annotations.from_triples([(r, u, "a, b") for r in "xyz" for u in range(3)])
+    names = ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "percent_agreement"]
+    table, words = the_warning(sa.UndefinedAgreementWarning, sa.agreement, study, coefficient=names)
+    for name in names[:3]:
+        assert math.isnan(table[name, "masi"].estimate)
+        assert table[name, "masi"].reason == "only one value was used"
+        assert f"{name} [masi]" in words
+    assert table["percent_agreement", "masi"].estimate == 1
+    assert table["percent_agreement", "masi"].reason is None
+    assert "percent_agreement" not in words

@@ -228,3 +228,20 @@ def test_weights_choose_their_distance_as_agreement_does():
         triples = [(rater, 1, answer) for rater, answer in zip("abc", answers, strict=True)]
         credit = sa.weights(sa.Annotations.from_triples(triples, kind="value"))
         assert credit.to_frame().to_numpy().tolist() == [[1, 0], [0, 1]]
+
+
+def test_categories_are_read_like_the_labels():
+    """categories= of a table uses its separator: with jaccard, pe = 5/9 and S = -1/2."""
+    table = pd.DataFrame(
+        {"unit": [1, 1, 2, 2, 3, 3], "rater": list("xyxyxy"), "labels": [*"aabaab"]}
+    )
+    found = sa.agreement(
+        table,
+        sep="|",
+        categories=["a", "b", "a|b"],
+        coefficient="brennan_prediger",
+        distance="jaccard",
+    )["brennan_prediger", "jaccard"]
+    # Credits over {a}, {b}, {a, b}: 3 on the diagonal and 4 x 1/2 off it, so pe = 5/9; pa = 1/3.
+    assert found.expected_agreement == pytest.approx(5 / 9, abs=1e-15)
+    assert found.estimate == pytest.approx((1 / 3 - 5 / 9) / (4 / 9), abs=1e-14)

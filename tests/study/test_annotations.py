@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from asking import long_table, sentence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -559,3 +560,18 @@ class TestInputIsNeverChanged:
         long, wide, flags = study.to_long(), study.to_wide(), study.to_indicators()
         long.iloc[0, 0], wide.iloc[0, 0], flags.iloc[0, 0] = 9, None, False
         assert triples(study) == before
+
+
+def test_no_rows_no_columns():
+    """Each is an error sentence, in every layout."""
+    nothing = "the table has 0 rows; there is nothing to score."
+    assert sentence(DataError, sa.Annotations.from_long, long_table()) == nothing
+    assert sentence(DataError, sa.Annotations.from_triples, []) == nothing
+    assert sentence(DataError, sa.Annotations.from_indicators, np.zeros((2, 0, 3))) == nothing
+    assert "the table has no columns" in sentence(
+        DataError, sa.Annotations.from_long, pd.DataFrame()
+    )
+    assert "0 raters" in sentence(DataError, sa.Annotations.from_wide, pd.DataFrame(index=[1]))
+    assert "0 units" in sentence(DataError, sa.Annotations.from_contingency, pd.DataFrame())
+    assert "has no counts" in sentence(DataError, sa.Tally.from_counts, pd.DataFrame())
+    assert sentence(DataError, sa.agreement, long_table()) == nothing

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, sentence
 
 from setagree.errors import (
     BlankLabelsWarning,
@@ -294,3 +295,27 @@ class TestDesign:
     def test_no_warning(self, n_units, n_raters, each):
         """A few raters, as many units as raters, or crowds that rate more than once are silent."""
         assert self.study(n_units, n_raters, each).n_raters == n_raters
+
+
+def test_same_unit_and_rater_twice():
+    """It is an error with the number of pairs and the first of them, unless duplicates= decides."""
+    rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "b"), (2, "y", "b"), (2, "y", "a")]
+    words = sentence(DataError, alpha_of, *rows)
+    assert words == (
+        "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); say "
+        "duplicates='first', 'last' or 'union'."
+    )
+    assert alpha_of(*rows, duplicates="first").estimate == 1
+    # Units (a, a), (b, a): Do = 1/2, values 3 a, 1 b: De = 1/2.
+    assert alpha_of(*rows, duplicates="last").estimate == 0
+    # Units (a, a), (b, ab): Do = 1/2, values 2 a, 1 b, 1 ab: De = 5/6.
+    assert alpha_of(*rows, duplicates="union").estimate == pytest.approx(2 / 5, abs=1e-15)
+
+
+def test_file_concatenated_twice():
+    """The error counts all pairs and asks whether the file was appended to itself."""
+    rows = [(unit, rater, "ab"[unit % 2]) for unit in range(4) for rater in "xy"]
+    words = sentence(DataError, alpha_of, *rows, *rows)
+    assert words.startswith("8 pairs of unit and rater annotated more than once (unit 0, rater 'x'")
+    assert words.endswith("Every pair stands twice: was the file appended to itself?")
+    assert alpha_of(*rows, *rows, duplicates="first").estimate == 1

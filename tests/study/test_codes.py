@@ -7,12 +7,16 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, long_table, sentence, the_warning
+from cells import MISSING_CELLS, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import setagree as sa
 from setagree.errors import (
     BlankLabelsWarning,
     DataError,
+    DistanceError,
     LabelError,
     MixedScaleWarning,
     SeparatorWarning,
@@ -23,26 +27,10 @@ from setagree.study.doubts import doubt_blanks
 from setagree.study.labels import LabelSyntax
 from setagree.study.numbers import EXACT, exact
 
-MISSING_CELLS = (
-    None,
-    float("nan"),
-    np.float32("nan"),
-    pd.NA,
-    pd.NaT,
-    np.datetime64("NaT"),
-    np.timedelta64("NaT"),
-    decimal.Decimal("NaN"),
-)
-
 
 def place(row):
     """Word where a row is, as the layouts do."""
     return f"Row {row}"
-
-
-def objects(*cells):
-    """Return a column of objects, whatever the cells are."""
-    return pd.Series(coding.as_objects(cells), name="labels")
 
 
 def decoded(answers):
@@ -484,3 +472,91 @@ class TestUsedLabels:
         """They are the union of the sets, none where all are empty."""
         assert coding.used_labels([AB, frozenset("c"), EMPTY]) == {"a", "b", "c"}
         assert coding.used_labels([EMPTY]) == coding.used_labels([]) == EMPTY
+
+
+def test_one_hot_rows_beside_an_empty_list():
+    """Rows of 0 and 1 are refused as ambiguous also where one cell is an empty list."""
+    cells = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], []]
+    table = pd.DataFrame({"unit": [*"aabbcc"], "rater": [*"xyxyxy"], "labels": cells})
+    with pytest.raises(sa.SetagreeError, match="zeros and ones"):
+        sa.Annotations.from_long(table)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [["a", "b"], ["b", "a"], ["a"], []],
+        [("a", "b"), ("b", "a"), ("a",), ()],
+        [{"a", "b"}, {"b", "a"}, {"a"}, set()],
+        [frozenset("ab"), frozenset("ba"), frozenset("a"), frozenset()],
+        [np.array(["a", "b"]), np.array(["b", "a"]), np.array(["a"]), np.array([])],
+        [[True, True], [True, True], [True, False], [False, False]],
+    ],
+    ids=["lists", "tuples", "sets", "frozensets", "arrays", "one-hot rows"],
+)
+def test_collections_as_cells(cells):
+    """They are accepted, and mean the same: units (ab, ab), (a, {}) have nominal alpha 2/5.
+
+    Do = 1/2, values 2 ab, 1 a, 1 {}: De = (12 - 2) / 12 = 5/6, alpha = 1 - (1/2) / (5/6) = 2/5.
+    """
+    places = [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
+    rows = [(*place, cell) for place, cell in zip(places, cells, strict=True)]
+    alpha = alpha_of(*rows, codebook=["a", "b"])
+    assert alpha.estimate == pytest.approx(2 / 5, abs=1e-15)
+
+
+@pytest.mark.parametrize(("cell", "what"), [({"a": 1}, "dict"), (3, "int"), (2.5, "float")])
+def test_dict_or_number_where_labels_were_asked_for(cell, what):
+    """It is an error with its place and type, and for numbers with the way to read them."""
+    words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", cell), (2, "x", cell))
+    article = "an" if what == "int" else "a"
+    assert words.startswith(f"Unit 1, rater 'y': {cell!r} is {article} {what}, not labels.")
+    assert ("Use value=" in words) is (what != "dict")
+    assert words.endswith("(1 more row fails.)")
+
+
+def test_column_of_numbers_where_labels_were_asked_for():
+    """A numeric column is refused with its name, dtype and what to do."""
+    table = long_table((1, "x", 3), (1, "y", 4))
+    words = sentence(LabelError, sa.Annotations.from_long, table)
+    assert words == (
+        "column 'labels' holds int64 numbers where labels are due; use value= (or kind='value') "
+        "for one value a cell, or make the labels text."
+    )
+
+
+def test_numbers_as_text_on_a_numeric_scale():
+    """They are numbers, never sorted as text: "10" is 8 from "2" and 1 from "9".
+
+    Units (2, 2), (9, 10), interval: Do = (0 + 1) / 2; values 2, 2, 9, 10: the squared differences
+    of the six pairs are 0, 49, 64, 49, 64, 1, so De = 2 * 227 / 12 and alpha = 1 - 3 / 227.
+    """
+    rows = [("x", 1, "2"), ("y", 1, " 2.0 "), ("x", 2, "9"), ("y", 2, "10")]
+    study = sa.Annotations.from_triples(rows, kind="value")
+    alpha = sa.krippendorff_alpha(study, distance="interval")
+    assert alpha.observed_disagreement == 0.5
+    assert alpha.estimate == pytest.approx(1 - 3 / 227, abs=1e-15)
+    # Ordinal, by rank mass between values: counts 2, 1, 1 for 2 < 9 < 10, mid-ranks 1, 2.5, 3.5;
+    # Do = 1/2, De = 2 * (2 * 1.5**2 + 2 * 2.5**2 + 1) / 12 = 3.
+    ordinal = sa.krippendorff_alpha(study, distance="ordinal")
+    assert ordinal.estimate == pytest.approx(5 / 6, abs=1e-15)
+
+
+def test_text_on_a_numeric_scale():
+    """It makes the scale one of categories, with a warning that places it; distances refuse it."""
+    rows = [("x", 1, "2"), ("y", 1, "2"), ("x", 2, "10"), ("y", 2, "n/a")]
+    study, words = the_warning(MixedScaleWarning, sa.Annotations.from_triples, rows, kind="value")
+    assert words == (
+        "1 answer among numbers cannot be read as one (Unit 2, rater 'y': 'n/a'), so that all "
+        "answers are taken as categories; make them numbers, or make them missing."
+    )
+    words = sentence(DistanceError, sa.krippendorff_alpha, study, distance="interval")
+    assert words == "'interval' compares numbers; these values are categories, such as 'n/a'."
+
+
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, "inf", "-Infinity"])
+def test_inf_on_a_numeric_scale(odd):
+    """It is refused with the cell."""
+    rows = [("x", 1, 1), ("y", 1, 2), ("x", 2, odd)]
+    words = sentence(DataError, sa.Annotations.from_triples, rows, kind="value")
+    assert words == f"Unit 2, rater 'x': {odd!r} is not a finite number."

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from asking import long_table, the_warning
 
 import setagree as sa
 from setagree.errors import (
@@ -15,6 +16,7 @@ from setagree.errors import (
     MixedScaleWarning,
     SeparatorWarning,
     SimilarLabelsWarning,
+    SwappedColumnsWarning,
 )
 
 
@@ -117,3 +119,26 @@ def test_names_that_are_no_raters():
     with pytest.raises(sa.SetagreeError, match=r"'Notes' does not sound like.*\['ann', 'bob'\]"):
         sa.Annotations.from_wide(table)
     assert sa.Annotations.from_wide(table, raters=["ann", "bob"]).n_raters == 2
+
+
+def test_case_accents_and_types_of_labels():
+    """Accents are made one; case, and the number beside its text, are kept apart with a warning."""
+    rows = [(1, "x", "Joy"), (1, "y", "joy"), (2, "x", [1]), (2, "y", ["1"])]
+    accents = [(3, "x", "\u00e9"), (3, "y", "e\u0301")]
+    table = long_table(*rows, *accents)
+    study, words = the_warning(SimilarLabelsWarning, sa.Annotations.from_long, table)
+    assert set(study.labels) == {"Joy", "joy", 1, "1", "\u00e9"}
+    assert words == (
+        "Labels kept apart that look alike: (1, '1'), ('Joy', 'joy'); case='lower' or cleaning the "
+        "types makes them one."
+    )
+    assert sa.Annotations.from_long(long_table(*rows[:2]), case="lower").labels == ("joy",)
+
+
+def test_raters_and_units_swapped():
+    """The number is given, with a warning that counts both and asks."""
+    table = long_table(*((unit, rater, "ab"[unit]) for unit in range(2) for rater in range(10)))
+    table = table.assign(rater=table["rater"] + 10 * table["unit"])
+    study, words = the_warning(SwappedColumnsWarning, sa.Annotations.from_long, table)
+    assert words == "20 raters and only 2 units: are the unit and the rater column exchanged?"
+    assert sa.krippendorff_alpha(study).estimate == 1

@@ -1,6 +1,8 @@
 """Whole numbers keep all their digits on the way from files and frames to a study."""
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -129,3 +131,12 @@ def test_a_number_and_its_text(tmp_path, role):
     with pytest.warns(SimilarLabelsWarning, match=r"kept apart that look alike: \('1', 1\); if"):
         study = sa.Annotations.from_long(read_table(path))
     assert (study.n_units, study.n_raters)[role == "rater"] == 3
+
+
+def test_nothing_in_every_spelling():
+    """Zeros of every type and sign are one answer; Decimal infinities are refused."""
+    zeros = [0, 0.0, -0.0, Decimal(0), Decimal("-0.00"), Decimal("0E+5"), "0", "-0.0", Fraction(0)]
+    rows = [(f"r{k}", "u", one) for k, one in enumerate(zeros)]
+    assert sa.Annotations.from_triples(rows, kind="value").values == (0,)
+    with pytest.raises(sa.SetagreeError, match="is not a finite number"):
+        sa.Annotations.from_triples([("a", 1, Decimal("-Infinity")), ("b", 1, 0)], kind="value")

@@ -1,12 +1,16 @@
 """Identifiers of units and raters to integer codes."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, long_table, sentence
+from cells import MISSING_CELLS, objects
 from hypothesis import given
 from hypothesis import strategies as st
-from study.test_codes import MISSING_CELLS, objects
 
+import setagree as sa
 from setagree.errors import DataError, SimilarLabelsWarning
 from setagree.study import identifiers
 from setagree.study.identifiers import code_ids
@@ -99,3 +103,26 @@ class TestIds:
         expected, distinct = pd.factorize(column)
         assert codes.tolist() == expected.tolist()
         assert list(ids) == list(distinct)
+
+
+def test_mixed_type_ids():
+    """The unit 1, the unit "1" and the unit "u1" are three, and raters may be mixed as well."""
+    rows = [
+        (unit, rater, "ab"[k > 0]) for k, unit in enumerate([1, "1", "u1"]) for rater in (7, "x")
+    ]
+    with pytest.warns(sa.SetagreeWarning, match="Units kept apart that look alike"):
+        alpha = alpha_of(*rows)
+    assert (alpha.n_units, alpha.n_raters, alpha.estimate) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, "", " "], ids=repr)
+@pytest.mark.parametrize("role", ["unit", "rater"])
+def test_ids_that_are_missing(role, missing):
+    """A row without unit or rater is an error that counts such rows and shows the first."""
+    table = long_table(("u", "x", "a"), ("u", "y", "a"), ("v", "x", "b"), ("v", "y", "b"))
+    table.loc[[1, 3], role] = missing
+    words = sentence(DataError, sa.Annotations.from_long, table)
+    assert words == (
+        f"2 rows without a {role} (first: rows 2, 4, counted from 1 below the header); name the "
+        f"{role} or drop the rows."
+    )

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -264,3 +265,54 @@ class TestOthers:
             for some in (rows, rows[::-1])
         ]
         np.testing.assert_allclose(*(one.distribution for one in found), **TIGHT)
+
+
+class TestTimes:
+    """Moments that are equal are one, in whatever zone and type they are told."""
+
+    NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+    def test_numbers_of_values(self):
+        """Noon in Greenwich is 14 o'clock in the zone two hours to the east."""
+        there = self.NOON.astimezone(timezone(timedelta(hours=2)))
+        assert there == self.NOON
+        assert len({*value_numbers([self.NOON, there, pd.Timestamp(there)]).tolist()}) == 1
+        others = [self.NOON.replace(tzinfo=None), self.NOON.date(), self.NOON.replace(hour=14)]
+        assert len({*value_numbers([self.NOON, *others]).tolist()}) == 4
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            [datetime(2024, 5, 1), datetime(2024, 5, 2, 3, 4, 5, 6)],
+            [pd.Timestamp(1), pd.Timestamp(2)],
+            [date(2024, 5, 1), date(2024, 5, 2)],
+            [NOON, NOON.astimezone(timezone(timedelta(hours=2))).replace(hour=1)],
+        ],
+    )
+    def test_raters_on_dask(self, names):
+        """Raters that are times come home as such, and a seed draws what it draws in memory."""
+        dd = pytest.importorskip("dask.dataframe")
+        dask = pytest.importorskip("dask")
+        rows = sa.simulate(30, 2, rng=1).to_long()
+        rows["rater"] = pd.Series([names[who == "r2"] for who in rows["rater"]], dtype=object)
+        rows["labels"] = [",".join(sorted(one)) or "none" for one in rows["labels"]]
+        study = sa.Annotations.from_long(rows)
+        with dask.config.set({"dataframe.convert-string": False}):
+            tally = sa.tally(dd.from_pandas(rows, npartitions=3), keep_raters=True)
+        assert {*tally.given.raters} == {*names}
+        ours, theirs = (
+            sa.bootstrap(sa.conger_kappa(one), n_resamples=20, rng=1).distribution
+            for one in (tally, study)
+        )
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+    def test_one_moment_in_two_zones(self):
+        """A unit that is named by one moment in two zones is one unit, on Dask as in memory."""
+        dd = pytest.importorskip("dask.dataframe")
+        dask = pytest.importorskip("dask")
+        there = self.NOON.astimezone(timezone(timedelta(hours=2)))
+        units = pd.Series([self.NOON, there], dtype=object)
+        rows = pd.DataFrame({"unit": units, "rater": ["a", "b"], "labels": ["x", "y"]})
+        with dask.config.set({"dataframe.convert-string": False}):
+            tally = sa.tally(dd.from_pandas(rows, npartitions=2))
+        assert tally.n_units == sa.Annotations.from_long(rows).n_units == 1

@@ -9,9 +9,11 @@ import unicodedata
 import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, sentence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import setagree as sa
 from setagree import format_labels, parse_labels
 from setagree.errors import LabelError, OptionError
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
@@ -726,3 +728,83 @@ class TestProperties:
         words = ["".join(w) for n in (1, 2, 3) for w in itertools.product('a,"[', repeat=n)]
         for pair in itertools.combinations_with_replacement(words, 2):
             assert parse_labels(format_labels(set(pair))) == frozenset(pair)
+
+
+@pytest.mark.parametrize(("cell", "sep"), [("a; b; ", "; "), ("| a | b", " | "), ("a, b,", ", ")])
+def test_separator_with_space_at_the_ends(cell, sep):
+    """A separator at the end adds no label, also where its own space was trimmed."""
+    assert sa.parse_labels(cell, sep=sep) == {"a", "b"}
+
+
+def test_numbers_in_brackets_are_labels():
+    """Only quotes make a printed tuple: "(1), (2)" are two labels."""
+    assert sa.parse_labels("(1), (2)") == {"(1)", "(2)"}
+
+
+ODD_LABELS = [
+    "=cmd()",
+    "<script>alert(1)</script>",
+    "%s%n",
+    "{x}",
+    "x" * 10_000,
+    "😀",
+    "שלום",
+    "\u202egnorw",
+    'a "quoted" word',
+    "[bracket]",
+    "a, b",
+    "__import__('os')",
+]
+
+
+def test_labels_with_spaces_trailing_or_doubled_separators_repeats_another_order():
+    """They are the same set: three raters who write it differently agree, with alpha 1."""
+    same = ["a,b", " b ,a,", "a,,b , a"]
+    alpha = alpha_of(
+        *((1, rater, cell) for rater, cell in enumerate(same)), (2, 0, "c"), (2, 1, "c,")
+    )
+    assert (alpha.n_values, alpha.estimate) == (2, 1)
+
+
+def test_label_outside_the_codebook():
+    """It is an error with the place, the label, the nearest spelling and the number of rows."""
+    words = sentence(
+        LabelError,
+        alpha_of,
+        (1, "x", "joy"),
+        (1, "y", "joy, suprise"),
+        (2, "x", "suprise"),
+        codebook=["joy", "surprise", "fear"],
+    )
+    assert words == (
+        "Unit 1, rater 'y': label 'suprise' is not in the codebook. Did you mean 'surprise'? (1 "
+        "more row fails.)"
+    )
+
+
+def test_labels_that_contain_the_separator():
+    """They are read from quotes and from JSON lists; an unbalanced quote is an error, placed."""
+    alpha = alpha_of((1, "x", '"a, b", c'), (1, "y", '["c", "a, b"]'), (2, "x", "d"), (2, "y", "d"))
+    assert (alpha.n_values, alpha.estimate) == (2, 1)
+    words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", '"a, b'))
+    assert words.startswith("Unit 1, rater 'y': '\"a, b' has an unbalanced quote;")
+
+
+@pytest.mark.parametrize("label", ODD_LABELS, ids=lambda label: repr(label)[:16])
+def test_hostile_labels(label):
+    """They are labels: counted, compared, quoted in sentences, and nothing is evaluated."""
+    study = sa.Annotations.from_triples(
+        [("x", 1, [label]), ("y", 1, [label, "b"]), ("x", 2, "b"), ("y", 2, "b")]
+    )
+    assert set(study.labels) == {label, "b"}
+    # Units (l, lb), (b, b), nominal: Do = 1/2; values l, lb, b, b: De = (12 - 2) / 12.
+    nominal = sa.krippendorff_alpha(study, distance="nominal")
+    assert nominal.estimate == pytest.approx(1 - 0.5 / (10 / 12), abs=1e-15)
+    frame = sa.weights(study, "jaccard").to_frame()
+    assert frame.loc[sa.format_labels([label]), sa.format_labels([label, "b"])] == 0.5
+    words = sentence(
+        LabelError, sa.Annotations.from_triples, [(label, label, [label])], codebook=["b"]
+    )
+    assert "is not in the codebook" in words
+    assert len(words) < 500
+    assert "\u202e" not in words

@@ -5,7 +5,9 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from asking import sentence
 
+import setagree as sa
 from setagree.errors import DataError, LabelError, OptionError
 from setagree.study import layouts
 from setagree.study.labels import is_missing
@@ -536,3 +538,35 @@ class TestFlagFrame:
         frame = self.frame().astype(float)
         frame.iloc[1, 0] = np.nan
         assert "(first: nan at (1, 0))" in refusal(layouts.from_flag_frame, frame)
+
+
+def test_unit_column_among_raters():
+    """A column called unit is not scored as a rater, whatever its numbers look like."""
+    table = pd.DataFrame({"unit": [1, 2, 3], "r1": [1, 2, 3], "r2": [1, 2, 2]})
+    with pytest.raises(sa.SetagreeError, match="say unit='unit'"):
+        sa.Annotations.from_wide(table, kind="value")
+
+
+def test_positions_are_no_values():
+    """A contingency table without names is refused: its positions are not the values."""
+    with pytest.raises(sa.SetagreeError, match="not labelled"):
+        sa.Annotations.from_contingency(pd.DataFrame([[3, 1], [0, 2]]), kind="value")
+
+
+def test_wide_table_with_a_stray_column():
+    """The columns are listed, and one that looks like unit ids or free text is refused."""
+    table = pd.DataFrame(
+        {
+            "tweet": ["so good", "so bad, really", "meh", "why?"],
+            "ann": ["a", "b", "a", "a, b"],
+            "bob": ["a", "b", "b", "a"],
+        }
+    )
+    words = sentence(DataError, sa.Annotations.from_wide, table)
+    assert words == (
+        "column 'tweet' looks like unit identifiers or free text, not like the answers of a rater "
+        "(4 of its 4 cells are different, and most stand in no other column); say unit='tweet', or "
+        "list the raters: raters=['ann', 'bob']."
+    )
+    named = sa.Annotations.from_wide(table, unit="tweet")
+    assert named.raters.tolist() == ["ann", "bob"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
+from asking import alpha_of, long_table, sentence, the_warning
 
 import setagree as sa
 from setagree.errors import (
     BlankLabelsWarning,
     DataError,
+    LabelError,
     MissingMarkerWarning,
     OptionError,
     SetagreeWarning,
@@ -215,3 +219,46 @@ class TestWithoutRaters:
         study = sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
         with pytest.raises(error, match=match):
             study.without_raters(names)
+
+
+def test_empty_set_as_an_answer():
+    """The empty set is a value like any other, however it is written.
+
+    Units ({}, {}), ({}, a), nominal: Do = 1/2; values 3 {}, 1 a: De = 2 * 3 * 1 / (4 * 3) = 1/2, so
+    alpha = 0. Were {} missing, no unit would be pairable.
+    """
+    for empty in ([], set(), frozenset(), np.array([]), "[]", "set()"):
+        alpha = alpha_of((1, "x", empty), (1, "y", empty), (2, "x", empty), (2, "y", "a"))
+        assert (alpha.observed_disagreement, alpha.expected_disagreement) == (0.5, 0.5)
+        assert alpha.estimate == 0
+    blank = alpha_of((1, "x", ""), (1, "y", " "), (2, "x", ""), (2, "y", "a"), blank="empty")
+    assert blank.estimate == 0
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT")], ids=str)
+def test_missing_cell(missing):
+    """A missing cell is no rating and never a category: the number is that of the other rows.
+
+    Units (a, a), (a, b), (b, .): Do = 1/2; pairable values 3 a, 1 b: De = 1/2, so alpha = 0.
+    """
+    rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b")]
+    alpha, words = the_warning(BlankLabelsWarning, alpha_of, *rows, (3, "y", missing))
+    assert words.startswith("1 null (None or NaN) and 0 blank texts among the labels: ")
+    assert alpha.estimate == alpha_of(*rows).estimate == 0
+    assert (alpha.n_values, alpha.n_ratings, alpha.n_pairable_units) == (2, 5, 2)
+
+
+def test_missing_cell_that_is_blank():
+    """Blank text is missing by default, which one warning counts, with both ways out."""
+    rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "b"), (2, "y", ""), (3, "x", " "), (3, "y", "b")]
+    study, words = the_warning(BlankLabelsWarning, sa.Annotations.from_long, long_table(*rows))
+    assert (study.n_ratings, study.n_missing, study.n_values) == (4, 2, 2)
+    assert words == (
+        "2 blank cells taken as missing; say blank='empty' if blank means 'no label applies', or "
+        "blank='missing' to accept this."
+    )
+    words = sentence(LabelError, alpha_of, *rows, blank="error")
+    assert words == (
+        "Unit 2, rater 'y': '' is blank; say blank='missing' (no annotation) or 'empty' (no label "
+        "applies). (1 more row fails.)"
+    )

@@ -1,6 +1,7 @@
 """The mergeable statistic: patterns of units and how often each occurs."""
 
 import math
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,13 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 import setagree as sa
 from setagree import Tally
 from setagree.distances import get_distance
-from setagree.errors import DataError, LabelError, OptionError
+from setagree.errors import (
+    DataError,
+    LabelError,
+    MixedScaleWarning,
+    OptionError,
+    SimilarLabelsWarning,
+)
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study import tally
@@ -440,3 +447,60 @@ def test_listing_values_keeps_the_counts():
     assert [set(A) for A in listed.values] == [{"a"}, {"b"}, {"c"}, set()]
     assert listed.value_totals(np.ones(1)).tolist() == [2, 1, 0, 0]
     assert patterns_of(listed) == patterns_of(made)
+
+
+def text_study(*answers):
+    """Return the tally of one unit that two raters gave the answers, read from text."""
+    rows = [
+        (rater, unit, answer)
+        for unit, pair in enumerate(answers)
+        for rater, answer in enumerate(pair)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedScaleWarning)
+        return sa.Tally.from_annotations(sa.Annotations.from_triples(rows, kind="value"))
+
+
+class TestMergedKinds:
+    """Merged tallies say where they are not what one table would have been."""
+
+    def test_numbers_and_text(self):
+        """'1' is the number 1 beside '2', text beside 'x'; together they are two and it is said."""
+        numbers, categories = text_study(("1", "2")), text_study(("1", "x"))
+        assert (numbers.kind, categories.kind) == ("number", "category")
+        for one, two in [(numbers, categories), (categories, numbers)]:
+            with pytest.warns(
+                SimilarLabelsWarning, match=r"kept apart that look alike: \(1, '1'\)"
+            ):
+                merged = one.merge(two)
+            assert (merged.kind, merged.n_values) == ("category", 4)
+
+    def test_numbers_and_other_text(self):
+        """Nothing is said where no text looks like a number, or both are of one kind."""
+        assert text_study(("1", "2")).merge(text_study(("x", "y"))).kind == "category"
+        assert text_study(("1", "2")).merge(text_study(("1", "3"))).n_values == 3
+        assert text_study(("1", "x")).merge(text_study(("1", "y"))).n_values == 3
+
+    def test_units_of_one_name(self):
+        """A unit of one name in both stays two units."""
+        merged = text_study(("a", "b")).merge(text_study(("a", "b")))
+        assert merged.units.tolist() == [0, 0]
+        assert merged.n_units == 2
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [({"unit": [1, 2]}, "sounds like the units"), ({"Total": [3, 3]}, "sum of the others")],
+)
+def test_odd_column_of_counts(extra, words):
+    """A column of units or of sums is not counted as a value."""
+    table = pd.DataFrame({"a": [2, 1], "b": [1, 2], **extra})
+    with pytest.raises(sa.SetagreeError, match=words):
+        sa.Tally.from_counts(table)
+
+
+def test_repeated_rows_of_counts():
+    """A table of counts that was appended to itself is refused."""
+    table = pd.DataFrame({"a": [2, 1], "b": [1, 2]}, index=["u1", "u1"])
+    with pytest.raises(sa.SetagreeError, match="several rows for the units 'u1'"):
+        sa.Tally.from_counts(table)

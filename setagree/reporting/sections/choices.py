@@ -39,7 +39,7 @@ def find(f: Findings) -> AgreementTable:
     two = f.study.n_raters == 2
     names = [_OF_TWO.get(name, name) if two else name for name in PANEL_COEFFICIENTS]
     if f.main.coefficient != "mv_alpha" and f.main.coefficient not in names:
-        names.append(f.main.coefficient)
+        names.append(f.main.definition)
     others = [name for name in PANEL_DISTANCES[f.study.kind] if name != f.distance.name]
     return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
 

@@ -218,53 +218,6 @@ class TestOverTime:
         assert "--over-time COLUMN --window 7D" in refusal(*words)
 
 
-class TestWhatIsWritten:
-    """Endings of files, and what is said of them."""
-
-    @pytest.mark.parametrize(
-        ("words", "known"),
-        [
-            (["score", "-o", "s.pdf"], ".json, .csv, .md or .txt"),
-            (["score", "-o", "s.html"], ".json, .csv, .md or .txt"),
-            (["score", "-o", "s.xlsx", "-f", "csv"], ".json, .csv, .md or .txt"),
-            (["convert", "-o", "s.parquet"], ".json, .csv or .md"),
-            (["convert", "-o", "s.txt"], ".json, .csv or .md"),
-            (["consensus", "-o", "s.csv.gz"], ".json, .csv, .md or .txt"),
-        ],
-    )
-    def test_other_endings_are_refused(self, words, known):
-        """Nothing is written under an ending that promises something else."""
-        command, *rest = words
-        sentence = refusal(command, "long.csv", *BLANK, *rest)
-        assert f"let '{rest[1]}' end in {known}." in sentence
-        assert not Path(rest[1]).exists()
-
-    def test_endings_of_their_own(self):
-        """With --format any ending but those of other things will do, and none at all."""
-        ok("score", "long.csv", *BLANK, "-o", "s.data", "-f", "csv")
-        assert Path("s.data").read_text().startswith("coefficient,")
-        ok("score", "long.csv", *BLANK, "-o", "plain")
-        assert Path("plain").read_text() == ok("score", "long.csv", *BLANK)
-        ok("convert", "long.csv", *BLANK, "-o", "long.md")
-        assert Path("long.md").read_text().startswith("| unit |")
-
-    def test_consensus_says_what_it_wrote(self):
-        """The file, its units and how many of them need another look."""
-        frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--without", "c"))
-        result = invoke("consensus", "long.csv", *BLANK, "--without", "c", "-o", "gold.csv")
-        n = int(frame["adjudicate"].sum())
-        assert f"Written: gold.csv (12 units, {n} to look at again)" in result.stderr
-        assert 0 < n < 12
-
-    def test_the_separator_that_was_asked_for(self):
-        """Labels are joined by --sep in both commands that write label sets."""
-        text = Path("long.csv").read_text().replace('"joy, fear"', "joy;fear")
-        Path("semi.csv").write_text(text)
-        for command in (["convert"], ["consensus", "--threshold", "0.3"]):
-            assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--sep", ";", "-f", "csv")
-            assert "fear, joy" in ok(*command, "long.csv", *BLANK, "-f", "csv")
-
-
 def test_missing_reaches_exports():
     """A choice of a tool that means no annotation is named as for a table."""
     line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'

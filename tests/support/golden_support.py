@@ -15,7 +15,7 @@ import pandas as pd
 
 import setagree as sa
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 EXACT = 1e-12  # for fractions and whole numbers: double rounding of a short sum, nothing else
 
 

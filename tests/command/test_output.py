@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_support import invoke, ok, refusal, rows
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
-from cli_support import invoke, ok, refusal
-from command.test_sources import on_a_terminal
+from cli_support import Terminal, script
 
 import setagree as sa
 from setagree.errors import FileError
@@ -142,13 +142,7 @@ class TestReading:
 
     def run(self, *words):
         """Run the console script's own entry, where a wrong config is a sentence."""
-        run = subprocess.run(
-            [sys.executable, "-m", "setagree", *words],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        run = script(*words)
         assert (run.returncode, run.stdout) == (2, ""), run.stderr
         assert "Traceback" not in run.stderr
         return run.stderr.splitlines()[-1]
@@ -191,8 +185,9 @@ class TestReading:
 class TestDescriptors:
     """Whoever starts the command may have closed, or filled, its standard streams."""
 
+    PROCESSES = ("score s.csv", "--help")
     COMMANDS = (
-        "score s.csv",
+        "distances",
         "test s.csv --resamples 9",
         "compare s.csv -d masi,nominal",
         "plan s.csv",
@@ -201,15 +196,21 @@ class TestDescriptors:
         "consensus s.csv",
         "convert s.csv",
         "formats",
-        "distances",
         "coefficients",
         "--version",
-        "--help",
         "score --help",
     )
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_stdout(self, command):
+        """Results that cannot be printed end with 2 and one sentence."""
+        with open(os.open(os.devnull, os.O_RDONLY), "w") as closed:  # noqa: PTH123
+            run = script(*command.split(), stdout=closed)
+        assert run.returncode == 2, run.stderr
+        assert run.stderr.splitlines()[-1].startswith("Error: the results cannot be written: ")
+
+    @pytest.mark.parametrize("command", PROCESSES)
+    def test_stdout_of_a_process(self, command):
         """Results that cannot be printed end with 2 and one sentence."""
         code, _, said = shell(f"$S {command} >&-")
         assert (code, "Traceback" in said) == (2, False), said
@@ -220,8 +221,9 @@ class TestDescriptors:
         if not Path("/dev/full").exists():
             pytest.skip("there is no device of a full disk")
         for command in ("--help", "distances", "--version"):
-            code, _, said = shell(f"$S {command} >/dev/full")
-            assert (code, len(said.splitlines())) == (2, 1), said
+            with Path("/dev/full").open("w") as full:
+                run = script(command, stdout=full)
+            assert (run.returncode, len(run.stderr.splitlines())) == (2, 1), run.stderr
 
     @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full"])
     def test_stderr(self, closed):
@@ -275,7 +277,8 @@ class TestWrittenNames:
     @pytest.mark.parametrize("words", [["convert"], ["consensus", "-f", "csv"], ["consensus"]])
     def test_terminals(self, words):
         """A terminal gets control characters spelled out."""
-        shown = on_a_terminal(*words, "odd.csv", env={"PYTHONPATH": str(ROOT)})
+        terminal = Terminal(io.BytesIO(), encoding="utf-8")
+        shown = script(*words, "odd.csv", stdout=terminal, env={"COLUMNS": "80"}).stdout
         assert "[31m|" in shown
         assert "\x1b[31m" not in shown
         assert r"u\x1b[31m|\n<img" in shown
@@ -377,3 +380,68 @@ def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
     Path("codes.txt").write_text("x\ny\n")
     words = ["--codebook", "codes.txt", "--encoding", "klingon", "--from", "table"]
     assert "klingon" in refusal("plan", "study.csv", *words)
+
+
+def test_a_codebook_that_is_not_there():
+    """It is missed where it is read; nothing is written in the meantime."""
+    assert "gone.txt" in refusal("score", *LONG, "--codebook", "./gone.txt", "-o", "out.csv")
+    assert not Path("out.csv").exists()
+
+
+BLANK = ["--blank", "empty"]
+
+
+class TestWhatIsWritten:
+    """Endings of files, and what is said of them."""
+
+    @pytest.fixture(autouse=True)
+    def long(self, folder):
+        """Write a table of twelve units and three raters."""
+        labels = ["joy", "joy, fear", "fear", "anger", "", "joy"]
+        rows = [
+            (f"t{k}", who, labels[k * j % 6]) for k in range(12) for j, who in enumerate("abc", 1)
+        ]
+        pd.DataFrame(rows, columns=["doc", "who", "tags"]).to_csv("long.csv", index=False)
+
+    @pytest.mark.parametrize(
+        ("words", "known"),
+        [
+            (["score", "-o", "s.pdf"], ".json, .csv, .md or .txt"),
+            (["score", "-o", "s.html"], ".json, .csv, .md or .txt"),
+            (["score", "-o", "s.xlsx", "-f", "csv"], ".json, .csv, .md or .txt"),
+            (["convert", "-o", "s.parquet"], ".json, .csv or .md"),
+            (["convert", "-o", "s.txt"], ".json, .csv or .md"),
+            (["consensus", "-o", "s.csv.gz"], ".json, .csv, .md or .txt"),
+        ],
+    )
+    def test_other_endings_are_refused(self, words, known):
+        """Nothing is written under an ending that promises something else."""
+        command, *rest = words
+        sentence = refusal(command, "long.csv", *BLANK, *rest)
+        assert f"let '{rest[1]}' end in {known}." in sentence
+        assert not Path(rest[1]).exists()
+
+    def test_endings_of_their_own(self):
+        """With --format any ending but those of other things will do, and none at all."""
+        ok("score", "long.csv", *BLANK, "-o", "s.data", "-f", "csv")
+        assert Path("s.data").read_text().startswith("coefficient,")
+        ok("score", "long.csv", *BLANK, "-o", "plain")
+        assert Path("plain").read_text() == ok("score", "long.csv", *BLANK)
+        ok("convert", "long.csv", *BLANK, "-o", "long.md")
+        assert Path("long.md").read_text().startswith("| unit |")
+
+    def test_consensus_says_what_it_wrote(self):
+        """The file, its units and how many of them need another look."""
+        frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--without", "c"))
+        result = invoke("consensus", "long.csv", *BLANK, "--without", "c", "-o", "gold.csv")
+        n = int(frame["adjudicate"].sum())
+        assert f"Written: gold.csv (12 units, {n} to look at again)" in result.stderr
+        assert 0 < n < 12
+
+    def test_the_separator_that_was_asked_for(self):
+        """Labels are joined by --sep in both commands that write label sets."""
+        text = Path("long.csv").read_text().replace('"joy, fear"', "joy;fear")
+        Path("semi.csv").write_text(text)
+        for command in (["convert"], ["consensus", "--threshold", "0.3"]):
+            assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--sep", ";", "-f", "csv")
+            assert "fear, joy" in ok(*command, "long.csv", *BLANK, "-f", "csv")

@@ -1,0 +1,163 @@
+"""Units of thousands of ratings: what is redrawn inside of them, counted or listed pair by pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from inference_support import HARD, PAIRS, estimates, fitting, noisy_rows, score
+from measuring import peak
+from small_studies import annotations, text
+
+import setagree as sa
+from setagree.inference import inside_units, pairs, two_way
+from setagree.inference.shuffles import Shuffler
+
+every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
+
+
+CROWD = pd.DataFrame({"a": [9000, 4000, 8000], "b": [1000, 6000, 2000]})
+"""10,000 ratings a unit, of two values: 150 million pairs."""
+
+
+@pytest.fixture
+def no_list(monkeypatch):
+    """Let nothing be few enough for a list of pairs."""
+    monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+    monkeypatch.setattr(pairs, "PAIRS_LISTED", 0)
+
+
+def roads(monkeypatch, road):
+    """Count the values of the units by a matrix, or meet the distinct ones pair by pair."""
+    monkeypatch.setattr(inside_units, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
+    monkeypatch.setattr(inside_units, "_CELLS_AT_ONCE", 20)
+
+
+every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])
+
+
+class TestManyRatings:
+    """Units whose pairs are too many to be listed."""
+
+    @every_road
+    @every_pair
+    def test_reshuffles_equal_the_study_rewritten(self, monkeypatch, no_list, name, distance, road):
+        """Each estimate is that of the reshuffled answers, written down and scored anew."""
+        roads(monkeypatch, road)
+        rows = fitting(name, HARD)
+        shuffler = Shuffler(score(rows, name, distance), within_rater=True)
+        V, rng = np.tile(shuffler.value, (8, 1)), np.random.default_rng(4)
+        for mine in shuffler.groups():
+            V[:, mine] = rng.permuted(V[:, mine], axis=1)
+        places = list(zip(shuffler.unit, shuffler.rater, strict=True))
+        rewritten = []
+        for answers in V:
+            new = [list(row) for row in rows]
+            for (i, g), k in zip(places, answers, strict=True):
+                column = int(shuffler.agreement.study.raters[g].removeprefix("r"))
+                new[i][column] = shuffler.weights.values[k]
+            rewritten.append(new)
+        by_hand = estimates(rewritten, name, distance)
+        assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
+
+    @every_road
+    @pytest.mark.parametrize("scheme", ["pooled", "within_rater"])
+    def test_same_reshuffles(self, monkeypatch, scheme, road):
+        """Counted or listed, the same seed gives the same reshuffles."""
+        alpha = score(noisy_rows(1, units=12, raters=5, missing=0.2), "krippendorff_alpha")
+        listed = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
+        monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+        roads(monkeypatch, road)
+        counted = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
+        np.testing.assert_allclose(counted, listed, rtol=0, atol=1e-13)
+
+    @every_road
+    @every_pair
+    def test_same_draws_of_raters(self, monkeypatch, name, distance, road):
+        """Counted or listed, resamples of raters and units are the same."""
+        agreement = score(fitting(name, HARD), name, distance)
+        loaded = two_way.TwoWay(agreement, agreement.study)
+        counted = two_way.TwoWay(agreement, agreement.study)
+        rng = np.random.default_rng(5)
+        for _ in range(10):
+            m = rng.integers(3, size=agreement.n_units).astype(float)
+            w = rng.integers(3, size=agreement.n_raters).astype(float)
+            expected = loaded.estimate(m, w)
+            with monkeypatch.context() as patch:
+                patch.setattr(inside_units, "PAIRS_LISTED", 0)
+                roads(patch, road)
+                actual = counted.estimate(m, w)
+            assert actual == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert not counted._lists_pairs
+
+    def test_when_pairs_are_listed(self):
+        """Few pairs are; so are many where counts of very many values would take longer."""
+        r = np.full(1000, 3.0)
+        assert inside_units.lists_pairs(r, 2)
+        assert inside_units.lists_pairs(np.full(100, 60.0), 1000)
+        assert not inside_units.lists_pairs(np.full(100, 60.0), 5)
+        assert not inside_units.lists_pairs(np.full(3, 10_000.0), 50_000)
+
+    def test_memory_of_reshuffles(self):
+        """Ten thousand ratings a unit take no list of 150 million pairs.
+
+        Two reshuffles, from the definition: sum of 2 n_a n_b / (r - 1) over units, of N De.
+        """
+        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(CROWD), distance="nominal")
+        test, megabytes = peak(lambda: sa.permutation_test(alpha, n_resamples=2, rng=1))
+        assert megabytes < 60
+        shuffler = Shuffler(alpha, within_rater=False)
+        V = np.tile(shuffler.value, (2, 1))
+        V = np.random.default_rng(1).permuted(V, axis=1, out=V)
+        for answers, found in zip(V, test.distribution, strict=True):
+            ones = np.add.reduceat(answers, [0, 10_000, 20_000])
+            do = sum(2 * int(k) * (10_000 - int(k)) / 9_999 for k in ones) / 30_000
+            de = 2 * 21_000 * 9_000 / (30_000 * 29_999)
+            assert found == pytest.approx(1 - do / de, abs=1e-12)
+
+    def test_memory_of_raters(self):
+        """300 raters of 500 units have 22 million pairs, which are not held either."""
+        alpha = sa.krippendorff_alpha(sa.simulate(500, 300, rng=0))
+        _, megabytes = peak(lambda: sa.bootstrap(alpha, n_resamples=2, over="raters", rng=1))
+        assert megabytes < 60
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
+class TestManyRedrawnPairs:
+    """Krippendorff's bootstrap of more pairs than can be listed."""
+
+    @pytest.mark.parametrize("waiting", [0, 10**6])
+    def test_distinct_losses(self, monkeypatch, waiting):
+        """Each loss has as many pairs as the list of them has, to 1e-15 of its size."""
+        monkeypatch.setattr(pairs, "_WAITING", waiting)
+        for rows in (HARD, noisy_rows(2, units=30, raters=6, missing=0.3)):
+            alpha = score(rows, "krippendorff_alpha")
+            loss, times = pairs._distinct_losses(alpha)
+            listed = np.sort(pairs._pair_losses(alpha))
+            np.testing.assert_allclose(np.repeat(loss, times.astype(int)), listed, rtol=1e-15)
+
+    def test_mean_and_spread(self, no_list):
+        """Two losses, 0 and e, of n pairs, p of them unequal: mean alpha, variance e² n p (1 - p).
+
+        Units {a a a b} and {b b b a}: 12 pairs, of which 6 are unequal.
+        """
+        alpha = sa.krippendorff_alpha(annotations(text("a a a b / b b b a")), distance="nominal")
+        result = sa.bootstrap(alpha, n_resamples=4000, method="krippendorff", rng=1)
+        e = (1 - alpha.estimate) / 6
+        spread = float(np.sqrt(e**2 * 12 * 0.25))
+        error = spread / np.sqrt(4000)
+        assert result.distribution.mean() == pytest.approx(alpha.estimate, abs=4 * error)
+        assert result.standard_error == pytest.approx(spread, rel=4 / np.sqrt(2 * 4000))
+
+    def test_memory(self):
+        """150 million pairs are of two kinds; their spread is that of a binomial."""
+        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(CROWD), distance="nominal")
+        result, megabytes = peak(
+            lambda: sa.bootstrap(alpha, n_resamples=999, method="krippendorff", rng=1)
+        )
+        assert megabytes < 60
+        n = 3 * 10_000 * 9_999 // 2
+        unequal = 9000 * 1000 + 4000 * 6000 + 8000 * 2000
+        e = (1 - alpha.estimate) / unequal
+        spread = e * np.sqrt(unequal * (1 - unequal / n))
+        assert result.standard_error == pytest.approx(spread, rel=4 / np.sqrt(2 * 999))

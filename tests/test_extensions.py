@@ -1,0 +1,282 @@
+"""A coefficient and a distance of somebody else are known everywhere, whichever way they come."""
+
+import inspect
+import pickle
+import pydoc
+from dataclasses import dataclass
+
+import pytest
+from cli_support import invoke, ok, refusal, rows
+
+import setagree as sa
+from setagree.coefficients.models import Fixed, Model
+
+STUDY = sa.simulate(40, 3, 4, rng=1)
+
+# A package as pip would leave it: a module beside what says which entry points it has.
+MODULE = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+import setagree as sa
+from setagree.coefficients.models import Fixed
+
+
+@dataclass(frozen=True)
+class Die(Fixed):
+    def level(self, case):
+        return 5 / 6  # what chance disagrees in
+
+
+@sa.coefficient(model=Die(), title="Die kappa", symbol="κ", short="kappa", source="A dice player")
+def die_kappa(study, *, distance=None):
+    """Return kappa where chance agrees once in six."""
+    return sa.score(study, die_kappa, distance=distance)
+
+
+def apart(a, b, i):
+    return ((a != i) | (b != i)) * (1 - i / np.maximum(a + b, 1))
+
+
+thirds = sa.OverlapDistance(apart, name="thirds")
+odd = "neither"
+'''
+POINTS = """[setagree.coefficients]
+die_kappa = toy_agreement:die_kappa
+odd_kappa = toy_agreement:odd
+
+[setagree.distances]
+thirds = toy_agreement:thirds
+odd_distance = toy_agreement:odd
+"""
+
+
+@dataclass(frozen=True)
+class Coin(Fixed):
+    """Chance agrees every other time."""
+
+    def level(self, case):
+        """Return one half."""
+        return 0.5
+
+
+@sa.coefficient(model=Coin(), title="Coin kappa", symbol="κ", short="kappa")
+def coin_kappa(study, *, distance=None):
+    """Return kappa where chance agrees every other time."""
+    return sa.score(study, coin_kappa, distance=distance)
+
+
+def half(a, b, i):
+    """Return the distance 1 between sets that differ, a half where one holds the other."""
+    return ((a != i) | (b != i)) * (1 - 0.5 * ((i == a) | (i == b)))
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Install the package of somebody else; its odd entry points are left out where not asked."""
+    (tmp_path / "toy_agreement.py").write_text(MODULE)
+    info = tmp_path / "toy_agreement-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-agreement\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "\n".join(line for line in POINTS.splitlines() if "odd" not in line)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    long = STUDY.to_long()
+    long["labels"] = [sa.format_labels(one) or "[]" for one in long["labels"]]
+    long.to_csv("study.csv", index=False)
+    return info
+
+
+# The estimate is (pa - chance) / (1 - chance), and pa is what percent agreement is.
+CHANCE = {"coin_kappa": 1 / 2, "die_kappa": 1 / 6}
+
+
+def by_hand(study, name, distance="masi"):
+    """Return the estimate from its definition."""
+    seen = sa.percent_agreement(study, distance=distance).estimate
+    return pytest.approx((seen - CHANCE[name]) / (1 - CHANCE[name]), abs=1e-12)
+
+
+@pytest.mark.parametrize("asked", [coin_kappa, "die_kappa"])
+class TestCoefficient:
+    """One passed as a value, and one that an installed package offers under a name."""
+
+    @pytest.fixture(autouse=True)
+    def one(self, package, asked):
+        """Score the study."""
+        self.name = asked if isinstance(asked, str) else asked.name
+        self.table = sa.agreement(STUDY, coefficient=asked)
+        self.score = self.table[self.name, "masi"]
+
+    def test_agreement(self, asked):
+        """It stands in the table beside ours, with any distance and a standard error."""
+        table = sa.agreement(STUDY, coefficient=["alpha", asked], distance=["masi", "jaccard"])
+        for distance in ("masi", "jaccard"):
+            one = table[self.name, distance]
+            assert one.estimate == by_hand(STUDY, self.name, distance)
+            assert one.standard_error > 0
+
+    def test_units_redrawn(self, asked):
+        """Resamples spread about the estimate as its standard error says."""
+        boot = sa.bootstrap(self.score, n_resamples=400, rng=1)
+        assert boot.distribution.mean() == pytest.approx(self.score.estimate, abs=0.03)
+        assert boot.standard_error == pytest.approx(self.score.standard_error, rel=0.2)
+
+    def test_reshuffles(self, asked):
+        """Each reshuffle is scored with its chance: the mean is that of pa, moved."""
+        test = sa.permutation_test(self.score, n_resamples=99, rng=1)
+        seen = sa.percent_agreement(STUDY)
+        same = sa.permutation_test(seen, n_resamples=99, rng=1).distribution
+        chance = CHANCE[self.name]
+        assert test.distribution.tolist() == pytest.approx(
+            ((same - chance) / (1 - chance)).tolist(), abs=1e-12
+        )
+
+    def test_one_left_out(self, asked):
+        """Without each unit, and without each rater, it is that of the rest."""
+        triples = STUDY.to_triples()
+        for over, place, names in (("units", 1, STUDY.units), ("raters", 0, STUDY.raters)):
+            values = sa.jackknife(self.score, over=over).values
+            for name in names[:3]:
+                rest = sa.Annotations.from_triples([row for row in triples if row[place] != name])
+                assert values[name] == by_hand(rest, self.name)
+
+    def test_compared_and_planned(self, asked):
+        """It is compared with another on the same units, and planned with."""
+        found = sa.compare(self.score, sa.krippendorff_alpha(STUDY))
+        assert self.name in str(found)
+        assert len(sa.plan(self.score, half_width=0.05).frame) > 0
+
+    def test_report(self, asked):
+        """The report is of it, by its title."""
+        path = sa.report(STUDY, "page.md", coefficient=asked, n_resamples=19, rng=1)
+        title = self.name.replace("_", " ").capitalize()
+        shown = f"{self.score.estimate:.3f}".replace("-", "−")
+        assert f"{title} with the MASI distance is {shown}" in path.read_text()
+        assert title in sa.methods_text(self.score)
+
+
+def test_command_scores_it(package):
+    """The command asks the installed package for the name and lists it."""
+    (row,) = rows("score", "study.csv", "-c", "die_kappa")
+    study = sa.read("study.csv")
+    assert row["estimate"] == by_hand(study, "die_kappa")
+    for command in (["test", "--resamples", 19], ["plan", "--half-width", 0.1]):
+        assert "die_kappa" in ok(command[0], "study.csv", "-c", "die_kappa", *command[1:])
+    assert "die_kappa" in ok("coefficients")
+    assert "kappa where chance agrees once in six" in ok("coefficients")
+
+
+class TestDistance:
+    """An overlap distance passed as a value, and one of an installed package."""
+
+    @pytest.mark.parametrize("asked", [sa.OverlapDistance(half, name="half"), "thirds"])
+    def test_everywhere(self, package, asked):
+        """All coefficients take it, and what follows of them."""
+        table = sa.agreement(STUDY, coefficient=["alpha", "fleiss", "mv", "ac2"], distance=asked)
+        by_pairs = {
+            "half": lambda A, B: (A != B) * (0.5 if A <= B or B <= A else 1.0),
+            "thirds": lambda A, B: (A != B) * (1 - len(A & B) / (len(A) + len(B) or 1)),
+        }
+        (name,) = {one.distance for one in table}
+        same = sa.CallableDistance(by_pairs[name], name=name, bounded=True)
+        for one in table:
+            if one.coefficient != "mv_alpha":
+                slow = sa.agreement(STUDY, coefficient=one.coefficient, distance=same)
+                assert one.estimate == pytest.approx(slow[one.coefficient, name].estimate)
+        alpha = table["krippendorff_alpha", name]
+        assert sa.bootstrap(alpha, n_resamples=50, rng=1).standard_error > 0
+        assert sa.permutation_test(alpha, n_resamples=19, rng=1).p_value == 0.05
+        assert len(sa.jackknife(alpha, over="raters").values) == 3
+        assert len(sa.plan(alpha, half_width=0.05).frame) > 0
+        assert name in str(sa.compare(alpha, sa.krippendorff_alpha(STUDY)))
+        assert len(sa.by_rater(STUDY, distance=asked)) == 3
+        path = sa.report(STUDY, "page.md", distance=asked, n_resamples=19, rng=1)
+        assert name in path.read_text()
+
+    def test_command(self, package):
+        """The command asks for it by name and lists it."""
+        (row,) = rows("score", "study.csv", "-c", "alpha", "-d", "thirds")
+        study = sa.read("study.csv")
+        assert row["estimate"] == sa.krippendorff_alpha(study, distance="thirds").estimate
+        assert "thirds" in ok("distances")
+
+
+class TestWhatIsNone:
+    """Entry points that hold something else, and names that nobody knows."""
+
+    def test_odd_entry_points(self, package):
+        """They are refused in a sentence that names them."""
+        (package / "entry_points.txt").write_text(POINTS)
+        with pytest.raises(sa.SetagreeError, match="'odd_kappa' is no coefficient"):
+            sa.agreement(STUDY, coefficient="odd_kappa")
+        with pytest.raises(sa.SetagreeError, match="'odd_distance' is no distance"):
+            sa.krippendorff_alpha(STUDY, distance="odd_distance")
+
+    def test_unknown(self, package):
+        """A name that is offered by no package is unknown, with the near ones."""
+        assert "did you mean" in refusal("score", "study.csv", "-c", "krippendorf_alpha").lower()
+        assert invoke("score", "study.csv", "-d", "fourths").exit_code == 2
+
+
+def test_help_shows_signature_and_formula():
+    """help() of a coefficient is as good as that of a function."""
+    shown = pydoc.plain(pydoc.render_doc(sa.krippendorff_alpha))
+    assert "krippendorff_alpha(study" in shown
+    assert "distance" in shown.partition("\n\n")[2].splitlines()[0]
+    assert "De = n' D n / (N (N - 1))" in shown
+    assert list(inspect.signature(sa.krippendorff_alpha).parameters) == ["study", "distance"]
+    assert "every other time" in pydoc.plain(pydoc.render_doc(coin_kappa))
+
+
+def test_pickled_by_name():
+    """A coefficient travels to another process as a function does."""
+    assert pickle.loads(pickle.dumps(sa.krippendorff_alpha)) is sa.krippendorff_alpha  # noqa: S301
+
+
+def test_a_method_of_a_class():
+    """A coefficient that is an attribute of a class is bound as a function would be."""
+
+    class Holder:
+        alpha = sa.krippendorff_alpha
+
+    assert Holder.alpha is sa.krippendorff_alpha
+    assert inspect.ismethod(Holder().alpha)
+
+
+@dataclass(frozen=True)
+class Strange(Model):
+    """A model of chance that tells nothing of how it may be reweighted."""
+
+    def linearised(self, case):
+        """Return 1 - pe."""
+        return 0.5, None
+
+
+def test_a_model_of_no_known_kind():
+    """It scores, and says that it cannot be reweighted or do without a rater."""
+
+    @sa.coefficient(model=Strange(), title="Strange kappa", symbol="κ", short="kappa")
+    def strange_kappa(study, *, distance=None):
+        return sa.score(study, strange_kappa, distance=distance)
+
+    one = strange_kappa(STUDY)
+    assert one.estimate == by_hand_at_half(STUDY)
+    with pytest.raises(TypeError, match="no model of chance that can be reweighted"):
+        sa.bootstrap(one, n_resamples=9, rng=1)
+    with pytest.raises(TypeError, match="no model of chance whose raters can be left out"):
+        sa.jackknife(one, over="raters")
+
+
+def by_hand_at_half(study):
+    """Return the estimate where chance agrees every other time."""
+    return pytest.approx(2 * sa.percent_agreement(study).estimate - 1, abs=1e-12)
+
+
+def test_a_name_of_before():
+    """What another library would call reduce is called tally."""
+    with pytest.raises(AttributeError, match=r"setagree\.reduce is called setagree\.tally"):
+        _ = sa.reduce
