@@ -11,7 +11,7 @@ from cli_support import invoke, ok, refusal, rows
 import setagree as sa
 from setagree.coefficients.models import Fixed, Model
 
-STUDY = sa.simulate(40, 3, 4, rng=1)
+STUDY = sa.simulate(40, 3, n_labels=4, rng=1)
 
 # A package as pip would leave it: a module beside what says which entry points it has.
 MODULE = '''

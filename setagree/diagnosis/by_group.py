@@ -21,7 +21,7 @@ from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.reading import Reading
+from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
@@ -181,7 +181,7 @@ def over_time(
 def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:
     """Return the study, and when each of its units began."""
     if isinstance(at, str) and not isinstance(data, Annotations | Tally):
-        how = reading or Reading()
+        how = as_reading(reading)
         study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
         return study, first_times(times_of(cells), unit_of_row, study.n_units)
     study, of_unit = _grouped(data, at, reading, "over_time")
@@ -219,7 +219,7 @@ def _grouped(
                 f"{what}: {by!r} names a column, so pass the table; a study keeps its units only, "
                 "pass a mapping from unit to group with it."
             )
-        how = reading or Reading()
+        how = as_reading(reading)
         return study_of_table(open_table(data, how), by, how)
     study = known_raters(data, what, reading)
     return study, group_of_units(study, by, what)

@@ -146,7 +146,7 @@ class Source:
             import pyarrow as pa
         except ImportError:
             raise missing_package(f"{self}, compressed with zstd,", "pyarrow", "files") from None
-        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(_Kept(file), "r"), "zstd"))
 
     def _only_member(self, file: BinaryIO) -> BinaryIO:
         archive = zipfile.ZipFile(file)
@@ -155,6 +155,18 @@ class Source:
             held = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
             raise FileError(f"{self} is a zip archive of {held}; one alone can be read from it.")
         return cast("BinaryIO", archive.open(names[0]))
+
+
+class _Kept:
+    """A file that stays open when whoever reads it closes it."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read = file.read
+
+    def close(self) -> None:
+        """Do nothing: the file belongs to whoever opened it."""
 
 
 @contextmanager

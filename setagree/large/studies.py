@@ -13,7 +13,7 @@ from setagree.files.columns import with_columns
 from setagree.large.plan import Plan
 from setagree.study.annotations import Annotations
 from setagree.study.frames import Frame, as_pandas, column_names
-from setagree.study.reading import Reading
+from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally
 
 Study: TypeAlias = Annotations | Tally
@@ -51,7 +51,7 @@ def open_study(source: Data, reading: Reading | None = None, plan: Plan | None =
     >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    how, plan = reading or Reading(), plan or Plan()
+    how, plan = as_reading(reading), plan or Plan()
     if isinstance(source, Annotations | Tally):
         if useless := [*how.asked, *plan.asked]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")

@@ -358,7 +358,6 @@ COEFFICIENTS: dict[str, Coefficient[...]] = {
 _SHORT = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
 
 _GROUP = "setagree.coefficients"  # of entry points
-
 CoefficientLike: TypeAlias = "str | Coefficient[...]"
 
 

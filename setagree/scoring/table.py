@@ -15,7 +15,7 @@ from setagree.large.plan import Plan
 from setagree.large.studies import Data, open_study
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.results import AgreementTable
+from setagree.scoring.result_tables import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.reading import Duplicates, Reading

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, counted
+from setagree.errors import DataError, OptionError, check_choice, counted
 from setagree.study import layouts, tables
 from setagree.study.assembly import assemble, found_raters
 from setagree.study.codes import Codes, Kind, Value, in_use, used_labels
 from setagree.study.frames import Frame
 from setagree.study.frozen import ReadOnlyArrays
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import AnswerKind, Duplicates, Reading
+from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -337,6 +337,7 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_contingency(table)
         <Annotations: 12 ratings, 6 units, 2 raters, 2 distinct label sets>
         """
+        check_choice("kind", kind, ANSWER_KINDS)
         blank: Blank = "empty" if kind == "labels" else "error"
         reading = Reading(kind=kind, sep=sep, blank=blank, case=case)
         long = layouts.from_contingency(table, raters)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from setagree.errors import OptionError, check_choice
+from setagree.errors import OptionError, check_choice, check_type
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.wording.label_sets import Label
 
@@ -114,3 +114,15 @@ class Reading:
 
 def _is(option: Any, default: Any) -> bool:
     return isinstance(option, str) and option == default
+
+
+def as_reading(reading: Reading | None) -> Reading:
+    """Return how something is read: as asked for, or with the usual names of columns.
+
+    Raises
+    ------
+    OptionError
+        It is no `Reading`.
+    """
+    check_type("reading", reading, Reading | None, "a Reading, such as Reading(unit='doc')")
+    return reading or Reading()

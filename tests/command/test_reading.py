@@ -138,7 +138,7 @@ class TestPeopleInRows:
             (["--wide"], "--wide makes sense only without --people-in-rows"),
             (["--raters", "a"], "--raters makes sense only without --people-in-rows"),
             (["--labels", "a"], "--labels makes sense only without --people-in-rows"),
-            (["--kind", "number"], "--kind 'number' is unknown"),
+            (["--kind", "numbers"], "--kind 'numbers' is unknown"),
             (["--unit", "Q*"], "No column fits --unit 'Q*'"),
             (["--from", "prodigy"], "--people-in-rows is for tables"),
         ],

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from asking import SETS, sentence
-from setagree.reporting.sentences import headline
 from small_studies import annotations, numbers, text
 
 import setagree as sa
@@ -16,6 +15,7 @@ from setagree.distances import NominalDistance, ScaleDistance
 from setagree.distances.base import Distance, as_label_set
 from setagree.errors import DistanceError, LabelError
 from setagree.reporting.findings import gather
+from setagree.reporting.headline import headline
 from setagree.wording.words import plain
 
 

@@ -143,4 +143,4 @@ class TestCompare:
 def test_the_old_word_for_what_is_redrawn():
     """`resample=` is `over=`, as in the jackknife; the sentence says so."""
     with pytest.raises(OptionError, match=r"^resample= is called over=\.$"):
-        sa.bootstrap(ALPHA, over="units")
+        sa.bootstrap(ALPHA, resample="units")

@@ -909,4 +909,4 @@ def test_names_that_are_not_ours_stay():
 def test_counts_of_answers_are_numbers():
     """What is no list of numbers is refused as an option."""
     with pytest.raises(OptionError, match="must be a number a value"):
-        plots.weights(sa.weights(sa.simulate(6, 3, 3, rng=1)), counts={"x": 1})
+        plots.weights(sa.weights(sa.simulate(6, 3, n_labels=3, rng=1)), counts={"x": 1})

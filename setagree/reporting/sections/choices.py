@@ -12,8 +12,10 @@ from setagree.plots.base import rows_height
 from setagree.plots.inference import forest
 from setagree.reporting.sections.base import Findings, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.names import coefficient_name, distance_name
-from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.result_tables import AgreementTable
+from setagree.scoring.results import Agreement
 from setagree.scoring.table import agreement
 from setagree.wording.numbers import level_text, number
 from setagree.wording.words import Sentence
@@ -37,7 +39,9 @@ PANEL_DISTANCES = {
 def find(f: Findings) -> AgreementTable:
     """Return the headline among its relatives."""
     two = f.study.n_raters == 2
-    names = [_OF_TWO.get(name, name) if two else name for name in PANEL_COEFFICIENTS]
+    names: list[CoefficientLike] = [
+        _OF_TWO.get(name, name) if two else name for name in PANEL_COEFFICIENTS
+    ]
     if f.main.coefficient != "mv_alpha" and f.main.coefficient not in names:
         names.append(f.main.definition)
     others = [name for name in PANEL_DISTANCES[f.study.kind] if name != f.distance.name]
