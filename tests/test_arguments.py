@@ -67,7 +67,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: STUDY.without_raters([["r1"]]), "rater ['r1'] gave no answer"),
         (lambda: sa.panel_scorer(STUDY, labels=0.5), "labels=0.5 must be a list of labels"),
         (lambda: sa.Annotations.from_triples(np.array("x")), "ndarray is no list of"),
-        (lambda: sa.Annotations.from_contingency(COUNTS, kind=COUNTS), "use 'labels', 'value'"),
+        (lambda: sa.Annotations.from_contingency(COUNTS, kind=COUNTS), "use 'labels', 'number'"),
         (lambda: sa.parse_labels("x", codebook=np.array("x")), "must be a list of labels"),
         (
             lambda: sa.Annotations.from_triples([], missing=[np.zeros(2)]),

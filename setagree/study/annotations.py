@@ -339,9 +339,8 @@ class Annotations(ReadOnlyArrays):
         """
         check_choice("kind", kind, ANSWER_KINDS)
         blank: Blank = "empty" if kind == "labels" else "error"
-        reading = Reading(kind=kind, sep=sep, blank=blank, case=case)
-        long = layouts.from_contingency(table, raters)
-        return replace(assemble(cls, long, reading), reading=None)
+        how = Reading(kind=kind, sep=sep, blank=blank, case=case)
+        return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
 
     def take(self, rows: npt.NDArray[Any]) -> Annotations:
         """Return some of the annotations: those at a mask, or at positions.
