@@ -113,7 +113,7 @@ def cluster():
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
     dask = pytest.importorskip("dask", reason="Dask is not installed")
     pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
-    path = os.pathsep.join([HERE, str(Path(HERE).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([HERE, str(Path(HERE) / "support"), os.environ.get("PYTHONPATH", "")])
     environment = {"distributed.nanny.pre-spawn-environ": {"PYTHONPATH": path}}
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
@@ -245,7 +245,7 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("setagree")
-    path = os.pathsep.join([HERE, str(Path(HERE).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([HERE, str(Path(HERE) / "support"), os.environ.get("PYTHONPATH", "")])
     settings = {
         "ui.enabled": "false",
         "sql.shuffle.partitions": "4",
