@@ -1,4 +1,4 @@
-"""The README is true: every block of it runs, and prints what it says it prints."""
+"""The README and the guide are true: every block runs, and prints what it says it prints."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [(match.group(1), match.group(2)) for match in BLOCK.finditer(README)]
-# What is only shown (clusters that nobody has here) is marked with its reason in the table below.
-SHOWN_ONLY = {"bigger-data.md": "needs Spark and its files"}
 PAGES = ["README.md", *(f"examples/guide/{p.name}" for p in (ROOT / "examples/guide").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#]*)#?([^)]*)\)")
 
 
 def python_blocks(page: str) -> list[tuple[str, str | None]]:
@@ -26,20 +25,21 @@ def python_blocks(page: str) -> list[tuple[str, str | None]]:
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = [(match.group(1), match.group(2)) for match in BLOCK.finditer(text)]
     out = []
-    for (language, code), (after, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+    for (language, code), (after, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=False):
         if language == "python":
             out.append((code, shown if after == "text" else None))
     return out
 
 
 def commands() -> list[str]:
-    """Return every command line of the README that runs the installed command."""
-    lines = [line for language, code in BLOCKS if language == "bash" for line in code.splitlines()]
-    return [line for line in lines if line.startswith("setagree ")]
+    """Return every command line of the pages that runs the installed command."""
+    text = "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    code = "".join(match[2] for match in BLOCK.finditer(text) if match[1] == "bash")
+    return sorted({line for line in code.splitlines() if line.startswith("setagree ")})
 
 
 def run(command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line of the README as a person would, from the folder of the README."""
+    """Run a command line as a person would, from the folder of the README."""
     words = shlex.split(command, comments=True)
     assert words[0] == "setagree"
     return subprocess.run(
@@ -47,7 +47,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if Path(p).name not in SHOWN_ONLY])
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)])
 def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks run one after the other, and each prints the block below it."""
     monkeypatch.chdir(ROOT)
@@ -60,12 +60,28 @@ def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.Mo
         if expected is not None:
             shown = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
             assert shown == expected.rstrip().splitlines()
-    assert len(blocks) >= (5 if page == "README.md" else 1)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    """Every relative link names a file that is there, and every anchor a heading of it."""
+    for target, anchor in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
+        linked = (ROOT / page).parent / target if target else ROOT / page
+        assert linked.exists(), target
+        headings = (
+            re.findall(r"^#+ (.*)$", linked.read_text("utf-8"), re.MULTILINE) if anchor else []
+        )
+        assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, anchor
+
+
+def test_readme_is_short() -> None:
+    """The README has 200 lines at most; what is longer stands in the guide."""
+    assert len(README.splitlines()) <= 200
 
 
 @pytest.mark.parametrize("command", commands())
 def test_command_lines_run(command: str) -> None:
-    """Every `setagree` line of the README succeeds and prints something."""
+    """Every `setagree` line of the pages succeeds and prints something."""
     done = run(command)
     assert done.returncode == 0, done.stderr
     shown = {"score": "krippendorff_alpha", "formats": "label_studio_json", "convert": "unit,rater"}
