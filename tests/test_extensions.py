@@ -144,6 +144,11 @@ class TestCoefficient:
                 rest = sa.Annotations.from_triples([row for row in triples if row[place] != name])
                 assert values[name] == by_hand(rest, self.name)
 
+    def test_reduced(self, asked):
+        """A file that is reduced in pieces gives the same."""
+        table = sa.agreement("study.csv", coefficient=asked, memory_limit="500MB")
+        assert table[self.name, "masi"].estimate == pytest.approx(self.score.estimate, abs=1e-12)
+
     def test_compared_and_planned(self, asked):
         """It is compared with another on the same units, and planned with."""
         found = sa.compare(self.score, sa.krippendorff_alpha(STUDY))
@@ -166,6 +171,13 @@ def test_command_scores_it(package):
     assert row["estimate"] == by_hand(study, "die_kappa")
     for command in (["test", "--resamples", 19], ["plan", "--half-width", 0.1]):
         assert "die_kappa" in ok(command[0], "study.csv", "-c", "die_kappa", *command[1:])
+    (compared,) = rows("compare", "study.csv", "-c", "die_kappa,alpha")
+    assert compared["first_estimate"] == row["estimate"]
+    (redrawn,) = rows("score", "study.csv", "-c", "die_kappa", "--interval", "bootstrap")
+    assert (redrawn["estimate"], redrawn["interval_method"]) == (row["estimate"], "bootstrap BCa")
+    assert "Die kappa" in ok("diagnose", "study.csv", "-c", "die_kappa", "--resamples", 19)
+    ok("report", "study.csv", "-c", "die_kappa", "--resamples", 19, "-o", "page.md")
+    assert "Die kappa with the MASI distance" in (package.parent / "page.md").read_text()
     assert "die_kappa" in ok("coefficients")
     assert "kappa where chance agrees once in six" in ok("coefficients")
 

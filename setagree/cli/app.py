@@ -23,7 +23,7 @@ from setagree.cli.output import Deliverer, ending_in_order, hang_up, say, senten
 from setagree.cli.show import has_rich, marked, print_list
 from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
-from setagree.scoring.coefficients import known_coefficients
+from setagree.scoring.registry import known_coefficients
 
 app = typer.Typer(
     pretty_exceptions_enable=False,

@@ -17,7 +17,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
 from setagree.large.studies import Data, open_table
 from setagree.progress import track
-from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

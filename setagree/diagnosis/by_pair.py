@@ -17,7 +17,8 @@ from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
 from setagree.large.studies import Data
-from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

@@ -21,7 +21,8 @@ from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
 from setagree.large.studies import Data
 from setagree.progress import track
-from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

@@ -15,7 +15,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.differences import rows_of_units
 from setagree.large.studies import Data, Study, open_study
-from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally

@@ -12,7 +12,7 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError
 from setagree.large.studies import Data, open_study
-from setagree.scoring.coefficients import CoefficientLike, get_coefficient
+from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations

@@ -23,7 +23,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.inference.differences import linearised_difference
 from setagree.large.studies import Data
-from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations

@@ -87,9 +87,18 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
     """Return every format that a file or folder may have.
 
-    Those of other packages are asked where none of `formats` is one.
+    Those of other packages are asked where none of `formats` is one, and where the objects of JSON
+    only look like one: they hold labels, under keys that no tool is known by.
     """
-    return _fitting(peeked, formats) or _fitting(peeked, other_formats())
+    found = _fitting(peeked, formats)
+    if all(_looks_alone(each) for each in found):
+        return found + _fitting(peeked, other_formats())
+    return found
+
+
+def _looks_alone(each: Format) -> bool:
+    """Say whether a format of JSON is known by what its objects hold, not by names of keys."""
+    return all(s.shape == "records" and not (s.names or s.some) for s in each.signatures)
 
 
 def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:

@@ -16,7 +16,7 @@ from setagree.inference.benchmark import benchmark
 from setagree.large.studies import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import find_all
-from setagree.scoring.coefficients import CoefficientLike, get_coefficient
+from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement as score_table

@@ -19,8 +19,8 @@ from setagree.reporting.methods import computed, methods_text
 from setagree.reporting.page import html_report
 from setagree.reporting.sections.base import Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import methods
-from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.references import cited
+from setagree.scoring.registry import CoefficientLike
 from setagree.wording.words import Name
 
 Format: TypeAlias = Literal["html", "markdown"]

@@ -13,8 +13,8 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
 from setagree.large.plan import Plan
 from setagree.large.studies import Data, open_study
-from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.result_tables import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing

@@ -15,7 +15,8 @@ from setagree.coefficients.estimate import estimate
 from setagree.coefficients.models import Uniform, ac_scale
 from setagree.credit import overlap
 from setagree.distances import get_distance
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 # Units {a b}, {a a}, {b b}, {a a}; raters x: a a b a, y: b a b a.

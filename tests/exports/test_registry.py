@@ -184,6 +184,20 @@ def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
     assert asked == ["setagree.formats"]
 
 
+def test_json_that_only_looks_like_ours_may_be_of_another_package(offered, tmp_path):
+    """Rows of raters and labels are ours where no other package knows their keys."""
+    rows = [{"doc_id": "u1", "tagged": [{"rater": "ana", "tags": ["joy"]}], "inkwell": 2}]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    ink = Format("ink", "Ink", "source", (Signature("records", {"inkwell"}),), read_diary)
+    offered(lambda: ink)
+    with pytest.raises(OptionError, match="could be 'hf_nested', 'ink'"):
+        sa.read(path)
+    other_formats.cache_clear()
+    offered(lambda: DIARY)
+    assert toy.found(sa.read(path)) == {("u1", "ana"): {"joy"}}
+
+
 def broken():
     """Stand for a package that cannot be imported."""
     raise ImportError("no module named 'ink'")

@@ -40,7 +40,8 @@ from setagree.inference.differences import rows_of_units
 from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.pairs import _pair_losses
 from setagree.inference.two_way import TwoWay
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)

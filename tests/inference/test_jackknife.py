@@ -30,7 +30,8 @@ from setagree import checks as limits
 from setagree.coefficients import leave_one_out
 from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer, score_part
 
 jackknife_module = importlib.import_module("setagree.inference.jackknife")

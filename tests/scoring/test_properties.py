@@ -16,7 +16,8 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 import setagree as sa
 from setagree.distances import NominalDistance, OverlapDistance, ScaleDistance, get_distance
 from setagree.errors import SetagreeError
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 NAMES = sa.distances.distance_names()

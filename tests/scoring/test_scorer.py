@@ -11,7 +11,8 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.distances import distance_names, get_distance
 from setagree.errors import DataError, DistanceError, LabelError, OptionError
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
 
 SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))

@@ -16,7 +16,8 @@ from small_studies import Rows, annotations, numbers, sets_of, text
 import setagree as sa
 from setagree.distances import Distance, NominalDistance, get_distance
 from setagree.inference.differences import drawn_rows
-from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects
 

@@ -12,8 +12,8 @@ from setagree.plots.base import rows_height
 from setagree.plots.inference import forest
 from setagree.reporting.sections.base import Findings, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
-from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.names import coefficient_name, distance_name
+from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.result_tables import AgreementTable
 from setagree.scoring.results import Agreement
 from setagree.scoring.table import agreement
