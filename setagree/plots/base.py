@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pandas as pd
 
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
-from setagree.plots.style import BLUE, FAINT, NAME_SIZE, SOFT, TITLE_SIZE, Floats, wrapped
+from setagree.plots.style import (
+    BLUE,
+    FAINT,
+    NAME_SIZE,
+    SOFT,
+    TITLE_SIZE,
+    Floats,
+    floats,
+    thin,
+    wrapped,
+)
 from setagree.wording.numbers import interval, number
 from setagree.wording.text import short_text
 
@@ -38,6 +49,62 @@ _NARROW = 3.4
 _INK = "#010203"
 _TAG = re.compile(r"<[^<>]*>")
 _QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+
+
+Draws = TypeVar("Draws", bound=Callable[..., object])
+
+_PARAMETERS = {
+    "level": " : float\n    The level that the intervals were computed at, for the picture to say.",
+    "ax": " : matplotlib Axes, optional\n    Where to draw; a new figure by default.",
+}
+_RETURNS = """\
+Returns
+-------
+matplotlib Axes"""
+_RAISES = """\
+Raises
+------
+{}
+MissingDependencyError
+    There is no matplotlib."""
+_NO_FRAME = """\
+DataError
+    It is no DataFrame, or lacks a column.
+OptionError
+    An option is out of range."""
+_NO_RESULT = """\
+OptionError
+    It is something else, or an option is out of range."""
+
+
+def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
+    """Return the decorator that adds to a docstring what all pictures have in common.
+
+    Parameters
+    ----------
+    takes : str
+        What is drawn.
+    most : str
+        How many of what are drawn at most: what follows "How many".
+    """
+
+    def documented(draws: Draws) -> Draws:
+        text, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.getdoc(draws) or "")
+        own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
+        parameters = inspect.signature(draws).parameters
+        kind = next(iter(parameters.values())).annotation.replace("pd.", "").replace(" |", " or")
+        known = {
+            next(iter(parameters)): f" : {kind}\n    {takes}",
+            "limit": f" : int\n    How many {most}.",
+            **_PARAMETERS,
+            **dict(re.findall(r"^(\w+)( : .*(?:\n    .*)*)", own, re.MULTILINE)),
+        }
+        told = "\n".join(["Parameters\n----------", *(name + known[name] for name in parameters)])
+        raises = _RAISES.format(_NO_FRAME if "DataFrame" in kind else _NO_RESULT)
+        draws.__doc__ = "\n\n".join([text, told, _RETURNS, raises, *sections])
+        return draws
+
+    return documented
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
@@ -93,6 +160,26 @@ def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
     return ax
 
 
+def list_axes(
+    frame: pd.DataFrame,
+    ax: Axes | None,
+    *,
+    limit: int,
+    what: str,
+    by: str | None = None,
+    more: int = 0,
+) -> tuple[Axes, pd.DataFrame, str]:
+    """Return the axes of a list, the rows that it has room for, and the sentence that says which.
+
+    Of many rows those stay that are largest, up or down, in the column ``by``, or else the first;
+    ``more`` rows are left for something else.
+    """
+    ax = axes_or_new(ax, height=rows_height(len(frame) + more, limit=limit))
+    weight = -np.arange(len(frame), dtype=float) if by is None else np.abs(floats(frame, by))
+    shown, note = thin(frame, weight, limit=fitting(ax, limit), what=what)
+    return ax, shown, note
+
+
 def ink(ax: Axes) -> str:
     """Return the colour of the text, which is light where the axes were made for a dark page."""
     return str(ax.title.get_color())
@@ -135,20 +222,22 @@ def beside(
     at: tuple[float, float],
     shift: tuple[float, float],
     *,
+    of: Literal["axes", "row", "column", "data"] = "axes",
     size: float = NAME_SIZE,
     ha: str = "left",
     va: str = "center",
-    by_row: bool = False,
     loud: bool = False,
 ) -> None:
-    """Write a text some points away from a place, which is a fraction of the axes.
+    """Write a text some points away from a place.
 
-    ``by_row`` makes the height of the place a row instead, ``loud`` the ink full.
+    ``of`` says what the place is: a fraction of the axes, the same but at the height of a row, the
+    same but above a value of the horizontal axis, or data alone. ``loud`` makes the ink full.
     """
+    across, up = ("data" if of in {"data", name} else "axes fraction" for name in ("column", "row"))
     ax.annotate(
         text,
         at,
-        xycoords=("axes fraction", "data" if by_row else "axes fraction"),
+        xycoords=(across, up),
         xytext=shift,
         textcoords="offset points",
         fontsize=size,
@@ -158,6 +247,7 @@ def beside(
         alpha=1.0 if loud else SOFT,
         annotation_clip=False,
         usetex=False,
+        zorder=4,
     )
 
 
@@ -252,7 +342,7 @@ def _undefined(ax: Axes, rows: Rows) -> None:
     for row in np.flatnonzero(np.isnan(rows.values)).tolist():
         why = rows.why[row] if len(rows.why) else ""
         text = f"undefined: {why}" if why else "undefined"
-        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, by_row=True)
+        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, of="row")
 
 
 def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
@@ -260,9 +350,9 @@ def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
     end = 6.0
     for name, cells in columns.items():
         end += 4.6 * max(len(text) for text in (name, *cells)) + 10
-        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", by_row=True)
+        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
         for row, text in enumerate(cells):
-            beside(ax, text, (1, row), (end, 0), size=8, ha="right", by_row=True, loud=True)
+            beside(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
 
 
 def estimates_column(rows: Rows) -> list[str]:

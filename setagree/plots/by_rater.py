@@ -18,12 +18,13 @@ from setagree.plots.base import (
     fitting,
     heading,
     label_x,
+    list_axes,
     need_columns,
     nothing,
-    rows_height,
+    picture,
 )
 from setagree.plots.cells import UNDEFINED, Cells, draw_cells
-from setagree.plots.style import Floats, floats, largest, texts, thin
+from setagree.plots.style import Floats, floats, largest, texts
 from setagree.scoring.names import measured
 from setagree.wording.numbers import MINUS, count, level_text, number
 from setagree.wording.text import short_text
@@ -32,32 +33,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture(
+    takes="What `by_rater` returned.",
+    most="raters are drawn at most: those with the largest change, up or down",
+)
 def raters(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw how the coefficient changes when each rater is left out.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_rater` returned.
-    level : float
-        The level that the intervals were computed at, for the picture to say.
-    limit : int
-        How many raters are drawn at most: those with the largest change, up or down.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -72,9 +55,8 @@ def raters(
     check_limit(limit)
     needed = ("rater", "change", "change_low", "change_high", "n_ratings", "mean_distance")
     need_columns(frame, needed, "raters")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
-    weight = np.abs(floats(frame, "change"))
-    shown, note = thin(frame, weight, limit=fitting(ax, limit), what="raters that change it most")
+    what = "raters that change it most"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="change", what=what)
     line = f"Change without the rater, lines: {level_text(level)} intervals."
     right = "To the right: higher without."
     heading(ax, "Agreement without each rater", measured(frame), f"{line} {right}", note)
@@ -95,31 +77,15 @@ def _rater_rows(frame: pd.DataFrame) -> Rows:
     return Rows(texts(frame, "rater"), values, low, high, (), columns)
 
 
+@picture(
+    takes="What `by_pair` returned.",
+    most="raters are drawn at most: those who share the most units with others",
+)
 def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the agreement of each pair of raters, those who agree alike beside one another.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
     count as the mean), the leaves turned so that neighbours are near.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_pair` returned.
-    limit : int
-        How many raters are drawn at most: those who share the most units with others.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
