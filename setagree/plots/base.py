@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import io
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pandas as pd
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
 ROW, CELL = 0.17, 0.125
 """Inches that a row of a list, and a cell of a matrix, need at least."""
 
-_LINE = 80
+_LINE = 110
 """Letters of a line below a title, in axes as wide as a page."""
 
 WRITTEN = 22
@@ -46,11 +42,8 @@ WRITTEN = 22
 _NARROW = 3.4
 """Inches of axes below which a list has no columns of text: they would leave no room."""
 
-_INK = "#010203"
-_TAG = re.compile(r"<[^<>]*>")
-_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
 
-
+T = TypeVar("T")
 Draws = TypeVar("Draws", bound=Callable[..., object])
 
 _PARAMETERS = {
@@ -144,6 +137,15 @@ def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
             f"plots.{picture} needs the columns {', '.join(names)}; the frame lacks "
             f"{', '.join(missing)}."
         )
+
+
+def check_result(result: object, kind: type[T], picture: str, maker: str, *, hint: str = "") -> T:
+    """Return a result, or raise `OptionError` where it is not what a function of ours returned."""
+    if not isinstance(result, kind):
+        raise OptionError(
+            f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
+        )
+    return result
 
 
 def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
@@ -361,74 +363,3 @@ def estimates_column(rows: Rows) -> list[str]:
         f"{number(value)} ({interval(low, high)})" if np.isfinite(low) else number(value)
         for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
     ]
-
-
-# ---- SVG for a page ------------------------------------------------------------------------------
-
-
-def inline_svg(
-    draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
-) -> str:
-    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
-
-    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
-    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
-    description : str
-        What a screen reader says.
-    width, height : float
-        Inches; the element takes the width of its place on the page, up to this.
-    """
-    need_matplotlib()
-    from matplotlib import style
-    from matplotlib.figure import Figure
-
-    out = io.StringIO()
-    with style.context(["default", _page_style()]), warnings.catch_warnings():
-        for message in _QUIET:
-            warnings.filterwarnings("ignore", message=message)
-        figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure.add_subplot())
-        figure.savefig(out, format="svg", transparent=True)
-    return _for_page(out.getvalue(), description, 72 * width)
-
-
-def _page_style() -> dict[str, str]:
-    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    return {**dict.fromkeys(inks, _INK), "svg.fonttype": "none", "svg.hashsalt": "setagree"}
-
-
-def _for_page(svg: str, description: str, width: float) -> str:
-    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
-    body = svg[svg.index("<svg") :]
-    for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
-        body = re.sub(part, "", body, flags=re.DOTALL)
-    box = re.search(r'viewBox="[^"]*"', body)
-    head = (
-        f'<svg {box[0] if box else ""} role="img" aria-label={_attribute(description)} '
-        f'style="width:100%;max-width:{width:g}pt;height:auto;'
-        'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
-    )
-    rest = body[body.index(">") + 1 :].strip()
-    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(_TAG.findall(rest))))
-    own = f"p{hashlib.sha256(rest.encode()).hexdigest()[:10]}-"
-    return head + _TAG.sub(lambda tag: _page_tag(tag[0], used, own), rest)
-
-
-def _page_tag(tag: str, used: set[str], own: str) -> str:
-    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
-
-    def renamed(found: re.Match[str]) -> str:
-        return f' id="{own}{found[1]}"' if found[1] in used else ""
-
-    tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
-    tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
-    return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(" ".join(short_text(text, limit=600).replace(r"\$", "$").split()))

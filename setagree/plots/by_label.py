@@ -25,8 +25,7 @@ from setagree.plots.base import (
     picture,
 )
 from setagree.plots.cells import Cells, draw_cells
-from setagree.plots.style import Floats, floats, reasons, rescaled, texts
-from setagree.study.labels import is_missing
+from setagree.plots.style import Floats, coded, floats, reasons, rescaled, texts
 from setagree.wording.numbers import count, level_text, number, share
 from setagree.wording.text import short_text
 
@@ -70,9 +69,6 @@ def labels(
     return ax
 
 
-@picture(
-    takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
-)
 def _label_rows(frame: pd.DataFrame) -> Rows:
     columns = {
         "alpha": [number(x) for x in floats(frame, "alpha")],
@@ -83,6 +79,9 @@ def _label_rows(frame: pd.DataFrame) -> Rows:
     return Rows(texts(frame, "label"), values, low, high, reasons(frame), columns, second)
 
 
+@picture(
+    takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
+)
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw which label stands where another rater put which.
 
@@ -98,7 +97,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     """
     check_limit(limit)
     need_columns(frame, ("label", "other", "kind", "pairs", "lift"), "confusions")
-    codes, names = _coded_labels(frame)
+    codes, names = coded(frame, "label", "other")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     pairs = floats(frame, "pairs")
     total = np.zeros(len(names) + 1)
@@ -121,15 +120,6 @@ def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
         "Left out: the other has nothing in its place. Framed: at least twice chance.",
         note if len(kept) < len(names) else "",
     ]
-
-
-def _coded_labels(frame: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[object]]:
-    """Return the codes of label and other, shape (rows, 2), -1 for none, and the labels."""
-    both = [*frame["label"], *frame["other"]]
-    known = dict.fromkeys(label for label in both if not is_missing(label))
-    code = {label: i for i, label in enumerate(known)}
-    codes = np.array([-1 if is_missing(label) else code[label] for label in both], dtype=np.intp)
-    return codes.reshape(2, -1).T, list(code)
 
 
 def _matrix(

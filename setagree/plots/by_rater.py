@@ -24,7 +24,7 @@ from setagree.plots.base import (
     picture,
 )
 from setagree.plots.cells import UNDEFINED, Cells, draw_cells
-from setagree.plots.style import Floats, floats, largest, texts
+from setagree.plots.style import Floats, coded, floats, largest, texts
 from setagree.scoring.names import measured
 from setagree.wording.numbers import MINUS, count, level_text, number
 from setagree.wording.text import short_text
@@ -98,37 +98,25 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     """
     check_limit(limit)
     need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared"), "pairs")
-    codes, names = _coded_pairs(frame)
+    codes, names = coded(frame, "rater_a", "rater_b")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     n_shared = np.zeros(len(names))
     np.add.at(n_shared, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
     kept = largest(n_shared, fitting(ax, limit, each=CELL))
-    heading(ax, "Agreement of each pair of raters", *_pair_lines(frame, len(kept), len(names)))
+    note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
+    line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
+    lines = [line, "In clustered order: neighbours agree alike."]
+    heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
     if not names:
         return nothing(ax, "No two raters share a unit.")
     matrix = _square(codes, floats(frame, "estimate"), len(names))
     kept = kept[clustered_order(matrix[np.ix_(kept, kept)])]
     shared = _square(codes, floats(frame, "n_shared"), len(names))[np.ix_(kept, kept)]
-    names_kept = [short_text(names[code]) for code in kept]
-    draw_cells(ax, _pair_cells(matrix[np.ix_(kept, kept)], shared, names_kept))
+    matrix, shown = matrix[np.ix_(kept, kept)], [short_text(names[code]) for code in kept]
+    written = [[UNDEFINED if np.isnan(x) else number(x, digits=2) for x in row] for row in matrix]
+    cells = np.where(shared > 0, np.array(written, dtype=object), "").tolist()
+    draw_cells(ax, Cells(matrix, cells, shown, shown, ("1", f"0 ({MINUS}: less)")))
     return ax
-
-
-def _pair_lines(frame: pd.DataFrame, kept: int, total: int) -> list[str]:
-    note = f"The {kept:,} raters with the most shared units, of {total:,}." if kept < total else ""
-    what = measured(frame) or "Estimate"
-    line = f"{what}, of the units both rated; a dot: undefined."
-    return [line, "In clustered order: neighbours agree alike.", note]
-
-
-def _coded_pairs(frame: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[object]]:
-    """Return the codes of the raters, shape (pairs, 2), and the raters as they come."""
-    both = [
-        rater for pair in zip(frame["rater_a"], frame["rater_b"], strict=True) for rater in pair
-    ]
-    code = {rater: i for i, rater in enumerate(dict.fromkeys(both))}
-    codes = np.array([code[rater] for rater in both], dtype=np.intp).reshape(-1, 2)
-    return codes, list(code)
 
 
 def _square(codes: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
@@ -149,17 +137,3 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
     apart = np.maximum(0.0, 1 - np.where(np.isfinite(upper), upper, np.nanmean(upper)))
     tree = optimal_leaf_ordering(linkage(apart, "average"), apart)
     return np.asarray(leaves_list(tree), dtype=np.intp)
-
-
-def _pair_cells(matrix: Floats, shared: Floats, names: list[str]) -> Cells:
-    cells = [
-        [_pair_text(x, n) for x, n in zip(*row, strict=True)]
-        for row in zip(matrix, shared, strict=True)
-    ]
-    return Cells(matrix, cells, names, names, ("1", f"0 ({MINUS}: less)"))
-
-
-def _pair_text(x: float, shared: float) -> str:
-    if not shared > 0:
-        return ""
-    return UNDEFINED if np.isnan(x) else number(x, digits=2)

@@ -92,8 +92,10 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
     ax.plot(at + 1, values[at], color=BLUE, linewidth=1.8, drawstyle="steps-mid")
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(values.max()), 1e-9))
-    half = _half(frame)
-    if half:
+    held = np.cumsum(np.nan_to_num(floats(frame, "share_of_disagreement")))
+    # A frame that holds a part of the disagreement does not say where half of it is.
+    if held[-1] > 0.999:
+        half = int(np.searchsorted(held, 0.5 - 1e-12)) + 1
         ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
         right = half < 0.5 * n
         text = f"half of it is in the worst {half:,} ({share(half / n)})"
@@ -111,7 +113,7 @@ def _curve_lines(frame: pd.DataFrame) -> list[str]:
     costly = frame.iloc[np.argsort(-share, kind="stable")[:3]]
     top = int((share >= share.max()).sum())
     names = ", ".join(texts(costly, "unit"))
-    worst = f"Most of it: {names}." if top <= 3 else f"{top:,} hold the most of it."
+    worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
     zero = int((values == 0).sum())
     return [f"{worst} {zero:,} of {len(values):,} agree fully.", _held(frame, len(values))]
 
@@ -120,12 +122,6 @@ def _held(frame: pd.DataFrame, n: int) -> str:
     """Return what part of the disagreement is in the frame, where it is not all."""
     held = float(np.nansum(floats(frame, "share_of_disagreement")))
     return f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
-
-
-def _half(frame: pd.DataFrame) -> int:
-    """Return how many of the worst units hold half; 0 where the frame does not hold it all."""
-    held = np.cumsum(np.nan_to_num(floats(frame, "share_of_disagreement")))
-    return int(np.searchsorted(held, 0.5 - 1e-12)) + 1 if held[-1] > 0.999 else 0
 
 
 @picture(
@@ -162,7 +158,6 @@ def groups(
     return ax
 
 
-@picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
 def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     what = measured(frame)
     line = f"{what}{', ' if what else ''}lines: {level_text(level)} intervals."
@@ -172,6 +167,7 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     return [line[0].upper() + line[1:] if not what else line, tested]
 
 
+@picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement in windows of time, with intervals and how many units there are.
 

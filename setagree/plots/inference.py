@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
     axes_or_new,
     beside,
     check_limit,
+    check_result,
     draw_rows,
     estimates_column,
     heading,
@@ -68,20 +69,19 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     """
     from setagree.inference.permutation import PermutationTest as Known
 
-    _check_kind(test, Known, "null", "permutation_test")
+    check_result(test, Known, "null", "permutation_test")
     ax = axes_or_new(ax, height=3.8)
     heading(ax, "What chance alone gives", *_null_lines(test))
     estimate = test.agreement.estimate
     if not len(test.defined) or np.isnan(estimate):
         return nothing(ax, f"undefined: {test.agreement.reason or 'all reshuffles are'}")
     _histogram(ax, test.defined, estimate)
+    below = test.quantile(0.95)
     # The line to the right is the higher one: what is written to its left is above the other.
-    below, first = test.quantile(0.95), test.quantile(0.95) <= estimate
+    own, other = (_HIGH, _LOW) if below <= estimate else (_LOW, _HIGH)
     observed = f"observed {number(estimate)}, {p_phrase(test.p_value)} ({test.alternative})"
-    _mark(ax, estimate, observed, height=_HIGH if first else _LOW)
-    _mark(
-        ax, below, f"95 % are at most {number(below)}", height=_LOW if first else _HIGH, thin=True
-    )
+    _mark(ax, estimate, observed, height=own)
+    _mark(ax, below, f"95 % are at most {number(below)}", height=other, thin=True)
     label_x(ax, f"{_named(test.agreement)}, of reshuffled answers")
     label_y(ax, "arrangements" if test.exact else "reshuffles")
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):
@@ -120,7 +120,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     """
     from setagree.inference.bootstrap import Bootstrap as Known
 
-    _check_kind(result, Known, "bootstrap", "bootstrap", hint=" Of a table, take one row.")
+    check_result(result, Known, "bootstrap", "bootstrap", hint=" Of a table, take one row.")
     low, high = result.interval(level)
     ax = axes_or_new(ax, height=3.8)
     heading(ax, "How far the agreement could move", _bootstrap_line(result, level))
@@ -222,13 +222,6 @@ def _forest_line(frame: pd.DataFrame, level: float) -> str:
     alone = (frame["estimate"].notna() & frame["low"].isna()).any()
     said = "; a point without a line has none" if alone else ""
     return f"Lines: {level_text(level)} intervals{said}. {', '.join(counts)}".strip()
-
-
-def _check_kind(result: object, kind: type, picture: str, maker: str, *, hint: str = "") -> None:
-    if not isinstance(result, kind):
-        raise OptionError(
-            f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
-        )
 
 
 def _named(agreement: Agreement) -> str:

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
     axes_or_new,
     beside,
     check_limit,
+    check_result,
     draw_rows,
     estimates_column,
     heading,
@@ -72,11 +73,8 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     check_limit(limit)
     if isinstance(alt_test, Table) and len(alt_test) == 1:
         (alt_test,) = alt_test.rows
-    if not isinstance(alt_test, Known):
-        raise OptionError(
-            f"plots.advantage draws what sa.alt_test returned, not {shorten(alt_test)}. Of a "
-            "table, take one model: table['gpt']."
-        )
+    hint = " Of a table, take one model: table['gpt']."
+    alt_test = check_result(alt_test, Known, "advantage", "alt_test", hint=hint)
     what = "humans who share the most units"
     ax, shown, note = list_axes(alt_test.humans, ax, limit=limit, by="n_units", what=what, more=2)
     heading(
@@ -167,10 +165,7 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     from setagree.panels.rater_map import RaterMap as Known
 
     check_limit(limit)
-    if not isinstance(rater_map, Known):
-        raise OptionError(
-            f"plots.rater_map draws what sa.rater_map returned, not {shorten(rater_map)}."
-        )
+    check_result(rater_map, Known, "rater_map", "rater_map")
     ax = axes_or_new(ax, height=5.4)
     table = rater_map.table[rater_map.table["cluster"] > 0]
     points = np.column_stack([floats(table, "x"), floats(table, "y")])
