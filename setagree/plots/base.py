@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
+import inspect
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from xml.sax.saxutils import quoteattr
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
-from setagree.plots.style import BLUE, FAINT, NAME_SIZE, SOFT, TITLE_SIZE, Floats, wrapped
+from setagree.plots.style import (
+    BLUE,
+    FAINT,
+    NAME_SIZE,
+    SOFT,
+    TITLE_SIZE,
+    Floats,
+    floats,
+    thin,
+    wrapped,
+)
 from setagree.wording.numbers import interval, number
 from setagree.wording.text import short_text
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 ROW, CELL = 0.17, 0.125
 """Inches that a row of a list, and a cell of a matrix, need at least."""
 
-_LINE = 80
+_LINE = 110
 """Letters of a line below a title, in axes as wide as a page."""
 
 WRITTEN = 22
@@ -35,9 +42,62 @@ WRITTEN = 22
 _NARROW = 3.4
 """Inches of axes below which a list has no columns of text: they would leave no room."""
 
-_INK = "#010203"
-_TAG = re.compile(r"<[^<>]*>")
-_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+
+T = TypeVar("T")
+Draws = TypeVar("Draws", bound=Callable[..., object])
+
+_PARAMETERS = {
+    "level": " : float\n    The level that the intervals were computed at, for the picture to say.",
+    "ax": " : matplotlib Axes, optional\n    Where to draw; a new figure by default.",
+}
+_RETURNS = """\
+Returns
+-------
+matplotlib Axes"""
+_RAISES = """\
+Raises
+------
+{}
+MissingDependencyError
+    There is no matplotlib."""
+_NO_FRAME = """\
+DataError
+    It is no DataFrame, or lacks a column.
+OptionError
+    An option is out of range."""
+_NO_RESULT = """\
+OptionError
+    It is something else, or an option is out of range."""
+
+
+def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
+    """Return the decorator that adds to a docstring what all pictures have in common.
+
+    Parameters
+    ----------
+    takes : str
+        What is drawn.
+    most : str
+        How many of what are drawn at most: what follows "How many".
+    """
+
+    def documented(draws: Draws) -> Draws:
+        text, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.getdoc(draws) or "")
+        own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
+        parameters = inspect.signature(draws).parameters
+        kind = next(iter(parameters.values())).annotation.replace("pd.", "").replace(" |", " or")
+        known = {
+            next(iter(parameters)): f" : {kind}\n    {takes}",
+            "limit": f" : int\n    How many {most}.",
+            **_PARAMETERS,
+            **dict(re.findall(r"^(\w+)( : .*(?:\n    .*)*)", own, re.MULTILINE)),
+        }
+        told = "\n".join(["Parameters\n----------", *(name + known[name] for name in parameters)])
+        raises = _RAISES.format(_NO_FRAME if "DataFrame" in kind else _NO_RESULT)
+        draws.__doc__ = "\n\n".join([text, told, _RETURNS, raises, *sections])
+        return draws
+
+    return documented
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
@@ -79,6 +139,15 @@ def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
         )
 
 
+def check_result(result: object, kind: type[T], picture: str, maker: str, *, hint: str = "") -> T:
+    """Return a result, or raise `OptionError` where it is not what a function of ours returned."""
+    if not isinstance(result, kind):
+        raise OptionError(
+            f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
+        )
+    return result
+
+
 def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
     """Return the axes that were given, or those of a new pyplot figure."""
     need_matplotlib()
@@ -91,6 +160,26 @@ def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
     if not isinstance(ax, Known):
         raise OptionError(f"ax={shorten(ax)} is no matplotlib Axes.")
     return ax
+
+
+def list_axes(
+    frame: pd.DataFrame,
+    ax: Axes | None,
+    *,
+    limit: int,
+    what: str,
+    by: str | None = None,
+    more: int = 0,
+) -> tuple[Axes, pd.DataFrame, str]:
+    """Return the axes of a list, the rows that it has room for, and the sentence that says which.
+
+    Of many rows those stay that are largest, up or down, in the column ``by``, or else the first;
+    ``more`` rows are left for something else.
+    """
+    ax = axes_or_new(ax, height=rows_height(len(frame) + more, limit=limit))
+    weight = -np.arange(len(frame), dtype=float) if by is None else np.abs(floats(frame, by))
+    shown, note = thin(frame, weight, limit=fitting(ax, limit), what=what)
+    return ax, shown, note
 
 
 def ink(ax: Axes) -> str:
@@ -135,20 +224,22 @@ def beside(
     at: tuple[float, float],
     shift: tuple[float, float],
     *,
+    of: Literal["axes", "row", "column", "data"] = "axes",
     size: float = NAME_SIZE,
     ha: str = "left",
     va: str = "center",
-    by_row: bool = False,
     loud: bool = False,
 ) -> None:
-    """Write a text some points away from a place, which is a fraction of the axes.
+    """Write a text some points away from a place.
 
-    ``by_row`` makes the height of the place a row instead, ``loud`` the ink full.
+    ``of`` says what the place is: a fraction of the axes, the same but at the height of a row, the
+    same but above a value of the horizontal axis, or data alone. ``loud`` makes the ink full.
     """
+    across, up = ("data" if of in {"data", name} else "axes fraction" for name in ("column", "row"))
     ax.annotate(
         text,
         at,
-        xycoords=("axes fraction", "data" if by_row else "axes fraction"),
+        xycoords=(across, up),
         xytext=shift,
         textcoords="offset points",
         fontsize=size,
@@ -158,6 +249,7 @@ def beside(
         alpha=1.0 if loud else SOFT,
         annotation_clip=False,
         usetex=False,
+        zorder=4,
     )
 
 
@@ -252,7 +344,7 @@ def _undefined(ax: Axes, rows: Rows) -> None:
     for row in np.flatnonzero(np.isnan(rows.values)).tolist():
         why = rows.why[row] if len(rows.why) else ""
         text = f"undefined: {why}" if why else "undefined"
-        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, by_row=True)
+        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, of="row")
 
 
 def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
@@ -260,9 +352,9 @@ def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
     end = 6.0
     for name, cells in columns.items():
         end += 4.6 * max(len(text) for text in (name, *cells)) + 10
-        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", by_row=True)
+        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
         for row, text in enumerate(cells):
-            beside(ax, text, (1, row), (end, 0), size=8, ha="right", by_row=True, loud=True)
+            beside(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
 
 
 def estimates_column(rows: Rows) -> list[str]:
@@ -271,74 +363,3 @@ def estimates_column(rows: Rows) -> list[str]:
         f"{number(value)} ({interval(low, high)})" if np.isfinite(low) else number(value)
         for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
     ]
-
-
-# ---- SVG for a page ------------------------------------------------------------------------------
-
-
-def inline_svg(
-    draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
-) -> str:
-    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
-
-    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
-    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
-    description : str
-        What a screen reader says.
-    width, height : float
-        Inches; the element takes the width of its place on the page, up to this.
-    """
-    need_matplotlib()
-    from matplotlib import style
-    from matplotlib.figure import Figure
-
-    out = io.StringIO()
-    with style.context(["default", _page_style()]), warnings.catch_warnings():
-        for message in _QUIET:
-            warnings.filterwarnings("ignore", message=message)
-        figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure.add_subplot())
-        figure.savefig(out, format="svg", transparent=True)
-    return _for_page(out.getvalue(), description, 72 * width)
-
-
-def _page_style() -> dict[str, str]:
-    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    return {**dict.fromkeys(inks, _INK), "svg.fonttype": "none", "svg.hashsalt": "setagree"}
-
-
-def _for_page(svg: str, description: str, width: float) -> str:
-    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
-    body = svg[svg.index("<svg") :]
-    for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
-        body = re.sub(part, "", body, flags=re.DOTALL)
-    box = re.search(r'viewBox="[^"]*"', body)
-    head = (
-        f'<svg {box[0] if box else ""} role="img" aria-label={_attribute(description)} '
-        f'style="width:100%;max-width:{width:g}pt;height:auto;'
-        'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
-    )
-    rest = body[body.index(">") + 1 :].strip()
-    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(_TAG.findall(rest))))
-    own = f"p{hashlib.sha256(rest.encode()).hexdigest()[:10]}-"
-    return head + _TAG.sub(lambda tag: _page_tag(tag[0], used, own), rest)
-
-
-def _page_tag(tag: str, used: set[str], own: str) -> str:
-    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
-
-    def renamed(found: re.Match[str]) -> str:
-        return f' id="{own}{found[1]}"' if found[1] in used else ""
-
-    tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
-    tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
-    return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(" ".join(short_text(text, limit=600).replace(r"\$", "$").split()))

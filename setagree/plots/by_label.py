@@ -19,13 +19,13 @@ from setagree.plots.base import (
     heading,
     ink,
     label_x,
+    list_axes,
     need_columns,
     nothing,
-    rows_height,
+    picture,
 )
 from setagree.plots.cells import Cells, draw_cells
-from setagree.plots.style import Floats, floats, reasons, rescaled, texts, thin
-from setagree.study.labels import is_missing
+from setagree.plots.style import Floats, coded, floats, reasons, rescaled, texts
 from setagree.wording.numbers import count, level_text, number, share
 from setagree.wording.text import short_text
 
@@ -36,32 +36,14 @@ _OFTEN = 2.0
 """Times as often as by chance that a confusion is framed."""
 
 
+@picture(
+    takes="What `by_label` returned.",
+    most="labels are drawn at most: those with the largest share of the disagreement",
+)
 def labels(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw the agreement on each label with its interval, and what the label costs.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_label` returned.
-    level : float
-        The level that the intervals were computed at, for the picture to say.
-    limit : int
-        How many labels are drawn at most: those with the largest share of the disagreement.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -76,13 +58,8 @@ def labels(
     check_limit(limit)
     needed = ("label", "alpha", "low", "high", "ac1", "prevalence", "share_of_disagreement")
     need_columns(frame, needed, "labels")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
-    shown, note = thin(
-        frame,
-        floats(frame, "share_of_disagreement"),
-        limit=fitting(ax, limit),
-        what="labels with the largest share of the disagreement",
-    )
+    what = "labels with the largest share of the disagreement"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="share_of_disagreement", what=what)
     drawn = f"Dots: Krippendorff's alpha of the label, {level_text(level)} intervals."
     heading(ax, "Agreement label by label", f"{drawn} Diamonds: Gwet's AC1.", note)
     if not len(frame):
@@ -102,28 +79,11 @@ def _label_rows(frame: pd.DataFrame) -> Rows:
     return Rows(texts(frame, "label"), values, low, high, reasons(frame), columns, second)
 
 
+@picture(
+    takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
+)
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw which label stands where another rater put which.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `confusions` returned.
-    limit : int
-        How many labels are drawn at most: those with the most pairs.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -137,7 +97,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     """
     check_limit(limit)
     need_columns(frame, ("label", "other", "kind", "pairs", "lift"), "confusions")
-    codes, names = _coded_labels(frame)
+    codes, names = coded(frame, "label", "other")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     pairs = floats(frame, "pairs")
     total = np.zeros(len(names) + 1)
@@ -160,15 +120,6 @@ def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
         "Left out: the other has nothing in its place. Framed: at least twice chance.",
         note if len(kept) < len(names) else "",
     ]
-
-
-def _coded_labels(frame: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[object]]:
-    """Return the codes of label and other, shape (rows, 2), -1 for none, and the labels."""
-    both = [*frame["label"], *frame["other"]]
-    known = dict.fromkeys(label for label in both if not is_missing(label))
-    code = {label: i for i, label in enumerate(known)}
-    codes = np.array([-1 if is_missing(label) else code[label] for label in both], dtype=np.intp)
-    return codes.reshape(2, -1).T, list(code)
 
 
 def _matrix(

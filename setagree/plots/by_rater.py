@@ -18,12 +18,13 @@ from setagree.plots.base import (
     fitting,
     heading,
     label_x,
+    list_axes,
     need_columns,
     nothing,
-    rows_height,
+    picture,
 )
 from setagree.plots.cells import UNDEFINED, Cells, draw_cells
-from setagree.plots.style import Floats, floats, largest, texts, thin
+from setagree.plots.style import Floats, coded, floats, largest, texts
 from setagree.scoring.names import measured
 from setagree.wording.numbers import MINUS, count, level_text, number
 from setagree.wording.text import short_text
@@ -32,32 +33,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture(
+    takes="What `by_rater` returned.",
+    most="raters are drawn at most: those with the largest change, up or down",
+)
 def raters(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw how the coefficient changes when each rater is left out.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_rater` returned.
-    level : float
-        The level that the intervals were computed at, for the picture to say.
-    limit : int
-        How many raters are drawn at most: those with the largest change, up or down.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -72,9 +55,8 @@ def raters(
     check_limit(limit)
     needed = ("rater", "change", "change_low", "change_high", "n_ratings", "mean_distance")
     need_columns(frame, needed, "raters")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
-    weight = np.abs(floats(frame, "change"))
-    shown, note = thin(frame, weight, limit=fitting(ax, limit), what="raters that change it most")
+    what = "raters that change it most"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="change", what=what)
     line = f"Change without the rater, lines: {level_text(level)} intervals."
     right = "To the right: higher without."
     heading(ax, "Agreement without each rater", measured(frame), f"{line} {right}", note)
@@ -95,31 +77,15 @@ def _rater_rows(frame: pd.DataFrame) -> Rows:
     return Rows(texts(frame, "rater"), values, low, high, (), columns)
 
 
+@picture(
+    takes="What `by_pair` returned.",
+    most="raters are drawn at most: those who share the most units with others",
+)
 def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the agreement of each pair of raters, those who agree alike beside one another.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
     count as the mean), the leaves turned so that neighbours are near.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_pair` returned.
-    limit : int
-        How many raters are drawn at most: those who share the most units with others.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -132,37 +98,25 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     """
     check_limit(limit)
     need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared"), "pairs")
-    codes, names = _coded_pairs(frame)
+    codes, names = coded(frame, "rater_a", "rater_b")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     n_shared = np.zeros(len(names))
     np.add.at(n_shared, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
     kept = largest(n_shared, fitting(ax, limit, each=CELL))
-    heading(ax, "Agreement of each pair of raters", *_pair_lines(frame, len(kept), len(names)))
+    note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
+    line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
+    lines = [line, "In clustered order: neighbours agree alike."]
+    heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
     if not names:
         return nothing(ax, "No two raters share a unit.")
     matrix = _square(codes, floats(frame, "estimate"), len(names))
     kept = kept[clustered_order(matrix[np.ix_(kept, kept)])]
     shared = _square(codes, floats(frame, "n_shared"), len(names))[np.ix_(kept, kept)]
-    names_kept = [short_text(names[code]) for code in kept]
-    draw_cells(ax, _pair_cells(matrix[np.ix_(kept, kept)], shared, names_kept))
+    matrix, shown = matrix[np.ix_(kept, kept)], [short_text(names[code]) for code in kept]
+    written = [[UNDEFINED if np.isnan(x) else number(x, digits=2) for x in row] for row in matrix]
+    cells = np.where(shared > 0, np.array(written, dtype=object), "").tolist()
+    draw_cells(ax, Cells(matrix, cells, shown, shown, ("1", f"0 ({MINUS}: less)")))
     return ax
-
-
-def _pair_lines(frame: pd.DataFrame, kept: int, total: int) -> list[str]:
-    note = f"The {kept:,} raters with the most shared units, of {total:,}." if kept < total else ""
-    what = measured(frame) or "Estimate"
-    line = f"{what}, of the units both rated; a dot: undefined."
-    return [line, "In clustered order: neighbours agree alike.", note]
-
-
-def _coded_pairs(frame: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[object]]:
-    """Return the codes of the raters, shape (pairs, 2), and the raters as they come."""
-    both = [
-        rater for pair in zip(frame["rater_a"], frame["rater_b"], strict=True) for rater in pair
-    ]
-    code = {rater: i for i, rater in enumerate(dict.fromkeys(both))}
-    codes = np.array([code[rater] for rater in both], dtype=np.intp).reshape(-1, 2)
-    return codes, list(code)
 
 
 def _square(codes: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
@@ -183,17 +137,3 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
     apart = np.maximum(0.0, 1 - np.where(np.isfinite(upper), upper, np.nanmean(upper)))
     tree = optimal_leaf_ordering(linkage(apart, "average"), apart)
     return np.asarray(leaves_list(tree), dtype=np.intp)
-
-
-def _pair_cells(matrix: Floats, shared: Floats, names: list[str]) -> Cells:
-    cells = [
-        [_pair_text(x, n) for x, n in zip(*row, strict=True)]
-        for row in zip(matrix, shared, strict=True)
-    ]
-    return Cells(matrix, cells, names, names, ("1", f"0 ({MINUS}: less)"))
-
-
-def _pair_text(x: float, shared: float) -> str:
-    if not shared > 0:
-        return ""
-    return UNDEFINED if np.isnan(x) else number(x, digits=2)

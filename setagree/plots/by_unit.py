@@ -20,11 +20,13 @@ from setagree.plots.base import (
     ink,
     label_x,
     label_y,
+    list_axes,
     need_columns,
     nothing,
+    picture,
     rows_height,
 )
-from setagree.plots.style import BLUE, FAINT, NAME_SIZE, floats, reasons, rescaled, texts, thin
+from setagree.plots.style import BLUE, FAINT, NAME_SIZE, floats, reasons, rescaled, texts
 from setagree.scoring.names import measured
 from setagree.wording.numbers import count, level_text, number, p_phrase, share
 
@@ -35,31 +37,12 @@ _POINTS = 300
 _WINDOWS, _FEW = 300, 60
 
 
+@picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit, worst first.
 
     Up to ``limit`` units have a named bar each; more become a curve over their ranks, with the
     place up to which the worst of them hold half of the disagreement.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_unit` returned.
-    limit : int
-        How many units are drawn by name at most.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -90,15 +73,8 @@ def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
     y = np.arange(len(values))
     ax.barh(y, np.nan_to_num(values), height=0.7, color=BLUE, alpha=0.6, edgecolor=BLUE)
     for row, value in enumerate(values):
-        ax.annotate(
-            number(value),
-            (0.0 if np.isnan(value) else value, row),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=ink(ax),
-        )
+        at = (float(np.nan_to_num(value)), row)
+        beside(ax, number(value), at, (4, 0), of="data", size=8, loud=True)
     ax.set_xlim(0, 1.12 * max(float(np.nanmax(values, initial=0.0)), 1e-9))
     ax.set_ylim(len(y) - 0.4, -0.6)
     ax.set_yticks(y, texts(frame, "unit"), fontsize=NAME_SIZE, usetex=False)
@@ -116,30 +92,19 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
     ax.plot(at + 1, values[at], color=BLUE, linewidth=1.8, drawstyle="steps-mid")
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(values.max()), 1e-9))
-    half = _half(frame)
-    if half:
+    held = np.cumsum(np.nan_to_num(floats(frame, "share_of_disagreement")))
+    # A frame that holds a part of the disagreement does not say where half of it is.
+    if held[-1] > 0.999:
+        half = int(np.searchsorted(held, 0.5 - 1e-12)) + 1
         ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
-        _half_text(ax, half, n)
+        right = half < 0.5 * n
+        text = f"half of it is in the worst {half:,} ({share(half / n)})"
+        shift, side = (5, "left") if right else (-5, "right")
+        beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
     ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
     label_x(ax, f"units by rank, 1 to {n:,}")
     label_y(ax, "mean distance in the unit")
     return ax
-
-
-def _half_text(ax: Axes, half: int, n: int) -> None:
-    right = half < 0.5 * n
-    text = f"half of it is in the worst {half:,} ({share(half / n)})"
-    ax.annotate(
-        text,
-        (half, 0.9),
-        xycoords=("data", "axes fraction"),
-        xytext=(5 if right else -5, 0),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
-        fontsize=NAME_SIZE,
-        color=ink(ax),
-    )
 
 
 def _curve_lines(frame: pd.DataFrame) -> list[str]:
@@ -148,7 +113,7 @@ def _curve_lines(frame: pd.DataFrame) -> list[str]:
     costly = frame.iloc[np.argsort(-share, kind="stable")[:3]]
     top = int((share >= share.max()).sum())
     names = ", ".join(texts(costly, "unit"))
-    worst = f"Most of it: {names}." if top <= 3 else f"{top:,} hold the most of it."
+    worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
     zero = int((values == 0).sum())
     return [f"{worst} {zero:,} of {len(values):,} agree fully.", _held(frame, len(values))]
 
@@ -159,38 +124,13 @@ def _held(frame: pd.DataFrame, n: int) -> str:
     return f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
 
 
-def _half(frame: pd.DataFrame) -> int:
-    """Return how many of the worst units hold half; 0 where the frame does not hold it all."""
-    held = np.cumsum(np.nan_to_num(floats(frame, "share_of_disagreement")))
-    return int(np.searchsorted(held, 0.5 - 1e-12)) + 1 if held[-1] > 0.999 else 0
-
-
+@picture(
+    takes="What `by_group` returned.", most="groups are drawn at most: those with the most units"
+)
 def groups(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw the agreement within each group of units, with intervals.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `by_group` returned.
-    level : float
-        The level that the intervals were computed at, for the picture to say.
-    limit : int
-        How many groups are drawn at most: those with the most units.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -204,9 +144,8 @@ def groups(
     """
     check_limit(limit)
     need_columns(frame, ("group", "estimate", "low", "high", "n_units"), "groups")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
-    weight = floats(frame, "n_units")
-    shown, note = thin(frame, weight, limit=fitting(ax, limit), what="groups with the most units")
+    what = "groups with the most units"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="n_units", what=what)
     heading(ax, "Agreement within each group", *_group_lines(frame, level), note)
     if not len(frame):
         return nothing(ax, "There are no groups.")
@@ -228,31 +167,12 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     return [line[0].upper() + line[1:] if not what else line, tested]
 
 
+@picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement in windows of time, with intervals and how many units there are.
 
     Each window stands at its middle. Windows without an estimate leave a gap, and so does time that
     no window covers.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `over_time` returned; ``start`` and ``end`` are times or numbers.
-    level : float
-        The level that the intervals were computed at, for the picture to say.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------

@@ -41,7 +41,8 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
     """
     ax.imshow(shades(cells.strength), interpolation="none", aspect="auto", zorder=1)
     # Few columns do not fill the width: their cells would be bars.
-    ax.set_xlim(-0.5, _across(ax, cells) - 0.5)
+    across = max(len(cells.columns), _FEW_NARROW if is_narrow(ax) else _FEW)
+    ax.set_xlim(-0.5, across - 0.5)
     size = 7.0 if max(cells.strength.shape) > WRITTEN else NAME_SIZE
     names = [cut(name, LONGEST - 8) for name in cells.columns]
     ax.set_xticks(range(len(names)), names, fontsize=size, rotation=90, usetex=False)
@@ -49,16 +50,14 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    if _texts_fit(ax, cells):
-        _write_cells(ax, cells)
+    longest = max((len(text) for row in cells.texts for text in row), default=0)
+    points = 72 * ax.get_window_extent().width / ax.figure.dpi
+    if across * max(longest, 3) * 5.0 <= points and len(cells.rows) <= WRITTEN:
+        for (i, j), text in np.ndenumerate(np.array(cells.texts, dtype=object)):
+            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink(ax), usetex=False)
     else:
         _sign_cells(ax, cells)
         _key(ax, cells.key)
-
-
-def _across(ax: Axes, cells: Cells) -> int:
-    """Return how many columns the width is divided into."""
-    return max(len(cells.columns), _FEW_NARROW if is_narrow(ax) else _FEW)
 
 
 def shades(strength: Floats) -> Floats:
@@ -71,19 +70,6 @@ def shades(strength: Floats) -> Floats:
     shown = 0.06 + 0.84 * np.minimum(np.abs(strength), 1)
     out[..., 3] = np.nan_to_num(shown, nan=0.0)
     return out
-
-
-def _texts_fit(ax: Axes, cells: Cells) -> bool:
-    longest = max((len(text) for row in cells.texts for text in row), default=0)
-    points = 72 * ax.get_window_extent().width / ax.figure.dpi
-    wide = _across(ax, cells) * max(longest, 3) * 5.0 <= points
-    return wide and len(cells.rows) <= WRITTEN
-
-
-def _write_cells(ax: Axes, cells: Cells) -> None:
-    for i, row in enumerate(cells.texts):
-        for j, text in enumerate(row):
-            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink(ax), usetex=False)
 
 
 def _sign_cells(ax: Axes, cells: Cells) -> None:

@@ -16,6 +16,7 @@ from setagree.plots.base import (
     check_limit,
     fitting,
     heading,
+    picture,
 )
 from setagree.plots.cells import Cells, draw_cells
 from setagree.plots.style import largest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture(takes="What `weights` returned.", most="values are drawn at most")
 def weights(
     credit: Weights,
     *,
@@ -42,21 +44,6 @@ def weights(
     counts : array_like of shape (K,), optional
         How often each value stands in the study. Of many values the most frequent are drawn then;
         without counts, some that are spread evenly over all in reading order.
-    limit : int
-        How many values are drawn at most.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    OptionError
-        It is something else than weights, or there is not one count a value.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------

@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
     axes_or_new,
+    beside,
     check_limit,
+    check_result,
     draw_rows,
     estimates_column,
-    fitting,
     heading,
     ink,
     label_x,
     label_y,
+    list_axes,
     need_columns,
     nothing,
-    rows_height,
+    picture,
 )
-from setagree.plots.style import BLUE, NAME_SIZE, Floats, floats, reasons, thin
+from setagree.plots.style import BLUE, NAME_SIZE, Floats, floats, reasons
 from setagree.scoring.names import distance_name, measure_name, picture_name
 from setagree.scoring.result_tables import AgreementTable
 from setagree.scoring.results import Agreement
@@ -49,28 +51,12 @@ _NARROW = 0.08
 """The part of the width below which a null distribution is drawn a second time, larger."""
 
 
+@picture(takes="What `permutation_test` returned.")
 def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     """Draw what chance alone gives, and where the observed value stands in it.
 
-    Parameters
-    ----------
-    test : PermutationTest
-        What `permutation_test` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        A histogram of the null distribution, a line at the observed value with p, a line up
-        to which 95 % of them lie.
-
-    Raises
-    ------
-    MissingDependencyError
-        There is no matplotlib.
-    OptionError
-        It is something else than a permutation test.
+    A histogram of the null distribution has a line at the observed value with p, and a line up to
+    which 95 % of it lie.
 
     Examples
     --------
@@ -83,20 +69,19 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     """
     from setagree.inference.permutation import PermutationTest as Known
 
-    _check_kind(test, Known, "null", "permutation_test")
+    check_result(test, Known, "null", "permutation_test")
     ax = axes_or_new(ax, height=3.8)
     heading(ax, "What chance alone gives", *_null_lines(test))
     estimate = test.agreement.estimate
     if not len(test.defined) or np.isnan(estimate):
         return nothing(ax, f"undefined: {test.agreement.reason or 'all reshuffles are'}")
     _histogram(ax, test.defined, estimate)
+    below = test.quantile(0.95)
     # The line to the right is the higher one: what is written to its left is above the other.
-    below, first = test.quantile(0.95), test.quantile(0.95) <= estimate
+    own, other = (_HIGH, _LOW) if below <= estimate else (_LOW, _HIGH)
     observed = f"observed {number(estimate)}, {p_phrase(test.p_value)} ({test.alternative})"
-    _mark(ax, estimate, observed, height=_HIGH if first else _LOW)
-    _mark(
-        ax, below, f"95 % are at most {number(below)}", height=_LOW if first else _HIGH, thin=True
-    )
+    _mark(ax, estimate, observed, height=own)
+    _mark(ax, below, f"95 % are at most {number(below)}", height=other, thin=True)
     label_x(ax, f"{_named(test.agreement)}, of reshuffled answers")
     label_y(ax, "arrangements" if test.exact else "reshuffles")
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):
@@ -115,28 +100,14 @@ def _null_lines(test: PermutationTest) -> list[str]:
     return [first, f"Their mean is {number(float(test.defined.mean()))}{theory}."]
 
 
+@picture(takes="What `bootstrap` returned for one coefficient.")
 def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the distribution of a coefficient over resamples, with its percentile interval.
 
     Parameters
     ----------
-    result : Bootstrap
-        What `bootstrap` returned for one coefficient.
     level : float
         The level of the interval.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingDependencyError
-        There is no matplotlib.
-    OptionError
-        It is something else than one bootstrap, or the level is not between 0 and 1.
 
     Examples
     --------
@@ -149,7 +120,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     """
     from setagree.inference.bootstrap import Bootstrap as Known
 
-    _check_kind(result, Known, "bootstrap", "bootstrap", hint=" Of a table, take one row.")
+    check_result(result, Known, "bootstrap", "bootstrap", hint=" Of a table, take one row.")
     low, high = result.interval(level)
     ax = axes_or_new(ax, height=3.8)
     heading(ax, "How far the agreement could move", _bootstrap_line(result, level))
@@ -179,6 +150,7 @@ def _bootstrap_line(result: Bootstrap, level: float) -> str:
     return f"{_named(result.agreement)}: {n}{missed}, {how}; {ends}."
 
 
+@picture(takes="What `agreement` returned, or a frame.", most="rows are drawn at most")
 def forest(
     result: AgreementTable | pd.DataFrame,
     *,
@@ -188,29 +160,13 @@ def forest(
 ) -> Axes:
     """Draw the estimates of coefficients x distances with their intervals, one under the other.
 
+    A frame needs the columns coefficient, distance, estimate, low and high.
+
     Parameters
     ----------
-    result : AgreementTable or DataFrame
-        What `agreement` returned, or a frame with the columns coefficient, distance, estimate, low
-        and high.
     level : float, optional
         The level of the intervals: a table computes them (by default at its own level), of a frame
         it is what the picture says (by default 0.95).
-    limit : int
-        How many rows are drawn at most.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        The frame lacks a column.
-    MissingDependencyError
-        There is no matplotlib.
 
     Examples
     --------
@@ -228,9 +184,7 @@ def forest(
     else:
         frame = result
     need_columns(frame, ("coefficient", "distance", "estimate", "low", "high"), "forest")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit))
-    order = -np.arange(len(frame), dtype=float)
-    shown, note = thin(frame, order, limit=fitting(ax, limit), what="first rows")
+    ax, shown, note = list_axes(frame, ax, limit=limit, what="first rows")
     title, names = _forest_names(shown)
     heading(ax, title, _forest_line(frame, 0.95 if level is None else level), note)
     if not len(frame):
@@ -268,13 +222,6 @@ def _forest_line(frame: pd.DataFrame, level: float) -> str:
     alone = (frame["estimate"].notna() & frame["low"].isna()).any()
     said = "; a point without a line has none" if alone else ""
     return f"Lines: {level_text(level)} intervals{said}. {', '.join(counts)}".strip()
-
-
-def _check_kind(result: object, kind: type, picture: str, maker: str, *, hint: str = "") -> None:
-    if not isinstance(result, kind):
-        raise OptionError(
-            f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
-        )
 
 
 def _named(agreement: Agreement) -> str:
@@ -332,15 +279,5 @@ def _mark(
         on_left = (x - left) / (right - left) > 0.42
     style, width = ("--", 1.0) if thin else ("-", 1.8)
     ax.axvline(x, ymax=height, color=ink(ax), linestyle=style, linewidth=width)
-    ax.annotate(
-        text,
-        (x, height),
-        xycoords=("data", "axes fraction"),
-        xytext=(-5 if on_left else 5, 0),
-        textcoords="offset points",
-        ha="right" if on_left else "left",
-        va="top",
-        fontsize=NAME_SIZE,
-        color=ink(ax),
-        usetex=False,
-    )
+    shift, side = (-5, "right") if on_left else (5, "left")
+    beside(ax, text, (x, height), (shift, 0), of="column", ha=side, va="top", loud=True)

@@ -8,23 +8,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
     axes_or_new,
+    beside,
     check_limit,
+    check_result,
     draw_rows,
     estimates_column,
-    fitting,
     heading,
     ink,
     is_narrow,
     label_x,
     label_y,
+    list_axes,
     nothing,
-    rows_height,
+    picture,
 )
-from setagree.plots.style import BLUE, FAINT, ORANGE, Floats, floats, thin
+from setagree.plots.style import BLUE, FAINT, ORANGE, Floats, floats
 from setagree.scoring.names import distance_name
 from setagree.wording.numbers import MINUS, count, p_value, share
 from setagree.wording.text import short_text
@@ -45,32 +47,16 @@ _NAME = 22
 """Columns of type that a name on the map may take."""
 
 
+@picture(
+    takes="What `alt_test` returned for one model.",
+    most="humans are drawn at most: those who share the most units",
+)
 def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot stands for the model, with its 95 % interval, a hollow diamond for the human,
     and a short line for the human less epsilon: the model wins over a human where it is surely to
     the right of that line, all humans tested together.
-
-    Parameters
-    ----------
-    alt_test : AltTest, or AltTestTable of one model
-        What `alt_test` returned for one model.
-    limit : int
-        How many humans are drawn at most: those who share the most units.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingDependencyError
-        There is no matplotlib.
-    OptionError
-        It is something else than the test of one model.
 
     Examples
     --------
@@ -87,19 +73,10 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     check_limit(limit)
     if isinstance(alt_test, Table) and len(alt_test) == 1:
         (alt_test,) = alt_test.rows
-    if not isinstance(alt_test, Known):
-        raise OptionError(
-            f"plots.advantage draws what sa.alt_test returned, not {shorten(alt_test)}. Of a "
-            "table, take one model: table['gpt']."
-        )
-    humans = alt_test.humans
-    ax = axes_or_new(ax, height=rows_height(len(humans) + 2, limit=limit))
-    shown, note = thin(
-        humans,
-        floats(humans, "n_units"),
-        limit=fitting(ax, limit),
-        what="humans who share the most units",
-    )
+    hint = " Of a table, take one model: table['gpt']."
+    alt_test = check_result(alt_test, Known, "advantage", "alt_test", hint=hint)
+    what = "humans who share the most units"
+    ax, shown, note = list_axes(alt_test.humans, ax, limit=limit, by="n_units", what=what, more=2)
     heading(
         ax,
         f"{short_text(alt_test.model)} beside each human",
@@ -160,48 +137,22 @@ def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
         levels, sides = [-0.95, -1.75, -0.95], ["right", "center", "left"]
     for (x, text), level, side in zip(sorted(marks), levels, sides, strict=True):
         ax.plot([x, x], [level + 0.3, -0.3], color=ink(ax), alpha=0.4, linewidth=0.7, zorder=1)
-        ax.annotate(
-            text,
-            (x, level),
-            xytext=({"right": -1, "center": 0, "left": 1}[side], 0),
-            textcoords="offset points",
-            fontsize=8,
-            ha=side,
-            va="center",
-            color=ink(ax),
-            annotation_clip=False,
-            usetex=False,
-        )
+        shift = ({"right": -1, "center": 0, "left": 1}[side], 0)
+        beside(ax, text, (x, level), shift, of="data", size=8, ha=side, loud=True)
 
 
 # ---- The map -------------------------------------------------------------------------------------
 
 
+@picture(
+    takes="What `rater_map` returned.",
+    most="raters are named at most, those farthest from the others first",
+)
 def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the raters as points: the nearer, the more alike their answers are.
 
-    Clusters differ in form and colour; whether they are more than noise is said above.
-
-    Parameters
-    ----------
-    rater_map : RaterMap
-        What `rater_map` returned.
-    limit : int
-        How many raters are named at most, those farthest from the others first; names that would
-        lie on one another are left out. All raters are drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingDependencyError
-        There is no matplotlib.
-    OptionError
-        It is something else than a map of raters.
+    Clusters differ in form and colour; whether they are more than noise is said above. All raters
+    are drawn; names that would lie on one another are left out.
 
     Examples
     --------
@@ -214,10 +165,7 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     from setagree.panels.rater_map import RaterMap as Known
 
     check_limit(limit)
-    if not isinstance(rater_map, Known):
-        raise OptionError(
-            f"plots.rater_map draws what sa.rater_map returned, not {shorten(rater_map)}."
-        )
+    check_result(rater_map, Known, "rater_map", "rater_map")
     ax = axes_or_new(ax, height=5.4)
     table = rater_map.table[rater_map.table["cluster"] > 0]
     points = np.column_stack([floats(table, "x"), floats(table, "y")])
@@ -226,7 +174,8 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     placed = _placed_names(ax, points, table, limit)
     heading(ax, "Raters on a map", *_map_lines(rater_map, len(placed), len(table)))
     for code, (shift, side) in placed.items():
-        _write_name(ax, points[code], short_text(table.index[code], limit=_NAME), shift, side)
+        name, (x, y) = short_text(table.index[code], limit=_NAME), points[code]
+        beside(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
     label_x(ax, "first axis, in mean distances")
     label_y(ax, "second axis")
     return ax
@@ -344,19 +293,3 @@ def _free_place(
         if inside and apart.all():
             return (shift, side), area
     return None
-
-
-def _write_name(ax: Axes, at: Floats, text: str, shift: tuple[float, float], side: str) -> None:
-    ax.annotate(
-        text,
-        (float(at[0]), float(at[1])),
-        xytext=shift,
-        textcoords="offset points",
-        fontsize=8,
-        ha=side,
-        va="center",
-        color=ink(ax),
-        annotation_clip=False,
-        usetex=False,
-        zorder=4,
-    )

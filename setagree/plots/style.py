@@ -47,6 +47,14 @@ def texts(frame: pd.DataFrame, name: str) -> list[str]:
     return [short_text(value) for value in frame[name]]
 
 
+def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.intp], list[object]]:
+    """Return the codes of two columns of names, shape (rows, 2), -1 for none, and the names."""
+    both = [*frame[one], *frame[other]]
+    code = {name: i for i, name in enumerate(dict.fromkeys(x for x in both if not is_missing(x)))}
+    codes = np.array([-1 if is_missing(name) else code[name] for name in both], dtype=np.intp)
+    return codes.reshape(2, -1).T, list(code)
+
+
 def reasons(frame: pd.DataFrame) -> list[str]:
     """Return why each row is undefined; an empty text where it says nothing."""
     if "reason" not in frame.columns:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.diagnosis.common import known_raters
@@ -37,24 +35,7 @@ def gather(
 ) -> Findings:
     """Return all that is found about a study; a million ratings take about a minute.
 
-    Parameters
-    ----------
-    study : Annotations
-        Who gave which answer to which unit.
-    coefficient, distance
-        What is explained. Default: alpha, with the default distance of the kind of answers.
-    level : float
-        Of the intervals.
-    groups : Series, mapping or DataFrame, optional
-        The group of each unit (batches, sources, guideline versions), or what `by_group` returned.
-    n_resamples : int
-        How many reshuffles; fewer where that would take long.
-    model : rater, or list of raters, optional
-        Who is a model; everybody else is then a human.
-    panels : mapping from names to lists of raters, optional
-        Two panels to compare, or one that stands against everybody else.
-    rng : int or numpy Generator, optional
-        The seed of the reshuffles; drawn where none is given.
+    The options are those of `report`; a seed is drawn where none is given.
     """
     study = known_raters(study, "report")
     check_level(level)
@@ -62,18 +43,12 @@ def gather(
     asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
     as_generator(asked.rng)  # refuses what is no seed before any work
     main = _headline(study, coefficient, distance, level)
-    with _quiet():
+    with warnings.catch_warnings():
+        # The parts of a study may be undefined without a warning each: the tables say so.
+        warnings.simplefilter("ignore", UndefinedAgreementWarning)
         f = Findings(study, main, benchmark(main), level, asked)
         find_all(f)
     return f
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Let the parts of a study be undefined without a warning each: the tables say so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        yield
 
 
 def _headline(

@@ -49,7 +49,7 @@ def verdict_sentence(f: Findings) -> str:
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    return f"{word}, by Krippendorff's limits ({limits}) and with the uncertainty taken in."
+    return f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
 
 
 def counts_line(study: Annotations) -> str:

@@ -116,7 +116,8 @@ def methods_text(
     rows, level = _rows(result, level)
     one, text = rows[0], _Text()
     text.say(_design(one), _policies(one))
-    text.say(_measures(rows, text), _estimates(rows, level), _uncertainty(rows, level, text))
+    found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
+    text.say(_measures(rows, text), f"Result: {found}.", _uncertainty(rows, level, text))
     if bootstrap is not None:
         check_reported(rows, bootstrap, "bootstrap")
         text.say(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=text.cite))
@@ -242,13 +243,8 @@ def _distance(row: Agreement, text: _Text) -> str:
     return f"{distance_name(row.distance)} [{distance.formula}]{text.cite(distance.source)}"
 
 
-def _estimates(rows: Sequence[Agreement], level: float) -> str:
-    """Return the estimates with their intervals, observed and expected disagreement."""
-    found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
-    return f"Result: {found}."
-
-
 def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
+    """Return an estimate with its interval, and alone with observed and expected disagreement."""
     name = coefficient_name(row.definition, [row.distance])
     named = name if alone else f"{name} with {distance_name(row.distance)}"
     if row.reason is not None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setagree.inference.benchmark import CAUTION
-from setagree.plots.base import inline_svg
+from setagree.plots.svg import inline_svg
 from setagree.reporting.headline import distance_phrase, verdict_sentence
 from setagree.reporting.methods import version
 from setagree.reporting.sections.base import Findings, Picture, Section
@@ -23,7 +20,7 @@ from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Column, Table, shown, sorts_as, span
 from setagree.scoring.names import coefficient_name
 from setagree.wording.numbers import interval, is_nothing, level_text, number
-from setagree.wording.words import Name, Sentence, plain
+from setagree.wording.words import Name, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +30,12 @@ TEMPLATES = Path(__file__).parent / "templates"
 _WIDTH, _NARROW = 9.8, 3.75
 """Inches of a picture; a page on a laptop is about as wide, and one on a phone."""
 
-_JOINT = re.compile(r"([_/.:\\-])(?=\w)")
+_MOST_NARROW = 9
+"""Columns of a matrix whose names can be read on a phone."""
+
+_JOINT = re.compile(r"([_/.:\\-]|\w{24})(?=\w)")
+"""Where a long name may break: after a sign inside it, or where a word goes on and on."""
+
 _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
 
@@ -66,7 +68,7 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
 
 
 def breakable(text: str) -> Any:
-    """Return text that may break after a sign inside a long name."""
+    """Return text that may break inside a long name."""
     from markupsafe import Markup, escape
 
     # The signs that mean something to HTML are escaped before the breaks are put in.
@@ -120,29 +122,10 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell as the page shows it."""
-
-    said: Sentence
-    span: str
-    sort: str
-    bar: float | None
-    column: Any
-
-
-def _section(section: Section) -> SimpleNamespace:
+def _section(section: Section) -> dict[str, Any]:
     """Return a section with its picture drawn, and its cells in words."""
-    table = section.table
-    return SimpleNamespace(
-        id=section.id,
-        title=section.title,
-        lead=section.lead,
-        note=section.note,
-        picture=None if section.picture is None else _drawn(section, section.picture),
-        table=None if table is None else _table(table),
-        sortable=table is not None and len(table.rows) > 2 and table.sortable,
-    )
+    picture = section.picture and _drawn(section, section.picture)
+    return {**vars(section), "picture": picture, "table": section.table and _table(section.table)}
 
 
 def _drawn(section: Section, picture: Picture) -> Any:
@@ -158,39 +141,30 @@ def _drawn(section: Section, picture: Picture) -> Any:
     # What a screen reader says: what it is, and what it shows.
     said = f"{section.title}. {plain(section.lead)} The numbers are in the table."
     broad = inline_svg(draw, description=said, width=_WIDTH, height=picture.height)
-    # Lines below the title break more often.
-    height = picture.height + picture.more
-    narrow = inline_svg(draw, description=said, width=_NARROW, height=height)
+    narrow = '<p class="note">This picture needs a wider screen.</p>'
+    if picture.columns <= _MOST_NARROW:
+        # Lines below the title break more often.
+        height = picture.height + picture.more
+        narrow = inline_svg(draw, description=said, width=_NARROW, height=height)
     # matplotlib escapes every text that it writes.
     both = f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
     return Markup(both)  # noqa: S704
 
 
-def _table(table: Table) -> Mapping[str, Any]:
-    bars = [
+def _table(table: Table) -> dict[str, Any]:
+    longest = [
         max((float(row[k] or 0) for row in table.rows), default=0.0)
-        if each.kind == "share" and each.head.startswith("Share")
-        else None
-        for k, each in enumerate(table.columns)
+        if column.kind == "share" and column.head.startswith("Share")
+        else 0.0
+        for k, column in enumerate(table.columns)
     ]
-    rows = [
-        [
-            _cell(value, each, bars[k])
-            for k, (value, each) in enumerate(zip(row, table.columns, strict=True))
-        ]
-        for row in table.rows
-    ]
-    return {"caption": table.caption, "columns": table.columns, "rows": rows, "more": table.more}
+    rows = [list(map(_cell, row, table.columns, longest)) for row in table.rows]
+    return {**vars(table), "rows": rows, "sortable": len(table.rows) > 2 and table.sortable}
 
 
-def _cell(value: Any, column: Column, longest: float | None) -> Cell:
-    bar = None
-    if longest and not is_nothing(value):
-        bar = round(100 * float(value) / longest * 0.75, 1)
-    return Cell(
-        shown(value, column.kind),
-        span(value, column.kind),
-        sorts_as(value, column.kind),
-        bar,
-        column,
-    )
+def _cell(value: Any, column: Column, longest: float) -> dict[str, Any]:
+    """Return a cell as the page shows it, with a bar where its column has a longest one."""
+    kind = column.kind
+    bar = round(75 * float(value) / longest, 1) if longest and not is_nothing(value) else None
+    words = {"said": shown(value, kind), "span": span(value, kind), "sort": sorts_as(value, kind)}
+    return {**words, "bar": bar, "column": column}

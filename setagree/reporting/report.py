@@ -147,21 +147,18 @@ def methods_of(f: Findings) -> str:
 
 def _format(form: str | None, target: Path) -> str:
     if form is None:
-        _check_replaced(target)
+        # A page must not take the place of a file that is none, such as the table of the study.
+        known = {".html", ".htm", ".md", ".markdown", ""}
+        if target.exists() and target.suffix.lower() not in known:
+            raise FileError(
+                f"{str(target)!r} is there and is no report, by its name; let the path end in "
+                ".html or .md, or say format= to replace it."
+            )
         form = "markdown" if target.suffix.lower() in {".md", ".markdown"} else "html"
     check_choice("format", form, ("html", "markdown"))
     if form == "html":
         _need_page()
     return form
-
-
-def _check_replaced(target: Path) -> None:
-    """Refuse to put a page in the place of a file that is none, such as the table of the study."""
-    if target.exists() and target.suffix.lower() not in {".html", ".htm", ".md", ".markdown", ""}:
-        raise FileError(
-            f"{str(target)!r} is there and is no report, by its name; let the path end in .html "
-            "or .md, or say format= to replace it."
-        )
 
 
 def _need_page() -> None:

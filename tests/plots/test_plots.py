@@ -1,5 +1,6 @@
 """The pictures: each draws what its result says, fits its place, and survives hostile names."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -35,9 +36,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from setagree import plots
-from setagree.plots.base import cells_height, inline_svg, rows_height
+from setagree.plots.base import cells_height, rows_height
 from setagree.plots.by_rater import clustered_order
 from setagree.plots.style import ORANGE
+from setagree.plots.svg import inline_svg
 from setagree.wording.numbers import DASH, MINUS
 
 STUDY = sa.simulate(60, 3, rng=1)
@@ -274,6 +276,17 @@ def test_matplotlib_is_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=re.escape('pip install "setagree[plot]"')):
         plots.labels(label_frame(2))
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_every_parameter_is_told(name):
+    """The help of each picture has all its parameters, what it returns and what it raises."""
+    function = getattr(plots, name)
+    text = inspect.getdoc(function)
+    told = re.findall(r"^(\w+) : ", text, re.MULTILINE)
+    assert told == list(inspect.signature(function).parameters)
+    heads = re.findall(r"^(\w+)\n-+$", text, re.MULTILINE)
+    assert heads == ["Parameters", "Returns", "Raises", "Examples"]
 
 
 def test_import_is_light():
@@ -724,7 +737,7 @@ def test_units_as_a_curve():
     half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
     assert upright(ax) == [half]
     assert f"half of it is in the worst {half} ({half}\u00a0%)" in said(ax)
-    assert "Most of it: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
+    assert "They cost most: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
 
 
 def test_units_tie_and_agree():
@@ -733,7 +746,7 @@ def test_units_tie_and_agree():
     frame["disagreement"] = np.repeat([1.0, 0.5, 0.0], [40, 20, 40])
     frame["share_of_disagreement"] = frame["disagreement"] / 50
     ax = plots.units(frame, ax=fresh())
-    assert "40 hold the most of it. 40 of 100 agree fully." in said(ax)
+    assert "40 tie for the largest share. 40 of 100 agree fully." in said(ax)
     assert upright(ax) == [25]
     late = frame.assign(share_of_disagreement=np.repeat([0.0, 1 / 40], [60, 40]))
     assert upright(plots.units(late, ax=fresh())) == [80]

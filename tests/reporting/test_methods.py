@@ -1,5 +1,6 @@
 """The methods paragraph: every count, policy and reference it states is true."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -11,12 +12,14 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.inference.bootstrap import Bootstrap
 from setagree.reporting.methods import methods_text
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.references import (
     REFERENCES,
     cited,
 )
+from setagree.wording.numbers import level_text
 
 
 @pytest.fixture
@@ -220,6 +223,111 @@ class TestMeasures:
     def test_version(self, alpha):
         """The version is that of the package."""
         assert paragraph(alpha).endswith(f"setagree {sa.__version__}.")
+
+
+class TestResampled:
+    """What was resampled, and at which level, is said as it was done."""
+
+    @pytest.fixture
+    def alpha(self):
+        """Return alpha of a study of 40 units."""
+        return sa.krippendorff_alpha(sa.simulate(40, 3, rng=2))
+
+    @pytest.mark.parametrize(
+        ("level", "shown"), [(0.975, "97.5%"), (0.999, "99.9%"), (0.9, "90%"), (0.55, "55%")]
+    )
+    def test_levels_are_not_rounded(self, alpha, level, shown):
+        """A level is the one that was asked for: 0.999 is not 100 %."""
+        low, high = alpha.interval(level)
+        assert f"{shown} interval {low:.3f} to {high:.3f}" in paragraph(alpha, level=level)
+        assert f"the {shown} intervals are t intervals" in paragraph(alpha, level=level)
+        assert level_text(level, gap="") == shown
+
+    def test_a_level_that_is_no_number(self, alpha):
+        """It is refused in a sentence, as everywhere."""
+        with pytest.raises(sa.SetagreeError, match=r"level='0\.9' must lie between 0 and 1"):
+            paragraph(alpha, level="0.9")
+
+    def test_an_interval_is_called_what_it_is(self, alpha):
+        """The bias-corrected interval is called BCa, that of quantiles percentile."""
+        boot = sa.bootstrap(alpha, n_resamples=200, rng=3)
+        low, high = boot.interval(0.9, method="BCa")
+        assert f"90% BCa interval of 200 bootstrap resamples of the units is {low:.3f} to " in (
+            paragraph(alpha, level=0.9, bootstrap=boot)
+        )
+        assert (low, high) != tuple(np.quantile(boot.distribution, [0.05, 0.95]))
+        raters = sa.bootstrap(alpha, n_resamples=200, rng=3, over="both")
+        low, high = np.quantile(raters.defined, [0.05, 0.95])
+        text_ = paragraph(alpha, level=0.9, bootstrap=raters)
+        assert "percentile interval of 200 bootstrap resamples of the units and raters, " in text_
+        assert f"{raters.n_undefined} of them undefined and left out, is {low:.3f} to " in text_
+
+    def test_krippendorffs_algorithm(self, alpha):
+        """It redraws pairs of ratings, not units."""
+        with pytest.warns(sa.SetagreeWarning):
+            boot = sa.bootstrap(alpha, n_resamples=50, rng=3, method="krippendorff")
+        assert "50 bootstrap resamples of pairs of ratings" in paragraph(alpha, bootstrap=boot)
+
+    def test_no_bca(self):
+        """Where all resamples lie on one side there is no BCa interval, but one of quantiles."""
+        alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b a")))
+        below = alpha.estimate - np.linspace(0.1, 0.2, 50)
+        boot = Bootstrap(alpha, below, "units", "standard")
+        assert math.isnan(boot.interval(method="BCa")[0])
+        assert " percentile interval of 50 bootstrap resamples of the units" in paragraph(
+            alpha, bootstrap=boot
+        )
+        # Where all are the same there is none at all.
+        alike = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b b")))
+        boot = sa.bootstrap(alike, n_resamples=50, rng=3)
+        assert "bootstrap" not in paragraph(alike, bootstrap=boot)
+
+    def test_undefined_is_left_out(self):
+        """A test and a bootstrap without a number are not reported as a dash."""
+        with pytest.warns(sa.UndefinedAgreementWarning):
+            alpha = sa.krippendorff_alpha(annotations(text("a a / a a")))
+        boot = sa.bootstrap(alpha, n_resamples=9, rng=1)
+        test = sa.permutation_test(alpha, n_resamples=9, rng=1)
+        said = paragraph(alpha, bootstrap=boot, test=test)
+        assert "bootstrap" not in said
+        assert "permutation" not in said
+        assert "undefined, because" in said
+
+    def test_of_another_coefficient(self, alpha):
+        """What was resampled must be what is reported."""
+        other = sa.krippendorff_alpha(alpha.study, distance="nominal")
+        boot = sa.bootstrap(other, n_resamples=50, rng=3)
+        test = sa.permutation_test(other, n_resamples=9, rng=3)
+        with pytest.raises(sa.SetagreeError, match=r"bootstrap= is of <krip.*nominal"):
+            paragraph(alpha, bootstrap=boot)
+        with pytest.raises(sa.SetagreeError, match=r"test= is of <krip.*nominal"):
+            paragraph(alpha, test=test)
+        with pytest.raises(sa.SetagreeError, match="bootstrap= is "):
+            paragraph(alpha, bootstrap=sa.bootstrap(sa.agreement(alpha.study), n_resamples=9))
+        elsewhere = sa.krippendorff_alpha(sa.simulate(40, 3, rng=9))
+        with pytest.raises(sa.SetagreeError, match="not what is reported"):
+            paragraph(alpha, test=sa.permutation_test(elsewhere, n_resamples=9, rng=3))
+
+    def test_of_one_of_several(self, alpha):
+        """In a table it is said which row was resampled."""
+        table = sa.agreement(alpha.study, distance=["masi", "nominal"])
+        test = sa.permutation_test(table["fleiss_kappa", "nominal"], n_resamples=9, rng=3)
+        boot = sa.bootstrap(table["fleiss_kappa", "nominal"], n_resamples=9, rng=3)
+        said = paragraph(table, test=test, bootstrap=boot)
+        assert "compared the estimate of Fleiss' kappa with nominal with 9 random" in said
+        assert "interval of Fleiss' kappa with nominal of 9 bootstrap resamples" in said
+
+    def test_a_distance_that_borrows_a_name(self, alpha):
+        """A function of the user's that is called masi is not Passonneau's."""
+
+        def masi(A, B):
+            return float(A != B)
+
+        own = sa.krippendorff_alpha(alpha.study, distance=masi)
+        said = methods_text(own)
+        assert "“masi” (defined by the authors)" in said
+        assert "Passonneau" not in said
+        assert "Passonneau" in methods_text(alpha)
 
 
 class TestReferences:

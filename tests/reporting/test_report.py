@@ -24,7 +24,6 @@ from setagree.errors import (
     MissingDependencyError,
     OptionError,
     SetagreeError,
-    UndefinedAgreementWarning,
 )
 from setagree.reporting import report as report_module
 from setagree.reporting.findings import gather
@@ -33,14 +32,11 @@ from setagree.reporting.markdown import markdown_report
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import models, rater_map
 from setagree.reporting.sections.data import contents
-from setagree.reporting.sections.groups import groups_apart
-from setagree.reporting.sections.labels import evenly_spread, worst_label
-from setagree.reporting.sections.raters import pairs_at_chance
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.sections.units import answers, running_share
 from setagree.reporting.tables import Column, shown, sorts_as, span, table_of
 from setagree.wording.escaping import as_markdown
-from setagree.wording.numbers import interval, number, share
+from setagree.wording.numbers import interval, share
 from setagree.wording.words import Name, plain
 
 DATA = os.environ.get("SETAGREE_DATA")
@@ -197,8 +193,9 @@ class TestNumbers:
         """Ten million ratings are reshuffled at most, and 19 times at least."""
         f = gather(sa.simulate(30_000, 4, rng=1), n_resamples=999, rng=1)
         assert len(f.results["chance"].distribution) == 89  # 10^7 / 120,000 = 83.3, to the next ..9
-        notes = {section.id: section.note for section in sections(f)}
-        assert "89 times instead of 999" in notes["chance"]
+        said = {section.id: plain(section.lead) for section in sections(f)}
+        few = "89 reshuffled studies (not 999, because the study is large)"
+        assert few in said["chance"]
 
     def test_running_share(self, found):
         """The running share of the worst units ends at 1 and is a plain cumulated sum."""
@@ -226,217 +223,6 @@ class TestNumbers:
             gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
         with pytest.raises(SetagreeError, match="have no entry"):
             gather(study, groups={"u1": "a"}, n_resamples=19)
-
-
-class TestSentences:
-    """The main findings name the right things."""
-
-    def test_the_culprits_are_named(self):
-        """One label that one rater alone gives at random is the costly label and rater.
-
-        Ann and ben agree fully; cem adds "noise" to every second unit.
-        """
-        truth = ["a", "b", "c"] * 8
-        triples = [(rater, u, v) for u, v in enumerate(truth) for rater in ("ann", "ben")]
-        triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
-        f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Labels"].startswith("“noise” agrees worst: alpha −")
-        assert "100\u00a0% of the disagreement is about one of 4 labels" in said["Labels"]
-        assert "“noise”" in said["Labels"]
-        assert said["Confusion"] == "Most often left out: “noise” (100\u00a0%)."
-        assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
-        assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
-        # 12 units disagree alike: half of the disagreement is in 6 of the 24.
-        assert "lies in 6 of 24 units (25\u00a0%); in 12 units all agree fully" in said["Units"]
-        assert "drop the label “noise”: alpha 1.000" in said["Change"]
-        assert "one set inside the other" in said["Choice"]
-        assert said["Chance"].startswith("It is more than chance")
-        assert "Left out" not in said
-
-    def test_a_guesser_stands_out(self):
-        """Who answers by lot agrees with nobody, and leaving out that rater gains most."""
-        rng = np.random.default_rng(7)
-        truth = rng.integers(4, size=150)
-        rows = [
-            (rater, u, "abcd"[v if rng.random() < 0.8 else rng.integers(4)])
-            for u, v in enumerate(truth)
-            for rater in ("ann", "ben", "cem")
-        ]
-        rows += [("dot", u, "abcd"[rng.integers(4)]) for u in range(150)]
-        f = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        pairs = sa.by_pair(f.study)
-        own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
-        ends = f"{number(own.min())} to {number(own.max())}"
-        assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
-        assert said["Raters"].startswith("Without “dot”, alpha would be ")
-        assert said["Change"].startswith("Most is gained if you leave out the rater “dot”: alpha ")
-
-    def test_units_that_cost_most_are_named(self):
-        """Five units are named, those with more ratings before those that only differ as much."""
-        triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
-        triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
-        triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
-        f = gather(sa.Annotations.from_triples(triples), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        named = "To adjudicate first: “4”, “5”, “0”, “1” and “2”."
-        assert said["Units"].endswith(named)
-        table = next(one.table for one in sections(f) if one.id == "units")
-        assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
-
-    def test_one_batch_stands_out(self):
-        """Of four batches the one that answers by lot is named, the others as they lie."""
-        rng = np.random.default_rng(3)
-        rows = []
-        for u in range(160):
-            answer = rng.integers(3)
-            for rater in ("r", "s", "t"):
-                by_lot = u % 4 == 3 or rng.random() < 0.2
-                rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
-        study = sa.Annotations.from_triples(rows)
-        groups = {u: f"b{u % 4}" for u in range(160)}
-        f = gather(study, groups=groups, n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        estimates = sa.by_group(study, groups).set_index("group")["estimate"]
-        low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
-        assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
-        assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
-
-    def test_no_culprit(self):
-        """Where no rater surely costs anything, the finding says so."""
-        f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
-        raters = f.results["raters"]
-        assert not (raters["change_low"] > 0).any()
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Raters"].startswith("No single rater explains it")
-
-    def test_perfect_agreement(self):
-        """Where all agree there is no cost to name, and no distance makes a difference."""
-        f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Units"] == "In all of 4 units the raters agree fully."
-        assert said["Choice"] == "The distance makes no difference: alpha is 1.000 with all."
-        assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
-
-    def test_singles_are_counted(self):
-        """Units with one rating are said, in the singular and in the plural."""
-        rows = text("a a / b b / a b / a . / . b")
-        for n, words in ((2, "2 units (40\u00a0%) have"), (1, "1 unit (25\u00a0%) has")):
-            f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
-            assert words in plain(main_findings(f)[-1].sentence)
-
-    def test_groups_differ(self):
-        """Groups that agree fully and not at all differ; alike groups do not."""
-        rng = np.random.default_rng(5)
-        rows = []
-        for u in range(60):
-            answer = "abc"[rng.integers(3)]
-            other = answer if u < 30 and u % 7 else "abc"[rng.integers(3)]
-            rows += [("r", u, answer), ("s", u, other)]
-        study = sa.Annotations.from_triples(rows)
-        apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(apart)}
-        assert re.search(r"The 2 groups differ \(p < .001\): from .* in “False” to .* “True”",
-                         said["Groups"])  # fmt: skip
-        alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(alike)}
-        assert "do not differ surely" in said["Groups"]
-        one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
-        said = {each.about: plain(each.sentence) for each in main_findings(one)}
-        assert said["Groups"] == "Fewer than two groups can be scored."
-
-    def test_no_rater_can_be_left_out(self):
-        """Where nothing is left without any of the raters, there is no finding about them."""
-        f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
-        assert f.results["raters"]["change"].isna().all()
-        assert "Raters" not in {one.about for one in main_findings(f)}
-
-    @pytest.mark.parametrize(
-        ("rows", "reason"),
-        [
-            (text("a a / a a"), "only one value was used"),
-            (text("a b"), "there is only one unit"),
-            (text("a . / . b"), "no unit has two ratings"),
-            (text("a . / b ."), "there is only one rater"),
-        ],
-    )
-    def test_undefined(self, rows, reason):
-        """Where nothing can be estimated, the one finding says why; the sections still stand."""
-        with pytest.warns(UndefinedAgreementWarning, match=reason):
-            f = gather(annotations(rows), n_resamples=19, rng=1)
-        assert [plain(one.sentence) for one in main_findings(f)] == [plain(headline(f))]
-        assert reason in plain(headline(f))
-        assert "data" in {section.id for section in sections(f)}
-
-    def test_scalars(self):
-        """Numbers have no labels and no confusions; categories have both."""
-        rows = numbers("1 2 1 / 2 2 3 / 3 3 3 / 4 5 4 / 5 5 4")
-        f = gather(annotations(rows), n_resamples=19, rng=1)
-        assert not {"labels", "confusions", "changes"} & {one.id for one in sections(f)}
-        rows = [[("low", "mid", "high")[x % 3] for x in row] for row in rows]
-        f = gather(annotations(rows), n_resamples=19, rng=1)
-        assert {"labels", "confusions"} <= {one.id for one in sections(f)}
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
-        assert "of 3 categories" in said["Labels"]
-
-
-class TestStandouts:
-    """What stands out is judged by intervals."""
-
-    @staticmethod
-    def labels(*rows):
-        """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
-        return pd.DataFrame(
-            rows, columns=["label", "alpha", "low", "high", "share_of_disagreement"]
-        )
-
-    def test_worst_label(self):
-        """The lowest alpha counts where its interval ends below all others that are known."""
-        clear = self.labels(("a", 0.2, 0.1, 0.3, 0.5), ("b", 0.4, 0.25, 0.55, 0.5))
-        worst, others = worst_label(clear)
-        assert (worst["label"], list(others["label"])) == ("a", ["b"])
-        rare = self.labels(*clear.to_numpy().tolist(), ("rare", 0.0, -0.5, 0.5, 0.0))
-        assert worst_label(rare)[0]["label"] == "a"
-        assert (
-            worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
-        )
-        assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
-
-    def test_evenly_spread(self):
-        """Half of six labels with 54 % of the disagreement are no news; one of six with 50 % is."""
-        shares = (0.2, 0.18, 0.16, 0.16, 0.15, 0.15)
-        even = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
-        assert evenly_spread(even, 3)
-        odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
-        assert not evenly_spread(odd, 1)
-
-    def test_pairs_at_chance(self):
-        """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
-        rows = [("x", "a", -0.05, 0.05), ("b", "x", -0.02, 0.08), ("a", "b", 0.5, 0.7)]
-        pairs = pd.DataFrame(rows, columns=["rater_a", "rater_b", "low", "high"])
-        assert list(pairs_at_chance(pairs, "x")["low"]) == [-0.05, -0.02]
-        assert pairs_at_chance(pairs, "a") is None
-        assert pairs_at_chance(pairs.iloc[:2], "x") is None
-        assert pairs_at_chance(pairs.iloc[1:], "x") is None
-        assert pairs_at_chance(pairs.assign(high=0.9), "x") is None
-        assert pairs_at_chance(None, "x") is None
-
-    def test_groups_apart(self):
-        """P is corrected by Holm over the groups that have one; the farthest comes first.
-
-        Of .001, .02, .04 the corrected values are .003, .04, .04; with a fourth of .5 the second
-        becomes .06.
-        """
-        frame = pd.DataFrame(
-            {
-                "group": list("abcd"),
-                "difference": [-0.1, 0.3, 0.2, np.nan],
-                "difference_p_value": [0.001, 0.02, 0.04, np.nan],
-            }
-        )
-        assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
-        assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
 
 
 class TestTables:
@@ -1045,6 +831,21 @@ class TestPanels:
         ).read_text(encoding="utf-8")
         for section in sections(compared):
             assert f"## {section.title}\n" in twin
+
+    @pytest.mark.parametrize(("n", "drawn"), [(8, 2), (9, 1)])
+    def test_wide_matrices_on_a_phone(self, tmp_path, n, drawn):
+        """A matrix whose names would lie on one another on a phone is drawn for wide pages only.
+
+        The confusions of n labels have n + 1 columns: the first is for labels that are left out.
+        """
+        needs_page()
+        study = sa.simulate(60, 2, n_labels=n, prevalence=0.5, skill=0.2, rng=1)
+        assert len(frozenset().union(*study.values)) == n
+        path = report(study, tmp_path / "x.html", n_resamples=19, rng=1)
+        spoken = [a["aria-label"] for tag, a in page_of(path).tags if tag == "svg"]
+        assert sum(each.startswith("Confusions.") for each in spoken) == drawn
+        told = path.read_text(encoding="utf-8").count("This picture needs a wider screen.")
+        assert told == 2 - drawn
 
     def test_hostile_models_and_panels(self, tmp_path):
         """Hostile names of models and panels open no tag, link or cell."""

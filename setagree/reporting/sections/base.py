@@ -106,11 +106,15 @@ class Findings:
 
 @dataclass(frozen=True)
 class Picture:
-    """What draws on axes, how many inches high these are, and how many more on a narrow page."""
+    """What draws on axes, how many inches high these are, and how many more on a narrow page.
+
+    ``columns`` are those of a matrix, whose names lie on one another where there are many.
+    """
 
     draw: Callable[..., object]
     height: float
     more: float = 0.5
+    columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,11 @@ class Listing:
             why = f.absent.get(self.id)
             return [] if why is None else [Section(self.id, self.title, (why,))]
         table = table_of(frame, columns, self.caption, limit=self.limit, function=self.function)
-        return [Section(self.id, self.title, lead, table, picture, self.note)]
+        triples = [column.source for column in table.columns if isinstance(column.source, tuple)]
+        lowest = min((frame[low].head(self.limit).min() for _, low, _ in triples), default=0.0)
+        rough = " An interval that ends below −1 is a rough one: few units are behind it."
+        note = (self.note + (rough if lowest < -1 else "")).strip()
+        return [Section(self.id, self.title, lead, table, picture, note)]
 
 
 def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) -> Picture:

@@ -35,6 +35,8 @@ def say(f: Findings) -> Sentence:
         return ()
     known = test.defined
     often = counted(len(known), "reshuffled study", "reshuffled studies")
+    if not test.exact and len(test.distribution) < f.asked.n_resamples:
+        often += f" (not {f.asked.n_resamples:,}, because the study is large)"
     # The least of them that 95 % do not exceed: few arrangements leave no room between.
     most = float(np.quantile(known, 0.95, method="inverted_cdf"))
     stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
@@ -52,13 +54,10 @@ def show(f: Findings) -> list[Section]:
     if not lead:
         return []
     test: PermutationTest = f.results["chance"]
-    n, asked = len(test.distribution), f.asked.n_resamples
     seed = "" if f.seed is None else f" (seed {f.seed})"
     note = f"All answers were reshuffled over all raters and units{seed}."
     if test.exact:
         note = "These are all arrangements of the answers over raters and units."
-    elif n < asked:
-        note += f" {n:,} times instead of {asked:,}, because the study is large."
     return [
         Section("chance", "What chance gives", lead, None, Picture(partial(null, test), 3.4), note)
     ]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.what_if import what_if
-from setagree.errors import SetagreeError, counted
+from setagree.errors import SetagreeError
 from setagree.reporting.sections.base import (
     Findings,
     Listing,
@@ -63,18 +63,15 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
         try:
             rows += what_if(f.study, **one).iloc[1:].to_dict("records")
         except SetagreeError as error:
-            rows.append(_impossible(kind, each, error))
+            what = " + ".join(map(str, each)) if kind == "merge" else str(each)
+            gone: dict[Hashable, Any] = {
+                "difference": np.nan,
+                "reason": str(error.__cause__ or error),
+            }
+            rows.append({"change": _CHANGES[kind], "what": what, **gone})
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
-
-
-def _impossible(kind: str, changed: Any, error: SetagreeError) -> dict[Hashable, Any]:
-    """Return the row of a change that cannot be made."""
-    change = _CHANGES[kind]
-    what = " + ".join(map(str, changed)) if kind == "merge" else str(changed)
-    why = str(error.__cause__ or error)
-    return {"change": change, "what": what, "difference": np.nan, "reason": why}
 
 
 def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:
@@ -108,31 +105,23 @@ def say(f: Findings) -> Sentence:
     """Say which of the changes that were tried brings most, and which of those of labels."""
     changes = f.results["changes"]
     tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
-    surely = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
-    surely = surely.sort_values("difference", ascending=False, kind="stable")
-    of_labels = tried[tried["change"] != "drop rater"]
+    tried = tried.sort_values("difference", ascending=False, kind="stable")
+    sure = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
     unsure = tried[tried["p_value"].isna()]
-    if len(unsure) and unsure["difference"].max() > max([0.0, *surely["difference"]]):
-        return _unsure_gain(f, unsure)
+    # Without a standard error nothing tells how sure a gain is.
+    if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
+        said = "most is gained, though how surely is not known, if you "
+        return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
-    known = surely[surely["change"] != "drop rater"]
-    if len(surely) and surely["change"].iloc[0] == "drop rater":
-        second = (
-            (*_gain(f, known.iloc[0], "; of the labels, if you "), ".") if len(known) else (".",)
-        )
-        return (*_gain(f, surely.iloc[0], "Most is gained if you "), *second)
-    if len(known):
+    of_labels = sure[sure["change"] != "drop rater"]
+    if not len(sure):
+        return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
+    if sure["change"].iloc[0] != "drop rater":
         said = "Of the changes that were tried, most is gained if you "
-        return (*_gain(f, known.iloc[0], said), ".")
-    return _no_gain(len(of_labels), f.main.definition.short)
-
-
-def _unsure_gain(f: Findings, tried: pd.DataFrame) -> Sentence:
-    """Return the change that brings most where there is no standard error to judge it by."""
-    top = tried.sort_values("difference", ascending=False, kind="stable").iloc[0]
-    said = "Of the changes that were tried, most is gained, though how surely is not known, if you "
-    return (*_gain(f, top, said), ".")
+        return (*_gain(f, sure.iloc[0], said), ".")
+    second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
+    return (*_gain(f, sure.iloc[0], "Most is gained if you "), *second, ".")
 
 
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
@@ -145,11 +134,10 @@ def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
 
 def _no_gain(n: int, word: str) -> Sentence:
     """Return that no change of labels helps, where any was tried."""
-    if n < 2:
-        one = f"The one change of labels that was tried does not surely raise {word}."
-        return (one,) if n else ()
-    few = counted(n, "change")
-    return (f"None of {few} of labels that were tried surely raises {word}.",)
+    if n > 1:
+        return (f"None of {n:,} changes of labels that were tried surely raises {word}.",)
+    one = f"The one change of labels that was tried does not surely raise {word}."
+    return (one,) if n else ()
 
 
 def change_words(change: str, what: object) -> Sentence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,6 @@ from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement
 from setagree.scoring.table import agreement
 from setagree.wording.numbers import level_text, number
 from setagree.wording.words import Sentence
@@ -62,16 +60,10 @@ def say(f: Findings) -> Sentence:
     word = f.main.definition.short
     if number(ends[0].estimate) == number(ends[1].estimate):
         return (f"The distance makes no difference: {word} is {number(f.main.estimate)} with all.",)
-    return (f"The distance is a choice: {word} is {low} and {high}{_nested(same)}.",)
-
-
-def _nested(same: Sequence[Agreement]) -> str:
-    """Return that raters differ in how many labels they give, where much of it is that."""
     by_name = {row.distance: row.estimate for row in same}
-    gain = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan)
-    if not gain > 0.1:
-        return ""
-    return "; much of the disagreement is one set inside the other (labels left out or added)"
+    nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
+    much = "; much of the disagreement is one set inside the other (labels left out or added)"
+    return (f"The distance is a choice: {word} is {low} and {high}{much if nested else ''}.",)
 
 
 def show(f: Findings) -> list[Section]:
@@ -93,17 +85,13 @@ def show(f: Findings) -> list[Section]:
         "what chance is. Percent agreement does not take chance out and is there for comparison."
     )
     title = "Would another choice tell another story?"
-    nearest = _nearest(f)
-    picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
-    return [Section("choices", title, say(f), shown, picture, note)]
-
-
-def _nearest(f: Findings) -> pd.DataFrame:
-    """Return the rows that differ from the headline in the distance or in the coefficient alone."""
-    frame: pd.DataFrame = f.results["choices"].to_frame()
+    # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
+    frame: pd.DataFrame = table.to_frame()
     same = frame["coefficient"] == f.main.coefficient
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
-    return frame[same | others]
+    nearest = frame[same | others]
+    picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
+    return [Section("choices", title, say(f), shown, picture, note)]
 
 
 TOPIC = Topic("choices", show, find, about="Choice", say=say, rank=1)

@@ -33,34 +33,30 @@ def say(f: Findings) -> Sentence:
     confusions = f.frame("confusions")
     if confusions is None:
         return ()
-    instead = _first_instead(confusions[confusions["kind"] == "instead"])
-    known = confusions["pairs"].notna()
-    gone = _first_left_out(confusions[known & (confusions["kind"] == "left out")])
-    return (*instead, " ", *gone) if instead and gone else instead or gone
-
-
-def _first_instead(confusions: pd.DataFrame) -> Sentence:
-    if not len(confusions):
-        return ()
-    top = confusions.iloc[0]
-    lift = f", {top['lift']:.1f} times what chance gives" if top["lift"] >= 1.05 else ""
-    often = f" instead ({share(top['share'])} of the pairs that differ{lift})."
-    one, other = Name.of(top["label"]), Name.of(top["other"])
-    return ("Where one rater says ", one, ", another most often says ", other, often)
-
-
-def _first_left_out(confusions: pd.DataFrame) -> Sentence:
-    if not len(confusions):
-        return ()
-    top = confusions.iloc[0]
-    return ("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])}).")
+    counted = confusions[confusions["pairs"].notna()]
+    first = {kind: rows.iloc[0] for kind, rows in counted.groupby("kind", sort=False)}
+    said: list[Sentence] = []
+    if "instead" in first:
+        top = first["instead"]
+        lift = f", {top['lift']:.1f} times what chance gives" if top["lift"] >= 1.05 else ""
+        often = f" instead ({share(top['share'])} of the pairs that differ{lift})."
+        one, other = Name.of(top["label"]), Name.of(top["other"])
+        said.append(("Where one rater says ", one, ", another most often says ", other, often))
+    if "left out" in first:
+        top = first["left out"]
+        said.append(("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])})."))
+    return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
 
 
 def show(f: Findings) -> list[Section]:
     """Return what stands for what."""
     frame, picture = f.frame("confusions"), None
     if frame is not None:
-        picture, top = _picture(f, frame), frame.head(MOST_ROWS)
+        if f.main.reason is None:
+            n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
+            height = 2.4 + n * min(0.45, 7 / n)
+            picture = Picture(partial(pictures.confusions, frame), height, columns=n + 1)
+        top = frame.head(MOST_ROWS)
         three = zip(top["label"], top["other"], top["kind"], strict=True)
         said: list[Sentence] = [
             (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
@@ -83,13 +79,6 @@ def show(f: Findings) -> list[Section]:
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
     return listing.section(f, frame, columns, lead=say(f), picture=picture)
-
-
-def _picture(f: Findings, frame: pd.DataFrame) -> Picture | None:
-    if f.main.reason is not None:
-        return None
-    n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
-    return Picture(partial(pictures.confusions, frame), 2.4 + n * min(0.45, 7 / n))
 
 
 TOPIC = Topic("confusions", show, find, about="Confusion", say=say, optional=True)

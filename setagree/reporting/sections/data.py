@@ -12,6 +12,7 @@ from setagree.reporting.sections.base import Findings, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
+from setagree.study.codes import Codes
 from setagree.wording.numbers import share
 from setagree.wording.words import Sentence
 
@@ -45,15 +46,17 @@ def show(f: Findings) -> list[Section]:
 
 def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
     """Yield what the study holds and what was left out of the coefficient."""
-    yield "Units", study.n_units, _ratings_spread(study)
+    yield "Units", study.n_units, _spread(study.unit_codes, study.n_units, "rating")
     lone = main.n_units - main.n_pairable_units
     if lone:
         fate = "used for what chance gives, not for what was observed"
         if main.definition.model.weigh == "ratings":
             fate = "left out: nobody to compare with"
         yield "Units with a single rating", lone, fate
-    yield "Raters", study.n_raters, _rater_spread(study)
-    yield "Ratings", study.n_ratings, _share_of_cells(study)
+    yield "Raters", study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
+    filled = study.n_ratings / (study.n_units * study.n_raters)
+    grid = f"{share(filled)} of the unit × rater grid is filled"
+    yield "Ratings", study.n_ratings, "every rater rated every unit" if filled == 1 else grid
     if study.n_missing:
         yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"
     if study.kind == "labels":
@@ -62,25 +65,13 @@ def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
         yield "Distinct values", study.n_values, "in use"
 
 
-def _ratings_spread(study: Annotations) -> str:
-    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
-    if ratings.min() == ratings.max():
-        return f"{counted(int(ratings[0]), 'rating')} each"
-    return f"{ratings.min():,} to {ratings.max():,} ratings each"
-
-
-def _rater_spread(study: Annotations) -> str:
-    load = np.bincount(study.rater_codes, minlength=study.n_raters)
-    if load.min() == load.max():
-        return f"{counted(int(load[0]), 'unit')} each"
-    return f"{load.min():,} to {load.max():,} units each, the middle one {np.median(load):,.0f}"
-
-
-def _share_of_cells(study: Annotations) -> str:
-    cells = study.n_units * study.n_raters
-    if study.n_ratings == cells:
-        return "every rater rated every unit"
-    return f"{share(study.n_ratings / cells)} of all units by raters"
+def _spread(codes: Codes, n: int, noun: str) -> str:
+    """Return how many ratings, or rated units, each has."""
+    each = np.bincount(codes, minlength=n)
+    low, high = int(each.min()), int(each.max())
+    if low == high:
+        return f"{counted(low, noun)} each"
+    return f"{low:,} to {high:,} {noun}s each, median {np.median(each):,.0f}"
 
 
 def _label_counts(study: Annotations) -> Iterable[Counted]:

@@ -17,6 +17,9 @@ from setagree.wording.words import Name, Sentence, enumeration
 _KNOWN = 0.4
 """The width of the interval beyond which a label's alpha is not known well enough to compare."""
 
+_ENOUGH_UNITS = 10
+"""Units that must hold a label for it to be named as the worst."""
+
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
@@ -51,12 +54,14 @@ def _worst(labels: pd.DataFrame) -> Sentence:
 def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | None:
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
-    It is where its interval ends below the alpha of every other label. Labels whose interval is
-    wide are left out, as their alpha says little; those of full agreement have none, and stay.
+    It is where its interval ends below the alpha of every other label. Left out, as their alpha
+    says little, are labels whose interval is wide, and those below it that few units hold. Labels
+    of full agreement have no interval, and stay.
     """
     narrow = labels["high"] - labels["low"] <= _KNOWN
     known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
     known = known.sort_values("alpha", kind="stable")
+    known = known[(known["n_units"] >= _ENOUGH_UNITS).cummax()]
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
         return None
     return known.iloc[0], known.iloc[1:]

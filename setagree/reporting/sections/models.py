@@ -40,6 +40,11 @@ _SCORED = 2_000_000
 """Ratings that are gone through to score the humans beside the models."""
 
 _EPSILONS = (0.1, 0.15, 0.2)
+_ADVICE = (
+    "A model must win over half of the humans or more. The authors of the test advise epsilon 0.2 "
+    "where the humans are experts, 0.15 where they are skilled, 0.1 where they are a crowd: choose "
+    "before you look. In all other sections a model counts as a rater like any other."
+)
 _AGREED = {
     "label_majority": "every label that more than half of the humans gave",
     "medoid": "the answer that is nearest to all of them",
@@ -178,7 +183,7 @@ def show(f: Findings) -> Iterator[Section]:
     elif len(tests) == 1:
         yield _test_section(tests[0], "models", title)
     else:
-        yield Section("models", title, say(f), _ranking(tests), None, _advice())
+        yield Section("models", title, say(f), _ranking(tests), None, _ADVICE)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
             yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
     yield _consensus_section(f, found)
@@ -221,38 +226,25 @@ def _test_section(test: AltTest, id_: str, title: str) -> Section:
     ]
     caption = "Model and human, each beside the other humans, the human who is best first"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="alt_test")
-    note = f"{_reading(test)} {_skipped(test)}"
+    note = (
+        "As near: the share of the units where the answer is at least as near to the other humans "
+        f"({distance_name(test.distance)}); ties count for both. The model wins where a human who "
+        f"is better by {test.epsilon:g} or more is rejected (t-test; p corrected by Benjamini and "
+        f"Yekutieli). {_skipped(test)}"
+    )
     if id_ == "models":
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
         said = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
-        note = f"{note} Winning rate {said}. {_advice()}"
+        note = f"{note} Winning rate {said}. {_ADVICE}"
     height = rows_height(len(test.humans) + 2) + 0.4 * len(test.notes)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
     return Section(id_, title, test_words(test), table, picture, " ".join(note.split()))
 
 
-def _reading(test: AltTest) -> str:
-    return (
-        "As near: the share of the units where the answer is at least as near to the other humans "
-        f"({distance_name(test.distance)}); ties count for both. The model wins where a human who "
-        f"is better by {test.epsilon:g} or more is rejected (t-test; p corrected by Benjamini and "
-        "Yekutieli)."
-    )
-
-
 def _skipped(test: AltTest) -> str:
     n = len(test.skipped)
     return f"Left out for fewer than 30 shared units: {counted(n, 'human')}." if n else ""
-
-
-def _advice() -> str:
-    return (
-        "A model must win over half of the humans or more. The authors of the test advise epsilon "
-        "0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where they are a "
-        "crowd: choose before you look. In all other sections a model counts as a rater like any "
-        "other."
-    )
 
 
 def _consensus_section(f: Findings, found: ModelFindings) -> Section:

@@ -48,7 +48,8 @@ def show(f: Findings) -> list[Section]:
     if frame is not None:
         if f.main.reason is None:
             drawn = partial(pictures.pairs, frame)
-            picture = Picture(drawn, cells_height(f.study.n_raters))
+            n = f.study.n_raters
+            picture = Picture(drawn, cells_height(n), columns=n)
         frame = frame[frame["estimate"].notna()]
         frame = frame.sort_values(["estimate", "n_shared"], ascending=[True, False], kind="stable")
         enough = frame[frame["n_shared"] >= ENOUGH_SHARED]
@@ -71,12 +72,8 @@ def _pair_lead(pairs: pd.DataFrame | None) -> Sentence:
     if pairs is None or not len(pairs):
         return ("No two raters share enough units for a coefficient of their own.",)
     tenth, middle, last = (pairs["estimate"].quantile(q) for q in (0.1, 0.5, 0.9))
-    lead = (
-        f"Of {counted(len(pairs), 'pair')} of raters the middle one agrees at "
-        f"{number(middle)}; four of five lie between {number(tenth)} and "
-        f"{number(last)}."
-    )
-    return (lead,)
+    median = f"The median agreement of {counted(len(pairs), 'pair')} of raters is {number(middle)}"
+    return (f"{median}; four out of five lie between {number(tenth)} and {number(last)}.",)
 
 
 TOPIC = Topic("pairs", show, find, optional=True)

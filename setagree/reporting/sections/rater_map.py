@@ -12,7 +12,6 @@ from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import panels as pictures
 from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
 from setagree.reporting.tables import Column, table_of
-from setagree.study.annotations import Annotations
 from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Sentence, enumeration, named
 
@@ -34,7 +33,10 @@ def find(f: Findings) -> RaterMap | None:
     study = f.study
     if study.n_raters < 4 or f.main.reason is not None:
         return None
-    n = next((n for n in _RESHUFFLES if n * _map_work(study) <= _MAP_WORK), 0)
+    ratings = np.bincount(study.unit_codes).astype(np.int64)
+    pairs = int((ratings * (ratings - 1) // 2).sum())
+    work = study.n_raters**3 + 20 * study.n_ratings + 10 * pairs
+    n = next((n for n in _RESHUFFLES if n * work <= _MAP_WORK), 0)
     if not n:
         raise DataError(
             f"{counted(study.n_raters, 'rater')} with {counted(study.n_ratings, 'rating')} are "
@@ -42,13 +44,6 @@ def find(f: Findings) -> RaterMap | None:
         )
     n = min(n, max(f.asked.n_resamples, _RESHUFFLES[-1]))
     return rater_map(study, distance=f.distance, n_resamples=n, rng=f.asked.rng)
-
-
-def _map_work(study: Annotations) -> int:
-    """Return how many steps a reshuffle of the map takes, in the unit of `_MAP_WORK`."""
-    ratings = np.bincount(study.unit_codes).astype(np.int64)
-    pairs = int((ratings * (ratings - 1) // 2).sum())
-    return study.n_raters**3 + 20 * study.n_ratings + 10 * pairs
 
 
 def say(f: Findings) -> Sentence:

@@ -26,15 +26,19 @@ def find(f: Findings) -> pd.DataFrame:
 def say(f: Findings) -> Sentence:
     """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
     raters = f.frame("raters")
-    if raters is None or len(raters) < 3 or not f.main.observed_disagreement > 0:
+    if raters is None or len(raters) < 3 or raters["change"].isna().all():
         return ()
-    if raters["change"].isna().all():
+    if not f.main.observed_disagreement > 0:
         return ()
     word = f.main.definition.short
     sure = raters[raters["change_low"] > 0]
     first = raters.iloc[0]
     if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
-        return (*_without_spread(first, word), *(_with_nobody(f, first["rater"]) or _habit(first)))
+        # What is left agrees so that it has no spread.
+        change = f"{number(first['estimate_without'])} ({number(first['change'], signed=True)})"
+        said = f", {word} would be {change}; how sure that is, no standard error says."
+        habit = _with_nobody(f, first["rater"]) or _habit(first)
+        return ("Without ", Name.of(first["rater"]), said, *habit)
     if not len(sure):
         return _nobody_surely(raters, word)
     # Who would raise it most need not be one of whom that is sure.
@@ -55,13 +59,6 @@ def _nobody_surely(raters: pd.DataFrame, word: str) -> Sentence:
     if raters["change_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; how sure that is, no standard error says.",)
     return (f"No single rater explains it: {said}, and surely raises it for none.",)
-
-
-def _without_spread(rater: pd.Series[Any], word: str) -> Sentence:
-    """Return what a rater's leaving changes most, to an agreement that has no spread."""
-    change = f"{number(rater['estimate_without'])} ({number(rater['change'], signed=True)})"
-    said = f", {word} would be {change}; how sure that is, no standard error says."
-    return ("Without ", Name.of(rater["rater"]), said)
 
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:

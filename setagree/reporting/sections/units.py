@@ -119,15 +119,10 @@ def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
     pieces: list[Words] = []
     for code, raters in ordered[:MOST_ANSWERS]:
         pieces += ["; "] if pieces else []
-        pieces += [Name.of(study.values[code]), *_givers(raters, by_name=by_name)]
+        who = (" (", *enumeration([(Name.of(rater),) for rater in raters]), ")")
+        pieces += [Name.of(study.values[code]), *(who if by_name else (f"\u00a0×{len(raters)}",))]
     rest = len(ordered) - MOST_ANSWERS
     return (*pieces, f"; and {counted(rest, 'other answer')}") if rest > 0 else tuple(pieces)
-
-
-def _givers(raters: Sequence[Any], *, by_name: bool) -> Sentence:
-    if not by_name:
-        return (f"\u00a0×{len(raters)}",)
-    return (" (", *enumeration([(Name.of(rater),) for rater in raters]), ")")
 
 
 TOPIC = Topic("units", show, find, about="Units", say=say, optional=True)

@@ -1,0 +1,89 @@
+"""A picture as an SVG element that can stand in a page."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from setagree.plots.base import need_matplotlib
+from setagree.wording.text import short_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INK = "#010203"
+_TAG = re.compile(r"<[^<>]*>")
+_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+
+
+def inline_svg(
+    draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
+) -> str:
+    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
+
+    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
+    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
+    description : str
+        What a screen reader says.
+    width, height : float
+        Inches; the element takes the width of its place on the page, up to this.
+    """
+    need_matplotlib()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    out = io.StringIO()
+    with style.context(["default", _page_style()]), warnings.catch_warnings():
+        for message in _QUIET:
+            warnings.filterwarnings("ignore", message=message)
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        figure.savefig(out, format="svg", transparent=True)
+    return _for_page(out.getvalue(), description, 72 * width)
+
+
+def _page_style() -> dict[str, str]:
+    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    return {**dict.fromkeys(inks, _INK), "svg.fonttype": "none", "svg.hashsalt": "setagree"}
+
+
+def _for_page(svg: str, description: str, width: float) -> str:
+    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
+    body = svg[svg.index("<svg") :]
+    for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
+        body = re.sub(part, "", body, flags=re.DOTALL)
+    box = re.search(r'viewBox="[^"]*"', body)
+    head = (
+        f'<svg {box[0] if box else ""} role="img" aria-label={_attribute(description)} '
+        f'style="width:100%;max-width:{width:g}pt;height:auto;'
+        'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
+    )
+    rest = body[body.index(">") + 1 :].strip()
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(_TAG.findall(rest))))
+    own = f"p{hashlib.sha256(rest.encode()).hexdigest()[:10]}-"
+    return head + _TAG.sub(lambda tag: _page_tag(tag[0], used, own), rest)
+
+
+def _page_tag(tag: str, used: set[str], own: str) -> str:
+    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
+
+    def renamed(found: re.Match[str]) -> str:
+        return f' id="{own}{found[1]}"' if found[1] in used else ""
+
+    tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
+    tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
+    return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(" ".join(short_text(text, limit=600).replace(r"\$", "$").split()))

@@ -1,0 +1,394 @@
+"""The main findings: what they name, what they leave unsaid, and that no two contradict."""
+
+import re
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_studies import annotations, numbers, text
+
+import setagree as sa
+from setagree.errors import UndefinedAgreementWarning
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.sections import chance, changes
+from setagree.reporting.sections.groups import groups_apart
+from setagree.reporting.sections.labels import evenly_spread, worst_label
+from setagree.reporting.sections.raters import pairs_at_chance
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.wording.numbers import number
+from setagree.wording.words import plain
+
+
+def unsure_and_sure():
+    """Return scores of five raters: r4 is far out once, r3 is always off by one, to the middle."""
+    rows = []
+    for unit in range(30):
+        true = 1 + unit * 7 % 9
+        off, far = (1 if true < 5 else -1), (8 if unit == 5 else 0)
+        rows += [(f"r{g}", unit, true) for g in range(3)]
+        rows += [("r3", unit, true + off), ("r4", unit, true + far)]
+    return sa.Annotations.from_triples(rows, kind="value")
+
+
+class TestSentences:
+    """The main findings name the right things."""
+
+    def test_the_culprits_are_named(self):
+        """One label that one rater alone gives at random is the costly label and rater.
+
+        Ann and ben agree fully; cem adds "noise" to every second unit.
+        """
+        truth = ["a", "b", "c"] * 8
+        triples = [(rater, u, v) for u, v in enumerate(truth) for rater in ("ann", "ben")]
+        triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
+        f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Labels"].startswith("“noise” agrees worst: alpha −")
+        assert "100\u00a0% of the disagreement is about one of 4 labels" in said["Labels"]
+        assert "“noise”" in said["Labels"]
+        assert said["Confusion"] == "Most often left out: “noise” (100\u00a0%)."
+        assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
+        assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
+        # 12 units disagree alike: half of the disagreement is in 6 of the 24.
+        assert "lies in 6 of 24 units (25\u00a0%); in 12 units all agree fully" in said["Units"]
+        assert "drop the label “noise”: alpha 1.000" in said["Change"]
+        assert "one set inside the other" in said["Choice"]
+        assert said["Chance"].startswith("It is more than chance")
+        assert "Left out" not in said
+
+    def test_a_guesser_stands_out(self):
+        """Who answers by lot agrees with nobody, and leaving out that rater gains most."""
+        rng = np.random.default_rng(7)
+        truth = rng.integers(4, size=150)
+        rows = [
+            (rater, u, "abcd"[v if rng.random() < 0.8 else rng.integers(4)])
+            for u, v in enumerate(truth)
+            for rater in ("ann", "ben", "cem")
+        ]
+        rows += [("dot", u, "abcd"[rng.integers(4)]) for u in range(150)]
+        f = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        pairs = sa.by_pair(f.study)
+        own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
+        ends = f"{number(own.min())} to {number(own.max())}"
+        assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
+        assert said["Raters"].startswith("Without “dot”, alpha would be ")
+        assert said["Change"].startswith("Most is gained if you leave out the rater “dot”: alpha ")
+
+    def test_units_that_cost_most_are_named(self):
+        """Five units are named, those with more ratings before those that only differ as much."""
+        triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
+        triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
+        triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
+        f = gather(sa.Annotations.from_triples(triples), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        named = "To adjudicate first: “4”, “5”, “0”, “1” and “2”."
+        assert said["Units"].endswith(named)
+        table = next(one.table for one in sections(f) if one.id == "units")
+        assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
+
+    def test_one_batch_stands_out(self):
+        """Of four batches the one that answers by lot is named, the others as they lie."""
+        rng = np.random.default_rng(3)
+        rows = []
+        for u in range(160):
+            answer = rng.integers(3)
+            for rater in ("r", "s", "t"):
+                by_lot = u % 4 == 3 or rng.random() < 0.2
+                rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
+        study = sa.Annotations.from_triples(rows)
+        groups = {u: f"b{u % 4}" for u in range(160)}
+        f = gather(study, groups=groups, n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        estimates = sa.by_group(study, groups).set_index("group")["estimate"]
+        low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
+        assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
+        assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
+
+    def test_no_culprit(self):
+        """Where no rater surely costs anything, the finding says so."""
+        f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
+        raters = f.results["raters"]
+        assert not (raters["change_low"] > 0).any()
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Raters"].startswith("No single rater explains it")
+
+    def test_perfect_agreement(self):
+        """Where all agree there is no cost to name, and no distance makes a difference."""
+        f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
+        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        assert said["Units"] == "In all of 4 units the raters agree fully."
+        assert said["Choice"] == "The distance makes no difference: alpha is 1.000 with all."
+        assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
+
+    def test_singles_are_counted(self):
+        """Units with one rating are said, in the singular and in the plural."""
+        rows = text("a a / b b / a b / a . / . b")
+        for n, words in ((2, "2 units (40\u00a0%) have"), (1, "1 unit (25\u00a0%) has")):
+            f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
+            assert words in plain(main_findings(f)[-1].sentence)
+
+    def test_groups_differ(self):
+        """Groups that agree fully and not at all differ; alike groups do not."""
+        rng = np.random.default_rng(5)
+        rows = []
+        for u in range(60):
+            answer = "abc"[rng.integers(3)]
+            other = answer if u < 30 and u % 7 else "abc"[rng.integers(3)]
+            rows += [("r", u, answer), ("s", u, other)]
+        study = sa.Annotations.from_triples(rows)
+        apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(apart)}
+        assert re.search(r"The 2 groups differ \(p < .001\): from .* in “False” to .* “True”",
+                         said["Groups"])  # fmt: skip
+        alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(alike)}
+        assert "do not differ surely" in said["Groups"]
+        one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
+        said = {each.about: plain(each.sentence) for each in main_findings(one)}
+        assert said["Groups"] == "Fewer than two groups can be scored."
+
+    def test_no_rater_can_be_left_out(self):
+        """Where nothing is left without any of the raters, there is no finding about them."""
+        f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
+        assert f.results["raters"]["change"].isna().all()
+        assert "Raters" not in {one.about for one in main_findings(f)}
+
+    @pytest.mark.parametrize(
+        ("rows", "reason"),
+        [
+            (text("a a / a a"), "only one value was used"),
+            (text("a b"), "there is only one unit"),
+            (text("a . / . b"), "no unit has two ratings"),
+            (text("a . / b ."), "there is only one rater"),
+        ],
+    )
+    def test_undefined(self, rows, reason):
+        """Where nothing can be estimated, the one finding says why; the sections still stand."""
+        with pytest.warns(UndefinedAgreementWarning, match=reason):
+            f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert [plain(one.sentence) for one in main_findings(f)] == [plain(headline(f))]
+        assert reason in plain(headline(f))
+        assert "data" in {section.id for section in sections(f)}
+
+    def test_scalars(self):
+        """Numbers have no labels and no confusions; categories have both."""
+        rows = numbers("1 2 1 / 2 2 3 / 3 3 3 / 4 5 4 / 5 5 4")
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert not {"labels", "confusions", "changes"} & {one.id for one in sections(f)}
+        rows = [[("low", "mid", "high")[x % 3] for x in row] for row in rows]
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        assert {"labels", "confusions"} <= {one.id for one in sections(f)}
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert "of 3 categories" in said["Labels"]
+
+    def test_the_surest_rater_need_not_be_the_first(self):
+        """A rater whose leaving surely helps is named, although another might help more."""
+        study = unsure_and_sure()
+        raters = sa.by_rater(study, distance="interval").set_index("rater")
+        assert raters.index[0] == "r4"
+        assert raters.loc["r4", "change_low"] < 0 < raters.loc["r3", "change_low"]
+        found = gather(study, distance="interval", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"].startswith("Without “r3”, alpha would be ")
+        assert "surely raises it for none" not in said["Raters"]
+        assert "leave out the rater “r3”" in said["Change"]
+
+    def test_no_standard_error(self):
+        """Of mv-alpha it is not said that a rater's leaving surely raises nothing."""
+        study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)
+        found = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        whole = sa.mv_alpha(study).estimate
+        changes = []
+        for rater in study.raters:
+            rows = [row for row in study.to_triples() if row[0] != rater]
+            changes.append(abs(sa.mv_alpha(sa.Annotations.from_triples(rows)).estimate - whole))
+        assert said["Raters"] == (
+            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; how "
+            "sure that is, no standard error says."
+        )
+        assert "though how surely is not known" in said["Change"]
+        assert "surely raises" not in said["Change"]
+
+    def test_no_change_helps(self):
+        """Without a standard error, changes that only cost are not named."""
+        found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
+        worse = found.results["changes"].assign(difference=-0.1)
+        found.results["changes"] = worse
+        assert changes.say(found) == ()
+
+    def test_models_that_were_not_tested(self):
+        """Too few shared units give no verdict on any model, not a bad one."""
+        study = sa.simulate(20, 6, rng=1)
+        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        assert said == (
+            "No verdict on any of 2 models: no human shares enough units with the model."
+        )
+
+    def test_one_model_of_two_was_tested(self):
+        """The count is of the models that were tested."""
+        rows = sa.simulate(40, 5, rng=1).to_triples()
+        rows = [row for row in rows if row[0] != "r1" or row[1] in {"u1", "u2"}]
+        study = sa.Annotations.from_triples(rows)
+        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        assert "1 model that could be tested (of 2) may replace a human" in said
+
+    def test_groups_of_another_coefficient(self, tmp_path):
+        """Groups that were scored by something else are not shown under the wrong head."""
+        study = sa.simulate(40, 3, rng=1)
+        batch = {unit: k % 2 for k, unit in enumerate(study.units)}
+        for options in ({"coefficient": "fleiss_kappa"}, {"distance": "nominal"}):
+            groups = sa.by_group(study, batch, **options)
+            with pytest.raises(sa.SetagreeError, match="the groups were scored with"):
+                sa.report(study, tmp_path / "r.md", groups=groups, n_resamples=19, rng=1)
+            sa.report(study, tmp_path / "r.md", groups=groups, n_resamples=19, rng=1, **options)
+        assert "Agreement by group" in (tmp_path / "r.md").read_text()
+
+    def test_full_agreement_is_not_certain(self):
+        """Where nothing varies there is no verdict; chance is given by all six studies.
+
+        a a b b over two units of two: two of the six arrangements agree fully, so that the least
+        number that 95 % of them do not exceed is 1, and p is a third.
+        """
+        found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
+        assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
+        full = sum(p[0] == p[1] for p in permutations("aabb"))
+        assert full / 24 == pytest.approx(found.results["chance"].p_value)
+        assert plain(chance.say(found)) == (
+            "Chance alone may give as much: 95 % of 6 reshuffled studies give 1.000 at most "
+            "(p = .333)."
+        )
+
+    def test_fewer_reshuffles_say_why(self, monkeypatch):
+        """Of a large study fewer reshuffles are made than were asked for, and it says so.
+
+        100 units x 3 raters are 300 ratings; 15,000 of them may be reshuffled here: 5 tens and 9.
+        """
+        monkeypatch.setattr(chance, "_RESHUFFLED", 15_000)
+        found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
+        said = plain(chance.say(found))
+        assert "95 % of 59 reshuffled studies (not 999, because the study is large) give" in said
+        found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
+        assert "95 % of 59 reshuffled studies give" in plain(chance.say(found))
+
+    def test_intervals_below_minus_one(self):
+        """An interval that ends below −1 is called rough; alpha itself cannot be that low here.
+
+        Two raters who never agree on 4 units: alpha is -3/4, and its interval goes beyond -1.
+        """
+        pairs = annotations(text("a b a / b a b / a b b / b a a"))
+        for rows, rough in ((pairs, True), (sa.simulate(100, 3, rng=1), False)):
+            found = gather(rows, n_resamples=19, rng=1)
+            low = float(found.results["pairs"]["low"].min())
+            assert (low < -1) is rough
+            note = next(one.note for one in sections(found) if one.id == "pairs")
+            assert ("below −1 is a rough one" in note) is rough
+
+    def test_limits_are_not_for_percent_agreement(self):
+        """Agreement by chance alone would pass them."""
+        found = gather(
+            sa.simulate(30, 3, rng=1), coefficient="percent_agreement", n_resamples=19, rng=1
+        )
+        assert verdict_sentence(found).startswith("No verdict: ")
+
+    def test_a_generator_has_no_seed(self, tmp_path):
+        """A Generator leaves no seed to report."""
+        path = sa.report(
+            sa.simulate(30, 3, rng=1),
+            tmp_path / "r.md",
+            n_resamples=19,
+            rng=np.random.default_rng(1),
+        )
+        assert "(seed None)" not in path.read_text()
+
+    def test_two_ways_to_leave_out_a_rater(self, tmp_path):
+        """Mid-ranks of the whole study, or of the rest: the page says why the numbers differ."""
+        drawn = np.random.default_rng(0).integers(1, 7, 25).tolist()
+        rows = [
+            (f"r{g}", u, drawn[u] if g == 3 else 1 + (u + (g == u % 5)) % 4)
+            for u in range(25)
+            for g in range(4)
+        ]
+        study = sa.Annotations.from_triples(rows, kind="value")
+        whole = sa.by_rater(study, distance="ordinal").set_index("rater")
+        anew = sa.what_if(study, distance="ordinal", drop_raters=["r3"]).set_index("what")
+        rest = sa.Annotations.from_triples([row for row in rows if row[0] != "r3"], kind="value")
+        alone = sa.krippendorff_alpha(rest, distance="ordinal").estimate
+        assert anew.loc["r3", "estimate"] == pytest.approx(alone)
+        assert abs(whole.loc["r3", "estimate_without"] - alone) > 1e-3
+        assert whole.loc["r3", "change_low"] > 0
+        path = sa.report(study, tmp_path / "r.md", distance="ordinal", n_resamples=19, rng=1)
+        assert "are made anew here" in path.read_text()
+        path = sa.report(study, tmp_path / "r.md", distance="nominal", n_resamples=19, rng=1)
+        assert "made anew here" not in path.read_text()
+
+
+class TestStandouts:
+    """What stands out is judged by intervals."""
+
+    @staticmethod
+    def labels(*rows):
+        """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
+        columns = ["label", "alpha", "low", "high", "share_of_disagreement"]
+        return pd.DataFrame(rows, columns=columns).assign(n_units=100)
+
+    def test_worst_label(self):
+        """The lowest alpha counts where its interval ends below all others that are known."""
+        clear = self.labels(("a", 0.2, 0.1, 0.3, 0.5), ("b", 0.4, 0.25, 0.55, 0.5))
+        worst, others = worst_label(clear)
+        assert (worst["label"], list(others["label"])) == ("a", ["b"])
+        rare = self.labels(*clear.to_numpy()[:, :5].tolist(), ("rare", 0.0, -0.5, 0.5, 0.0))
+        assert worst_label(rare)[0]["label"] == "a"
+        assert (
+            worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
+        )
+        assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
+
+    @pytest.mark.parametrize(("n", "worst"), [(10, "a"), (9, "b")])
+    def test_a_rare_label_is_not_the_worst(self, n, worst):
+        """A label that fewer than 10 units hold is not named, however low its alpha."""
+        rows = self.labels(
+            ("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.4, 0.3, 0.5, 0.3), ("c", 0.6, 0.5, 0.7, 0.3)
+        )
+        found = worst_label(rows.assign(n_units=[n, 100, 100]))
+        assert found[0]["label"] == worst
+
+    def test_evenly_spread(self):
+        """Half of six labels with 54 % of the disagreement are no news; one of six with 50 % is."""
+        shares = (0.2, 0.18, 0.16, 0.16, 0.15, 0.15)
+        even = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
+        assert evenly_spread(even, 3)
+        odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+        assert not evenly_spread(odd, 1)
+
+    def test_pairs_at_chance(self):
+        """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
+        rows = [("x", "a", -0.05, 0.05), ("b", "x", -0.02, 0.08), ("a", "b", 0.5, 0.7)]
+        pairs = pd.DataFrame(rows, columns=["rater_a", "rater_b", "low", "high"])
+        assert list(pairs_at_chance(pairs, "x")["low"]) == [-0.05, -0.02]
+        assert pairs_at_chance(pairs, "a") is None
+        assert pairs_at_chance(pairs.iloc[:2], "x") is None
+        assert pairs_at_chance(pairs.iloc[1:], "x") is None
+        assert pairs_at_chance(pairs.assign(high=0.9), "x") is None
+        assert pairs_at_chance(None, "x") is None
+
+    def test_groups_apart(self):
+        """P is corrected by Holm over the groups that have one; the farthest comes first.
+
+        Of .001, .02, .04 the corrected values are .003, .04, .04; with a fourth of .5 the second
+        becomes .06.
+        """
+        frame = pd.DataFrame(
+            {
+                "group": list("abcd"),
+                "difference": [-0.1, 0.3, 0.2, np.nan],
+                "difference_p_value": [0.001, 0.02, 0.04, np.nan],
+            }
+        )
+        assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
+        assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
