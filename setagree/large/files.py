@@ -20,9 +20,6 @@ from setagree.large.copies import check_alike, copy_text
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
-LARGE = 2**30
-"""Files of more bytes than this together are reduced, not read into memory."""
-
 _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
@@ -261,17 +258,6 @@ def _check_alike(one: Source, names: list[str], other: Source, others: list[str]
             f"{one} and {other} have different columns: only one of them has "
             f"{listing(sorted(found ^ known))}."
         )
-
-
-def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
-    """Return how large files are together; 0 where there are none, or for standard input."""
-    if os.fspath(path) == "-":
-        return 0
-    try:
-        with find_sources(path, encoding) as sources:
-            return sum(source.path.stat().st_size for source in sources)
-    except (OSError, ValueError):
-        return 0
 
 
 def _wide_decimal(dtype: str) -> bool:
