@@ -33,6 +33,8 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         table = pq.read_table(content) if limit is None else _first_rows(content, limit)
         table.validate(full=True)  # text that is none would fail later, far from here
         names = table.column_names
+    except MemoryError as error:  # Arrow's, too, which says nothing about the file
+        raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:

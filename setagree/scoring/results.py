@@ -14,7 +14,7 @@ from setagree.coefficients.chance import ROUNDING, Case, Estimate, standard_erro
 from setagree.coefficients.models import Urn
 from setagree.coefficients.score_interval import score_ends
 from setagree.credit.base import Weights
-from setagree.errors import DataError, OptionError, a_type, counted
+from setagree.errors import DataError, OptionError, a_type, counted, shorten
 from setagree.scoring.definition import Coefficient
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
@@ -199,13 +199,13 @@ class Agreement(Result):
             coefficient.
         """
         check_level(level)
+        if not isinstance(method, str) or method not in ("t", "score"):
+            raise OptionError(
+                f"method={shorten(method)} is unknown; use 't' or 'score'. Resampled intervals are "
+                "those of bootstrap(...).interval(method=) and of jackknife."
+            )
         if method == "score":
             return self._score_interval(level)
-        if method != "t":
-            raise OptionError(
-                f"method={method!r} is unknown; use 't' or 'score'. Resampled intervals are those "
-                "of bootstrap(...).interval(method=) and of jackknife."
-            )
         if not self.standard_error > 0:
             return float("nan"), float("nan")
         from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay

@@ -314,6 +314,19 @@ class TestJson:
 class TestParquet:
     """Parquet files."""
 
+    def test_memory_that_runs_out(self, tmp_path, monkeypatch):
+        """A good file that Arrow finds no memory for is not called damaged."""
+        pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        parquet = pytest.importorskip("pyarrow.parquet")
+
+        def refuse(*_, **__):
+            raise pa.ArrowMemoryError("malloc of size 9 failed")
+
+        pd.DataFrame({"unit": ["u"], "rater": ["a"]}).to_parquet(tmp_path / "good.parquet")
+        monkeypatch.setattr(parquet, "read_table", refuse)
+        with pytest.raises(sa.SetagreeError, match="does not fit into the memory"):
+            read_table(tmp_path / "good.parquet")
+
     def test_damaged(self, write):
         """A file that was cut off is refused."""
         path = write(parquet(FRAME)[:-20], "a.parquet")

@@ -159,6 +159,12 @@ class TestAgreement:
         assert result.n_ratings == sum(ratings)
         assert result.n_values == len({x for row in ROWS for x in row if x is not None})
 
+    @pytest.mark.parametrize("method", ["z", None, np.array([]), np.array(["t", "score"])])
+    def test_unknown_interval(self, method):
+        """What names no method of an interval is refused in words, an array, too."""
+        with pytest.raises(OptionError, match=r"method=.* is unknown; use 't' or 'score'"):
+            sa.fleiss_kappa(STUDY).interval(method=method)
+
     def test_what_it_carries(self):
         """It carries study, tally and weights, for what is asked of it later."""
         result = sa.fleiss_kappa(STUDY)
