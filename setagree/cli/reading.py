@@ -31,7 +31,7 @@ from setagree.files.columns import (
 from setagree.files.streams import Source, expanded, readable
 from setagree.files.tables import read_table
 from setagree.large.opening import find_format, plain_table, seen_format
-from setagree.study.identifiers import code_ids
+from setagree.study.assembly import code_ids
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead
 from setagree.wording.label_sets import Label

@@ -20,7 +20,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("assume_unique", "partitioned_by_unit"):
-            check_type(name, getattr(self, name), bool, "True or False")
+            if getattr(self, name) is not False:
+                check_type(name, getattr(self, name), bool, "True or False")
 
     @property
     def asked(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from setagree.study.tally import Tally
 Study: TypeAlias = Annotations | Tally
 Data: TypeAlias = "Study | Frame | str | PathLike[str]"
 
+_USUAL: dict[str, Any] = {"unit": "unit", "rater": "rater", "labels": "labels"}
 _BUILD = (
     "Where columns have other names, build the study first: "
     "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
@@ -79,8 +81,11 @@ def open_table(source: Any, reading: Reading) -> pd.DataFrame:
 
 def _found(frame: Any, reading: Reading, *, is_asked: bool) -> Reading:
     """Return the reading with the columns of a table; an error says the line that names them."""
+    names = [*frame.columns] if isinstance(frame, pd.DataFrame) else column_names(frame)
+    if len(names) == len(_USUAL) and {*names} == {*_USUAL} and not reading.names_columns:
+        return replace(reading, **_USUAL)
     try:
-        return with_columns(reading, column_names(frame))
+        return with_columns(reading, names)
     except DataError as error:
         if is_asked:  # by a function with options for the columns
             raise
