@@ -146,7 +146,7 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> boo
 
 
 def may_look_alike(names: Sequence[object]) -> bool:
-    """Say whether two different names may look alike: a test that is cheap where none do.
+    """Say whether two names without space around may look alike: cheap where none do.
 
     Most names have letters of one case only, or stay distinct without it: both are seen at once.
     """
