@@ -271,6 +271,8 @@ def _tidy_names(
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Take the space around text names off and compose accents, as in labels."""
     listed = names.tolist()
+    if all(isinstance(one, int) for one in listed):
+        return codes, names
     try:
         tidy = list(map(str.strip, listed))
         plain = "".join(tidy).isascii()

@@ -51,16 +51,20 @@ _MOST = 20
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:
     """Say which names differ only in case, in type, or in what is hard to see."""
-    groups: dict[str, list[Any]] = {}
-    for name in sorted_labels(names):
-        groups.setdefault(_seen(str(name)), []).append(name)
-    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
-    if pairs:
+    if pairs := _alike(sorted_labels(names)):
         warn(
             f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
             "types makes them one.",
             SimilarLabelsWarning,
         )
+
+
+def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return the groups of names that look the same, each in the order that they come in."""
+    groups: dict[str, list[Any]] = {}
+    for name in names:
+        groups.setdefault(_seen(str(name)), []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def _seen(name: str) -> str:
@@ -199,11 +203,7 @@ def doubt_absent(markers: Sequence[object]) -> None:
 
 def doubt_alike(what: str, names: Sequence[object]) -> None:
     """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen."""
-    groups: dict[str, list[object]] = {}
-    for name in names:
-        groups.setdefault(_seen(str(name)), []).append(name)
-    several = [tuple(sorted(group, key=repr)) for group in groups.values() if len(group) > 1]
-    if alike := sorted(several, key=repr):
+    if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
             f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in "
             "one way.",
