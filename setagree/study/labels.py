@@ -73,7 +73,7 @@ class LabelSyntax:
             check_sep(self.sep)
             check_text(self.sep, "sep=: the text", OptionError)
         for name, option, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
-            if option not in options:
+            if not isinstance(option, str) or option not in options:
                 check_choice(name, option, options)
         if self.codebook is not None:
             object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))

@@ -75,7 +75,7 @@ class Reading:
             raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
-        if self.duplicates != "error":
+        if self.duplicates is not Reading.duplicates:
             check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
         if self.syntax.codebook is not None and self.answers != "labels":
             raise OptionError("codebook= lists the labels of label sets; single values have none.")
