@@ -21,8 +21,7 @@ from setagree.scoring.coefficients import (
     scott_pi,
 )
 from setagree.scoring.definition import Coefficient, coefficient
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score
 from setagree.scoring.table import agreement, weights
 from setagree.study.annotations import Annotations

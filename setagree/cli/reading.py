@@ -23,8 +23,8 @@ from setagree.errors import (
 )
 from setagree.files.streams import Source, expanded, readable
 from setagree.large.opening import Plan, Study, open_study, open_table
+from setagree.study.assembly import code_ids
 from setagree.study.columns import with_columns
-from setagree.study.identifiers import code_ids
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead

@@ -16,8 +16,8 @@ from setagree.coefficients.leave_rater_out import Absence, without_raters
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, check_choice
 from setagree.inference.differences import rows_of_units
-from setagree.scoring.result_tables import AgreementTable, ResultTable, for_each_row
-from setagree.scoring.results import Agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score_part
 from setagree.wording.results import Result
 

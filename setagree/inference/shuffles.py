@@ -11,8 +11,7 @@ from math import exp, inf, lgamma
 import numpy as np
 
 from setagree.checks import LOOPED, check_drawing
-from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.credit.dense import DenseWeights
 from setagree.errors import DataError

@@ -13,10 +13,9 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, check_type, counted
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import assemble
+from setagree.study.assembly import assemble, code_ids
 from setagree.study.columns import guess_people, guess_wide_unit, with_columns
 from setagree.study.frames import Frame, as_pandas, column_names
-from setagree.study.identifiers import code_ids
 from setagree.study.names import find_names
 from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally
@@ -52,7 +51,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("assume_unique", "partitioned_by_unit"):
-            check_type(name, getattr(self, name), bool, "True or False")
+            if getattr(self, name) is not False:
+                check_type(name, getattr(self, name), bool, "True or False")
 
     @property
     def asked(self) -> list[str]:

@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Urn
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights

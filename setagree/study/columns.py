@@ -134,6 +134,9 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
     """
     columns, flags = reading.columns, reading.labels
+    names = list(names)
+    if {*names} == {"unit", "rater", "labels"} and len(names) == 3 and not any(columns.values()):
+        return replace(reading, unit="unit", rater="rater", labels="labels")  # what guessing finds
     if isinstance(flags, list):
         # One of them stands for the answers; none of the others is a unit or a rater.
         names = [name for name in names if name not in flags[1:]]

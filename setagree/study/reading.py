@@ -15,6 +15,8 @@ Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """What answers are taken as; a "value" is a number where every one is, else a category."""
 
+_DEFAULT_SYNTAX = LabelSyntax()
+
 ANSWER_KINDS = ("labels", "number", "category", "value")
 
 
@@ -82,7 +84,8 @@ class Reading:
             raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
-        check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+        if self.duplicates is not Reading.duplicates:
+            check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
                 f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
@@ -107,6 +110,9 @@ class Reading:
     @cached_property
     def syntax(self) -> LabelSyntax:
         """How label cells are read; blank cells are missing unless something else was asked for."""
+        asked = (self.sep, self.blank, self.codebook, self.missing)
+        if self.case is Reading.case and all(option is None for option in asked):
+            return _DEFAULT_SYNTAX  # which was checked once
         sep = "," if self.sep is None else self.sep
         blank: Blank = "missing" if self.blank is None else self.blank
         return LabelSyntax(sep, blank, self.case, self.codebook, self.missing)
@@ -147,13 +153,16 @@ class Reading:
     @property
     def asked(self) -> list[str]:
         """The options that are given, for sentences."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        plain = {f.name: f.default for f in fields(self)} | {"sep": ","}
-        return [f"{n}=" for n, x in given.items() if x is not None and not _is(x, plain[n])]
+        named = []
+        for name, default in _DEFAULTS:
+            option = getattr(self, name)
+            is_default = isinstance(option, str | bool) and option == default
+            if option is not None and not is_default:
+                named.append(f"{name}=")
+        return named
 
 
-def _is(option: Any, default: Any) -> bool:
-    return isinstance(option, str | bool) and option == default
+_DEFAULTS = [(f.name, "," if f.name == "sep" else f.default) for f in fields(Reading)]
 
 
 def as_reading(reading: Reading | None) -> Reading:
@@ -164,5 +173,7 @@ def as_reading(reading: Reading | None) -> Reading:
     OptionError
         It is no `Reading`.
     """
-    check_type("reading", reading, Reading | None, "a Reading, such as Reading(unit='doc')")
-    return reading or Reading()
+    if isinstance(reading, Reading):
+        return reading
+    check_type("reading", reading, type(None), "a Reading, such as Reading(unit='doc')")
+    return Reading()

@@ -10,8 +10,7 @@ import reference
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.coefficients.chance import standard_error
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import estimate, standard_error
 from setagree.coefficients.models import Uniform, ac_scale
 from setagree.credit import overlap
 from setagree.distances import get_distance

@@ -13,8 +13,8 @@ import setagree as sa
 from setagree.coefficients.chance import Estimate
 from setagree.coefficients.models import Urn
 from setagree.errors import OptionError
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import COLUMNS, make_agreement
+from setagree.scoring.results import COLUMNS, AgreementTable
+from setagree.scoring.scorer import make_agreement
 
 ROWS = random_rows(np.random.default_rng(12), sets_of("abc"), units=9, raters=3, missing=0.15)
 ROWS.append([frozenset("a"), None, None])

@@ -15,9 +15,8 @@ from setagree.errors import (
     SwappedColumnsWarning,
 )
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import assemble
+from setagree.study.assembly import LongColumns, assemble
 from setagree.study.codes import as_objects
-from setagree.study.layouts import LongColumns
 from setagree.study.reading import Reading
 
 

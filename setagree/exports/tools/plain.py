@@ -15,9 +15,10 @@ from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
 from setagree.study.columns import Columns, guess_columns
-from setagree.study.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator
+from setagree.study.doubts import doubt_brackets, doubt_markers, doubt_separator
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.layouts import from_wide
+from setagree.study.nulls import doubt_blanks
 from setagree.wording.label_sets import LabelSet
 
 _SEVERAL = re.compile(r"[,;|\n\[]")
