@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
@@ -35,6 +36,15 @@ COLUMNS = (
     "coefficient",
     "distance",
 )
+
+_STEPS_A_PAIR = 40
+"""Elementary steps of a pair of ratings of one unit."""
+
+_STEPS_A_PAIR_OF_RATERS = 25_000
+"""Elementary steps of a pair of raters that is scored on its own."""
+
+_BYTES_A_ROW, _BYTES_A_PAIR = 300, 250
+"""Memory of a pair of raters in the table, and of a pair of ratings in a block."""
 
 
 def by_pair(
@@ -72,6 +82,8 @@ def by_pair(
     ------
     DataError
         Who gave what is unknown.
+    CostError
+        There are tens of millions of pairs.
 
     Examples
     --------
@@ -87,10 +99,12 @@ def by_pair(
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
-    if asked is krippendorff_alpha:
-        frame = _alphas(study, whole.weights, level)
+    ratings, at_once = sorted_ratings(study), asked is krippendorff_alpha
+    _check_cost(ratings, study.n_raters, 0 if at_once else _STEPS_A_PAIR_OF_RATERS)
+    if at_once:
+        frame = _alphas(study, ratings, whole.weights, level)
     else:
-        frame = _one_by_one(study, whole, level)
+        frame = _one_by_one(study, ratings, whole, level)
     frame = frame.assign(coefficient=asked.name, distance=whole.distance)
     return frame[list(COLUMNS)].sort_values("estimate", kind="stable").reset_index(drop=True)
 
@@ -141,8 +155,27 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     return pd.DataFrame(square, index=names.rename("rater_a"), columns=names.rename("rater_b"))
 
 
-def _alphas(study: Annotations, weights: Weights, level: float) -> pd.DataFrame:
-    ratings = sorted_ratings(study)
+def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: int) -> None:
+    """Refuse more pairs than memory or minutes suffice for, with the raters that pass."""
+    after = ratings.stop - np.arange(len(ratings.stop)) - 1
+    within, block = float(after.sum()), float(np.bincount(ratings.raters, after).max())
+    pairs = min(within, n_raters * (n_raters - 1) / 2)
+    n_bytes = _BYTES_A_ROW * pairs + _BYTES_A_PAIR * block
+    n_steps = _STEPS_A_PAIR * within + steps_a_pair_of_raters * pairs
+    # Pairs grow with the square of the raters.
+    share = min(MOST_BYTES / max(n_bytes, 1), MOST_STEPS / max(n_steps, 1)) ** 0.5
+    check_cost(
+        f"by_pair of {counted(n_raters, 'rater')}",
+        n_bytes=n_bytes,
+        n_steps=n_steps,
+        instead=f"Some {counted(int(share * n_raters), 'rater')} pass: take part of them "
+        "(without_raters), or by_rater, which compares each with all others.",
+    )
+
+
+def _alphas(
+    study: Annotations, ratings: SortedRatings, weights: Weights, level: float
+) -> pd.DataFrame:
     blocks = [
         _alphas_of(study, ratings, left, right, weights)
         for left, right in ratings.pairs_by_first_rater()
@@ -252,9 +285,11 @@ def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
     )
 
 
-def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+def _one_by_one(
+    study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
+) -> pd.DataFrame:
     rows = []
-    for a, b, shared in _shared_ratings(study):
+    for a, b, shared in _shared_ratings(ratings, study.n_raters):
         part = score_part(whole, study.take(shared))
         rows.append(
             {
@@ -271,15 +306,16 @@ def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def _shared_ratings(study: Annotations) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+def _shared_ratings(
+    ratings: SortedRatings, n_raters: int
+) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
     """Yield two raters and the positions of their ratings of shared units."""
-    ratings = sorted_ratings(study)
     for left, right in ratings.pairs_by_first_rater():
-        keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+        keys = ratings.raters[left].astype(np.int64) * n_raters + ratings.raters[right]
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
         for group in np.split(order, starts[1:]) if len(order) else ():
-            a, b = divmod(int(keys[group[0]]), study.n_raters)
+            a, b = divmod(int(keys[group[0]]), n_raters)
             yield a, b, ratings.order[np.concatenate([left[group], right[group]])]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
 from setagree.diagnosis.alpha_without import AlphaWithout
-from setagree.diagnosis.common import Row, known_raters, score_whole
+from setagree.diagnosis.common import Row, known_raters, score_whole, steps_to_score
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
@@ -47,9 +46,6 @@ COLUMNS = (
     "coefficient",
     "distance",
 )
-
-_STEPS_A_RATING = 4
-"""Elementary steps that a rating takes for each rater who is left out."""
 
 _CELLS_AT_ONCE = 5_000_000
 
@@ -86,15 +82,16 @@ def by_rater(
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
-        labels is missing where the values are numbers. Every rater costs a pass over the ratings;
-        `jackknife` over raters, which has no change_standard_error, takes one pass for all.
+        labels is missing where the values are numbers.
 
     Raises
     ------
     DataError
         Who gave what is unknown.
     CostError
-        Raters times ratings are thousands of millions.
+        Raters times ratings are thousands of millions, and the coefficient is another than
+        Krippendorff's alpha, or there are as many distinct values. `jackknife` over raters, which
+        has no change_standard_error, takes one pass for all.
 
     Examples
     --------
@@ -108,12 +105,6 @@ def by_rater(
     """
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
-    check_cost(
-        "by_rater",
-        n_steps=_STEPS_A_RATING * float(study.n_raters) * study.n_ratings,
-        instead=f"jackknife({coefficient}(study), over='raters') gives the coefficient without "
-        "each rater in one pass; or take part of the raters: without_raters.",
-    )
     ratings = sorted_ratings(study)
     far = _far(ratings, whole.weights)
     frame = pd.DataFrame(
@@ -125,11 +116,9 @@ def by_rater(
         }
     )
     if whole.definition is krippendorff_alpha:
-        changes = pd.DataFrame(
-            _alpha_changes(AlphaWithout(ratings, far, whole.weights), study.n_raters, whole, level)
-        )
+        changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
-        changes = pd.DataFrame(_changes(study, whole, level))
+        changes = _changes(study, whole, level)
     frame = pd.concat([frame, changes], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
     frame = frame[list(COLUMNS)].sort_values("change", ascending=False, kind="stable")
@@ -137,41 +126,43 @@ def by_rater(
 
 
 def _alpha_changes(
-    parts: AlphaWithout, n_raters: int, whole: Agreement, level: float
-) -> Iterator[Row]:
-    """Yield the changes of alpha, every sum over units made once."""
+    parts: AlphaWithout, study: Annotations, whole: Agreement, level: float
+) -> pd.DataFrame:
+    """Return the changes of alpha, every sum over units made once."""
     from scipy.special import stdtrit
 
     psi = np.nan_to_num(deviations(whole))
-    df = whole.n_pairable_units - 1
-    quantile = float(stdtrit(max(df, 1), (1 + level) / 2))
-    long = n_raters * whole.n_ratings > 50_000_000
-    for without in track(parts.each(n_raters), total=n_raters, what="raters", long=long):
-        change = without.estimate - whole.estimate
-        gap = without.deviations - psi
-        own = float(np.sqrt(without.deviations @ without.deviations))
-        known = np.isfinite(change) and whole.standard_error > 0 and own > ROUNDING
-        se = float(np.sqrt(gap @ gap)) if known else float("nan")
-        ends = (change - quantile * se, change + quantile * se)
-        yield dict(zip(_CHANGES, (without.estimate, change, se, *ends), strict=True))
+    without = parts.without(study.n_raters, psi, instead=_instead(whole))
+    change = without.estimate - whole.estimate
+    known = np.isfinite(change) & (whole.standard_error > 0) & (without.own > ROUNDING)
+    se = np.where(known, without.gap, np.nan)
+    half = float(stdtrit(max(whole.n_pairable_units - 1, 1), (1 + level) / 2)) * se
+    numbers = (without.estimate, change, se, change - half, change + half)
+    return pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
 
 
-def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
-    rows: list[Row] = []
+def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+    """Return the changes of any coefficient, the others scored anew without each rater."""
+    check_cost("by_rater", n_steps=study.n_raters * steps_to_score(study), instead=_instead(whole))
     everyone = np.arange(study.n_units)
-    raters = range(study.n_raters)
+    numbers = np.full((study.n_raters, len(_CHANGES)), np.nan)
     long = study.n_raters * study.n_ratings > 5_000_000
-    for g in track(raters, total=len(raters), what="raters", long=long):
+    for g in track(range(study.n_raters), total=study.n_raters, what="raters", long=long):
         kept = study.rater_codes != g
         if not kept.any():
-            rows.append(dict.fromkeys(_CHANGES, float("nan")))
             continue
         part = score_part(whole, study.take(kept))
         places = (np.unique(study.unit_codes[kept]), everyone)
         gap = linearised_difference(part, whole, design="same_units", places=places)
-        numbers = (gap.value, gap.standard_error, *gap.interval(level))
-        rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))
-    return rows
+        numbers[g] = part.estimate, gap.value, gap.standard_error, *gap.interval(level)
+    return pd.DataFrame(numbers, columns=list(_CHANGES))
+
+
+def _instead(whole: Agreement) -> str:
+    return (
+        f"jackknife({whole.coefficient}(study), over='raters') gives the coefficient without each "
+        "rater in one pass; or take part of the raters: without_raters."
+    )
 
 
 _CHANGES = COLUMNS[4:9]

@@ -20,6 +20,11 @@ from setagree.study.reading import Reading
 
 Row: TypeAlias = dict[str, Any]
 
+SCORE_STEPS = 75_000
+"""Elementary steps in the time that the smallest study takes to be scored anew."""
+
+_STEPS_A_RATING = 20
+
 
 def score_whole(
     study: Data, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
@@ -30,6 +35,11 @@ def score_whole(
     asked = None if distance is None else [get_distance(distance)]
     found = get_coefficient(coefficient)
     return scorer.score(found, scorer.distances(found, asked)[0])
+
+
+def steps_to_score(study: Annotations) -> float:
+    """Return about how many elementary steps it takes to score a part of a study anew."""
+    return SCORE_STEPS + _STEPS_A_RATING * float(study.n_ratings)
 
 
 def distance_of(whole: Agreement) -> Distance:
