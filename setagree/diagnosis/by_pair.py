@@ -13,10 +13,11 @@ from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
-from setagree.diagnosis.common import known_raters, score_whole, uncertainty, why_nan
+from setagree.diagnosis.common import score_whole, uncertainty, why_nan
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
+from setagree.inference.known_raters import known_raters
 from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
 from setagree.scoring.results import Agreement

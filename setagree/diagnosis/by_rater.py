@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,14 @@ import pandas as pd
 from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
+from setagree.credit.pairs import sums_to_others
 from setagree.diagnosis.alpha_without import AlphaWithout
-from setagree.diagnosis.common import Row, known_raters, score_whole, steps_to_score
+from setagree.diagnosis.common import Row, score_whole, steps_to_score
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
+from setagree.inference.known_raters import known_raters
 from setagree.large.studies import Data
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
@@ -179,22 +180,18 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
 
 def _far(ratings: SortedRatings, weights: Weights) -> Floats:
     """Return the sum of distances from each rating to the others of its unit."""
-    far = np.zeros(len(ratings.units))
-    left, shift = np.arange(len(far)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < ratings.stop[left]]
-        right = left + shift
-        d = weights.distance_at(ratings.values[left], ratings.values[right])
-        far[left] += d
-        far[right] += d
-    return far
+    keys = ratings.units.astype(np.int64) * weights.n_values + ratings.values
+    distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    units, values = np.divmod(distinct, weights.n_values)
+    return sums_to_others(units, values, counts.astype(np.float64), weights)[entry]
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
     """Return the columns that concern labels; nan and None for numbers."""
     if study.kind == "number":
-        return _no_habits(study.n_raters)
+        absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
+        nothing = dict.fromkeys(absent, np.full(study.n_raters, np.nan))
+        return nothing | _no_labels(study.n_raters)
     membership = membership_of(whole.tally)
     sizes = membership.sizes.astype(np.float64)
     all_ratings = np.bincount(ratings.raters, minlength=study.n_raters)
@@ -219,21 +216,11 @@ def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats) -> Flo
     return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
 
 
-@dataclass(frozen=True, eq=False)
-class _LabelGaps:
-    """Sparse (R, L): shared ratings with each label, and the mean number expected of the others."""
+def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> Any:
+    """Return by how many ratings each rater gave each label more than expected of the others.
 
-    own: Any
-    others: Any
-    n_shared: npt.NDArray[Any]
-
-    def rows(self, part: slice) -> Floats:
-        """Return the bias of some raters, dense, (part, L)."""
-        gap = (self.own[part] - self.others[part]).toarray()
-        return np.asarray(gap / np.maximum(self.n_shared[part], 1)[:, None])
-
-
-def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> _LabelGaps:
+    Sparse, (R, L); over the ratings of shared units.
+    """
     from scipy import sparse
 
     shared = np.flatnonzero(ratings.unit_ratings > 1)
@@ -247,29 +234,27 @@ def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membersh
     of_rater = sparse.csr_array((np.ones(n), (g, rows)), (study.n_raters, n))
     thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
     around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
-    return _LabelGaps(
-        (of_rater @ labels).tocsr(),
-        (around @ by_unit - thinned @ labels).tocsr(),
-        np.bincount(g, minlength=study.n_raters),
-    )
+    return (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
 
 
 def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
     gaps = _label_gaps(study, ratings, membership)
     if not membership.n_labels:
         return _no_labels(study.n_raters)
+    shared = ratings.raters[ratings.unit_ratings > 1]
+    n = np.maximum(np.bincount(shared, minlength=study.n_raters), 1)
     at_once = max(1, _CELLS_AT_ONCE // membership.n_labels)
-    starts = range(0, study.n_raters, at_once)
-    over, under = [], []
-    for start in starts:
-        bias = gaps.rows(slice(start, start + at_once))
-        over.append(_largest(bias, membership))
-        under.append(_largest(-bias, membership))
+    found = []
+    for start in range(0, study.n_raters, at_once):
+        part = slice(start, start + at_once)
+        bias = gaps[part].toarray() / n[part, None]
+        found.append((*_largest(bias, membership), *_largest(-bias, membership)))
+    over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {
-        "overused_label": np.concatenate([labels for labels, _ in over]),
-        "overuse": np.concatenate([sizes for _, sizes in over]),
-        "underused_label": np.concatenate([labels for labels, _ in under]),
-        "underuse": -np.concatenate([sizes for _, sizes in under]),
+        "overused_label": over,
+        "overuse": overuse,
+        "underused_label": under,
+        "underuse": -underuse,
     }
 
 
@@ -281,11 +266,6 @@ def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.objec
     real = size > ROUNDING
     labels[~real] = None
     return labels, np.where(real, size, np.nan)
-
-
-def _no_habits(n_raters: int) -> Row:
-    sizes = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
-    return dict.fromkeys(sizes, np.full(n_raters, np.nan)) | _no_labels(n_raters)
 
 
 def _no_labels(n_raters: int) -> Row:

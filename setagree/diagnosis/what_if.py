@@ -12,8 +12,6 @@ from setagree.checks import MOST_STEPS, check_cost
 from setagree.diagnosis.common import (
     Row,
     counts,
-    distance_of,
-    known_raters,
     named,
     score_whole,
     steps_to_score,
@@ -31,7 +29,9 @@ from setagree.errors import (
     did_you_mean,
     shorten,
 )
+from setagree.inference.designs import distance_of
 from setagree.inference.differences import linearised_difference
+from setagree.inference.known_raters import known_raters
 from setagree.large.studies import Data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement

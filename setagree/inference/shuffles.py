@@ -23,6 +23,7 @@ from setagree.inference.inside_units import (
     lists_pairs,
     rating_pairs,
 )
+from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
@@ -235,12 +236,7 @@ def table_shuffles(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator
 ) -> Floats:
     """Return the estimates after reshuffling all cells of the table, missing ones among them."""
-    study = agreement.study
-    if study is None:
-        raise DataError(
-            "scheme='table' needs to know who gave what to which unit; a tally does not: build the "
-            "study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "scheme='table' needs to know")
     n_cells = study.n_units * study.n_raters
     if n_cells > _TABLE_LIMIT:
         raise DataError(

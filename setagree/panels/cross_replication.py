@@ -14,8 +14,9 @@ from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.known_raters import known_raters
 from setagree.large.studies import Data
-from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes, why_no_interval
+from setagree.panels.raters import Flags, case_of, flags, rater_codes, why_no_interval
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
 from setagree.wording.results import Result
@@ -214,7 +215,7 @@ def cross_replication(
     >>> round(result.estimate, 4), round(result.normalised, 4)
     (0.4034, 0.9937)
     """
-    study = check_study(study)
+    study = known_raters(study, "cross_replication")
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)

@@ -17,11 +17,11 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
+from setagree.inference.known_raters import known_raters
 from setagree.large.studies import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.raters import (
     check_least,
-    check_study,
     flags,
     part_of,
     rater_codes,
@@ -201,7 +201,7 @@ def k_rater_reliability(
     >>> round(three.single, 3), round(three.estimate, 3)
     (0.232, 0.532)
     """
-    study = check_study(study)
+    study = known_raters(study, "k_rater_reliability")
     check_least("k", k, 1)
     check_least("n_splits", n_splits, 1)
     generator = as_generator(rng)

@@ -16,36 +16,17 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
     OptionError,
-    a_type,
     check_list,
     did_you_mean,
     listing,
     shorten,
 )
-from setagree.large.studies import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
-
-
-def check_study(study: Data) -> Annotations:
-    """Return a study that knows its raters.
-
-    Raises
-    ------
-    DataError
-        It is a tally, which does not know them, or no study at all.
-    """
-    study = open_study(study)
-    if isinstance(study, Annotations):
-        return study
-    raise DataError(
-        f"{a_type(study)} does not say who gave which answer; pass Annotations, such as "
-        "Annotations.from_long makes of a table."
-    )
 
 
 @dataclass(frozen=True, eq=False)
