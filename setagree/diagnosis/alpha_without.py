@@ -122,11 +122,15 @@ class AlphaWithout:
             np.searchsorted(self.ratings.raters[order], raters, side).tolist()
             for side in ("left", "right")
         )
-        at_once = max(1, min(64, _ENTRIES_AT_ONCE // self.weights.n_values))
+        K = self.weights.n_values
+        at_once = max(1, min(64, _ENTRIES_AT_ONCE // K))
         for start in range(0, len(raters), at_once):
             part = range(start, min(start + at_once, len(raters)))
             mine = [order[first[k] : stop[k]] for k in part]
-            left = np.stack([self._left(rows) for rows in mine], axis=1)
+            left = np.stack(
+                [self.totals - np.bincount(self.taken(rows)[1], minlength=K) for rows in mine],
+                axis=1,
+            )
             spread = self.weights.distance_dot(left)
             for column, (k, rows) in enumerate(zip(part, mine, strict=True)):
                 yield int(raters[k]), self._without(rows, left[:, column], spread[:, column])
@@ -142,10 +146,6 @@ class AlphaWithout:
         partner = np.where(self.ratings.stop[two] - 1 == two, two - 1, two + 1)
         values = self.ratings.values
         return np.concatenate([shared, two]), np.concatenate([values[shared], values[partner]])
-
-    def _left(self, mine: npt.NDArray[Any]) -> Floats:
-        """Return the totals without a rater's ratings, and without the units that leaves single."""
-        return self.totals - np.bincount(self.taken(mine)[1], minlength=self.weights.n_values)
 
     def _without(
         self, mine: npt.NDArray[Any], left: Floats, spread: Floats

@@ -24,20 +24,6 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 
-COLUMNS = (
-    "rater_a",
-    "rater_b",
-    "n_shared",
-    "estimate",
-    "standard_error",
-    "low",
-    "high",
-    "mean_distance",
-    "reason",
-    "coefficient",
-    "distance",
-)
-
 _STEPS_A_PAIR = 40
 """Elementary steps of a pair of ratings of one unit."""
 
@@ -107,7 +93,7 @@ def by_pair(
     else:
         frame = _one_by_one(study, ratings, whole, level)
     frame = frame.assign(coefficient=asked.name, distance=whole.distance)
-    return frame[list(COLUMNS)].sort_values("estimate", kind="stable").reset_index(drop=True)
+    return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
 
 
 def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFrame:
@@ -178,14 +164,13 @@ def _alphas(
     study: Annotations, ratings: SortedRatings, weights: Weights, level: float
 ) -> pd.DataFrame:
     blocks = [
-        _alphas_of(study, ratings, left, right, weights)
+        _alphas_of(study, ratings, left, right, weights, level)
         for left, right in ratings.pairs_by_first_rater()
         if len(left)
     ]
     if not blocks:
         raise DataError("no two raters share a unit, so that there is no pair to compare.")
-    frame = pd.concat(blocks, ignore_index=True)
-    return _with_interval(frame, level)
+    return pd.concat(blocks, ignore_index=True)
 
 
 def _alphas_of(
@@ -194,8 +179,11 @@ def _alphas_of(
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
     weights: Weights,
+    level: float,
 ) -> pd.DataFrame:
-    """Return alpha and its standard error of all pairs of raters in a block."""
+    """Return alpha and its interval of all pairs of raters in a block."""
+    from scipy.special import stdtrit
+
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
     found, pair = np.unique(keys, return_inverse=True)
     k, l = ratings.values[left], ratings.values[right]
@@ -212,6 +200,7 @@ def _alphas_of(
     chance = np.bincount(pair, spread, len(found)) / n
     chance[chance <= NOTHING * _reach(pair, k, l, len(found), weights)] = 0.0
     estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance))
+    half = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * np.where(error > 0, error, np.nan)
     return pd.DataFrame(
         {
             "rater_a": study.raters[found // study.n_raters],
@@ -219,6 +208,8 @@ def _alphas_of(
             "n_shared": n.astype(np.int64),
             "estimate": estimate,
             "standard_error": error,
+            "low": estimate - half,
+            "high": np.minimum(estimate + half, 1.0),
             "mean_distance": mean_d,
             "reason": _reasons(n, mean_d, chance, error),
         }
@@ -275,30 +266,20 @@ def _reasons(n: Floats, mean_d: Floats, chance: Floats, error: Floats) -> npt.ND
     return out
 
 
-def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
-    from scipy.special import stdtrit
-
-    df = (frame["n_shared"] - 1).clip(lower=1)
-    error = frame["standard_error"]
-    half = stdtrit(df, (1 + level) / 2) * error.where(error > 0)
-    return frame.assign(
-        low=frame["estimate"] - half, high=(frame["estimate"] + half).clip(upper=1.0)
-    )
-
-
 def _one_by_one(
     study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
 ) -> pd.DataFrame:
     rows = []
     for a, b, shared in _shared_ratings(ratings, study.n_raters):
         part = score_part(whole, study.take(shared))
+        means = part.case.mean_disagreement * part.weights.max_distance
         rows.append(
             {
                 "rater_a": study.raters[a],
                 "rater_b": study.raters[b],
                 "n_shared": len(shared) // 2,
                 **uncertainty(part, level),
-                "mean_distance": _mean_distance(part),
+                "mean_distance": float(part.tally.multiplicity @ means) / part.n_units,
                 "reason": why_nan(part),
             }
         )
@@ -318,9 +299,3 @@ def _shared_ratings(
         for group in np.split(order, starts[1:]) if len(order) else ():
             a, b = divmod(int(keys[group[0]]), n_raters)
             yield a, b, ratings.order[np.concatenate([left[group], right[group]])]
-
-
-def _mean_distance(part: Agreement) -> float:
-    tally = part.tally
-    means = part.case.mean_disagreement * part.weights.max_distance
-    return float(tally.multiplicity @ means) / tally.n_units

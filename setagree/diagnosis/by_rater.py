@@ -26,28 +26,6 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 
-COLUMNS = (
-    "rater",
-    "n_ratings",
-    "n_shared",
-    "mean_distance",
-    "estimate_without",
-    "change",
-    "change_standard_error",
-    "change_low",
-    "change_high",
-    "mean_set_size",
-    "set_size_bias",
-    "empty_rate",
-    "empty_bias",
-    "overused_label",
-    "overuse",
-    "underused_label",
-    "underuse",
-    "coefficient",
-    "distance",
-)
-
 _CELLS_AT_ONCE = 5_000_000
 
 
@@ -108,22 +86,19 @@ def by_rater(
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
     far = _far(ratings, whole.weights)
-    frame = pd.DataFrame(
-        {
-            "rater": study.raters,
-            "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
-            **_distances(study, ratings, far),
-            **_habits(study, ratings, whole),
-        }
-    )
+    columns = {
+        "rater": study.raters,
+        "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
+        **_distances(study, ratings, far),
+    }
     if whole.definition is krippendorff_alpha:
         changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
         changes = _changes(study, whole, level)
-    frame = pd.concat([frame, changes], axis=1)
+    habits = pd.DataFrame(_habits(study, ratings, whole))
+    frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    frame = frame[list(COLUMNS)].sort_values("change", ascending=False, kind="stable")
-    return frame.reset_index(drop=True)
+    return frame.sort_values("change", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _alpha_changes(
@@ -166,7 +141,7 @@ def _instead(whole: Agreement) -> str:
     )
 
 
-_CHANGES = COLUMNS[4:9]
+_CHANGES = ("estimate_without", "change", "change_standard_error", "change_low", "change_high")
 
 
 def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
