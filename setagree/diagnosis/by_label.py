@@ -76,11 +76,9 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
         for label, binary in zip(membership.labels, _binary_tallies(tally, counts), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    share = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
-    frame.insert(len(_COLUMNS) - 2, "share_of_disagreement", share)
-    frame = frame.drop(columns="share").sort_values(
-        "share_of_disagreement", ascending=False, kind="stable"
-    )
+    of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
+    frame["share_of_disagreement"] = of_all
+    frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
     return frame.reset_index(drop=True)
 
 
@@ -101,7 +99,7 @@ _COLUMNS = (
     "negative_agreement",
     "observed_disagreement",
     "expected_disagreement",
-    "share",
+    "share_of_disagreement",
     "reason",
 )
 
