@@ -83,6 +83,7 @@ class Reading:
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
         check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+        check_type("format", self.format, str, "the name of a format")
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
                 f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
