@@ -86,6 +86,8 @@ class Reading:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
             check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+        if self.format is not Reading.format:
+            check_type("format", self.format, str, "the name of a format")
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
                 f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
