@@ -30,6 +30,6 @@ def _known(study: Annotations | None, what_must_know: str) -> Annotations:
     if study is not None:
         return study
     raise DataError(
-        f"{what_must_know} who gave what to which unit; a tally of counts does not: build "
+        f"{what_must_know} who gave what to which unit; a tally does not: build "
         "the study in memory with Annotations.from_long."
     )
