@@ -18,18 +18,22 @@ def known_raters(study: Data, what: str, reading: Reading | None = None) -> Anno
         It is a tally, or nothing that can be opened as a study.
     """
     found = open_study(study, reading)
-    return _known(found if isinstance(found, Annotations) else None, f"{what} needs to know")
+    return _known(
+        found if isinstance(found, Annotations) else None,
+        f"{what} needs to know",
+        "tally of counts",
+    )
 
 
 def known_study(agreement: Agreement, what_must_know: str) -> Annotations:
     """Return the study that an agreement is of; the same is an error where it is a tally."""
-    return _known(agreement.study, what_must_know)
+    return _known(agreement.study, what_must_know, "tally")
 
 
-def _known(study: Annotations | None, what_must_know: str) -> Annotations:
+def _known(study: Annotations | None, what_must_know: str, other: str) -> Annotations:
     if study is not None:
         return study
     raise DataError(
-        f"{what_must_know} who gave what to which unit; a tally of counts does not: build "
+        f"{what_must_know} who gave what to which unit; a {other} does not: build "
         "the study in memory with Annotations.from_long."
     )
