@@ -1,0 +1,126 @@
+"""One condition keeps the same rows of a table whatever holds it."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from setagree.errors import DataError
+from setagree.large.engines import DuckDB, Polars, wrapped
+from setagree.large.filtering import kept_lazy, kept_part
+from setagree.study.frames import open_frame
+from setagree.study.where import Where, kept_rows
+
+nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+pl = pytest.importorskip("polars", reason="Polars is not installed")
+
+CONNECTION = duckdb.connect()
+TEXTS = [
+    "1e2",
+    " 007",
+    "7",
+    "7.0",
+    "100",
+    "",
+    "  ",
+    "a",
+    " a",
+    "B",
+    "\u00e9",
+    "e\u0301",
+    "True",
+    "FALSE",
+]
+TEXTS += ["inf", "nan", "NA", "-0", "1_0", "1,5", "0x10", "9007199254740993", "9007199254740992.0"]
+NUMBERS = [0, 1, 7, -1, 100, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
+FLOATS = [0.0, -0.0, 0.1, 7.0, 1e2, float("nan"), float("inf"), 2.0**53, 1e300, 0.5, 1.5]
+DECIMALS = [Decimal("0.10"), Decimal("7.00"), Decimal("-1.50"), Decimal("0.50")]
+TIMES = [dt.datetime(2024, 5, 1), dt.datetime(2024, 5, 1, 10, 30), dt.datetime(2023, 1, 1)]
+
+COLUMNS = {
+    "text": (pa.string(), TEXTS),
+    "whole": (pa.int64(), NUMBERS),
+    "small": (pa.int8(), [0, 1, 7, -1, 127, -128]),
+    "unsigned": (pa.uint64(), [0, 1, 7, 2**64 - 1, 2**53 + 1]),
+    "float": (pa.float64(), FLOATS),
+    "single": (pa.float32(), [0.0, 0.5, 7.0, 0.10000000149011612]),
+    "flag": (pa.bool_(), [True, False]),
+    "decimal": (pa.decimal128(10, 2), DECIMALS),
+    "date": (pa.date32(), [dt.date(2024, 5, 1), dt.date(2023, 1, 1)]),
+    "time": (pa.timestamp("us"), TIMES),
+    "category": (pa.dictionary(pa.int32(), pa.string()), TEXTS),
+}
+VALUES = [
+    *TEXTS,
+    *map(str, NUMBERS),
+    *map(repr, FLOATS),
+    *map(str, DECIMALS),
+    "0.10000000149011612",
+]
+VALUES += ["true", "2024-05-01", "2024-05-01 10:30:00", "1e400", "-1e400", "18446744073709551615"]
+VALUES += ["0.10000000000000000001", "9007199254740993", "127.5", "-129", "256", "zz"]
+VALUES = [value for value in VALUES if value.strip()]
+
+
+@st.composite
+def questions(draw):
+    """Draw a column of some type with nulls, and a condition on it."""
+    kind, cells = COLUMNS[draw(st.sampled_from(sorted(COLUMNS)))]
+    column = draw(st.lists(st.sampled_from([*cells, None]), min_size=1, max_size=12))
+    sign = draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"]))
+    if sign == "in":
+        values = draw(st.lists(st.sampled_from(VALUES), min_size=1, max_size=3))
+        value = "[" + ", ".join(f'"{one}"' for one in values) + "]"
+    else:
+        value = f'"{draw(st.sampled_from(VALUES))}"'
+    return pa.array(column, kind), Where.parse(f"`a column` {sign} {value}")
+
+
+def plain_rows(column, where):
+    """Return the rows that match, cell by cell as Python has them."""
+    cells = column.to_pylist()
+    return [row for row, cell in enumerate(cells) if where.verdict(cell) == 1]
+
+
+def rows_of(function, *args):
+    """Return the rows that are kept and what was told, or none where that is refused."""
+    told = []
+    try:
+        kept = function(*args, told.append)
+    except DataError as error:
+        return [], str(error).partition(";")[0]
+    kept = kept.collect() if isinstance(kept, nw.LazyFrame) else kept
+    return sorted(kept["row"].to_list()), told
+
+
+class TestParity:
+    """Every table that can hold a column gives the same rows."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(question=questions())
+    def test_same_rows(self, question):
+        """pandas, Polars, Arrow, DuckDB and parts of Dask keep what Python keeps."""
+        column, where = question
+        wanted = plain_rows(column, where)
+        table = pa.table({"row": pa.array(range(len(column))), "a column": column})
+        relation = CONNECTION.from_arrow(table)
+        frame = pl.from_arrow(table)
+        eager = [
+            table.to_pandas(integer_object_nulls=True),
+            table.to_pandas(types_mapper=pd.ArrowDtype),
+            table,
+            frame,
+        ]
+        eager.append(pd.DataFrame({"row": range(len(column)), "a column": column.to_pylist()}))
+        found = [rows_of(kept_rows, open_frame(one), where) for one in eager]
+        lazy = [(wrapped(frame.lazy()), Polars()), (wrapped(relation), DuckDB(CONNECTION))]
+        found += [rows_of(kept_lazy, one, engine, where, "a column") for one, engine in lazy]
+        part, _ = kept_part(eager[0], where, "a column", {"row": "row"})
+        assert part["row"].tolist() == wanted
+        assert [rows for rows, _ in found] == [wanted] * 7
+        assert all(told == found[0][1] for _, told in found)
