@@ -15,9 +15,10 @@ import pandas as pd
 
 from setagree.checks import check_cost
 from setagree.errors import DataError, counted
-from setagree.large.engines import Engine, fetch
+from setagree.large.engines import Engine, fetch, find_engine
+from setagree.study.frames import column_names
 from setagree.study.numbers import exact
-from setagree.study.where import YES, Counts, Key, Tell, Where
+from setagree.study.where import YES, Counts, Key, Tell, Where, kept_rows, warn_dropped
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -102,12 +103,23 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
 
 
 def kept_lazy(
-    frame: nw.LazyFrame[Any], engine: Engine, where: Where, column: str, tell: Tell
+    frame: nw.LazyFrame[Any],
+    engine: Engine,
+    where: Where,
+    column: str,
+    tell: Tell = warn_dropped,
 ) -> nw.LazyFrame[Any]:
     """Return the rows of a lazy table that match; tell how many do not."""
     matching = find_matching(frame, engine, where, column)
     tell(matching.counts.sentence(where))
     return matching.kept(frame, engine)
+
+
+def kept_where(frame: Any, where: Where) -> Any:
+    """Return the rows of a table in memory or a lazy one that match; warn how many do not."""
+    if (engine := find_engine(frame)) is None:
+        return kept_rows(frame, where)
+    return kept_lazy(frame, engine, where, where.found_in(column_names(frame)))
 
 
 def kept_part(
@@ -207,7 +219,7 @@ def _float_neighbours(key: Fraction | float) -> tuple[float, float]:
     try:
         near = float(key)
     except OverflowError:
-        near = math.copysign(math.inf, key)
+        near = math.inf if key > 0 else -math.inf
     own = near if math.isinf(near) else exact(near if not near.is_integer() else int(near))
     below = near if own <= key else math.nextafter(near, -math.inf)
     return below, near if own >= key else math.nextafter(near, math.inf)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from setagree.errors import DataError, FileError, OptionError, check_flag
 from setagree.files.columns import with_columns
@@ -23,6 +23,7 @@ from setagree.large.engines import (
     without_uuids,
     wrapped,
 )
+from setagree.large.filtering import Matching, find_matching, kept_lazy
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
 from setagree.large.plan import Plan
@@ -35,7 +36,11 @@ from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Reading
 from setagree.study.tally import Tally
+from setagree.study.where import NO_ROWS, Where, kept_rows, warn_dropped
 from setagree.wording.label_sets import Label
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Large: TypeAlias = "Frame | str | PathLike[str]"
 
@@ -56,6 +61,7 @@ def tally(
     codebook: Collection[Label] | None = None,
     missing: Missing | None = None,
     encoding: str = "utf-8",
+    where: str | None = None,
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
@@ -82,6 +88,8 @@ def tally(
         is decided by the whole column: of all files, of all partitions.
     encoding : str
         How the bytes of files spell text.
+    where : str, optional
+        Which rows count, as in `read`: ``"repeat == 0"``.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice, which takes about as long as
         the rest.
@@ -144,6 +152,7 @@ def tally(
         codebook=codebook,
         missing=missing,
         encoding=encoding,
+        where=where,
     )
     check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
@@ -169,9 +178,13 @@ def reduce_table(data: Any, reading: Reading, plan: Plan) -> Tally:
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
     reading = with_columns(reading, column_names(frame))
     columns = _roles(reading)
+    where = reading.condition
+    asked = None if where is None else where.found_in(column_names(frame))
     if engine.name == "DuckDB":
-        picked = set(columns.values())
+        picked = {*columns.values(), *(() if asked is None else (asked,))}
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
+    if where is not None:
+        frame = kept_lazy(frame, engine, where, str(asked))
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
 
@@ -244,12 +257,18 @@ def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Ta
         ready, reading = _ready(found, reading, folder)
         columns = _roles(reading)
 
+        engine, named = DuckDB(connection), {"unit", "rater", files.CONDITION}
+
+        def native(paths: list[str]) -> nw.LazyFrame[Any]:
+            return wrapped(without_uuids(ready.rows(connection, paths), named))
+
+        matching = _matching(ready, native, engine, reading.condition)
+
         def rows(paths: list[str]) -> program.Rows:
-            native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
+            frame = native(paths) if matching is None else matching.kept(native(paths), engine)
             roles, name = {role: role for role in columns}, columns["answer"]
-            engine, kind = DuckDB(connection), reading.answers
             return program.pick_rows(
-                native, engine, roles, name=name, in_json=ready.in_json, kind=kind
+                frame, engine, roles, name=name, in_json=ready.in_json, kind=reading.answers
             )
 
         whole = rows(ready.paths)
@@ -259,6 +278,23 @@ def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Ta
             _refuse_split_units(whole, connection, tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
     return _unspelled(tally) if ready.in_json else tally
+
+
+def _matching(
+    ready: files.Ready,
+    native: Callable[[list[str]], nw.LazyFrame[Any]],
+    engine: DuckDB,
+    where: Where | None,
+) -> Matching | None:
+    """Return what tells the rows of files that match, unless no others were copied."""
+    if where is None:
+        return None
+    copied = ready.counts
+    found = None if copied else find_matching(native(ready.paths), engine, where, files.CONDITION)
+    counts = copied or (found.counts if found else NO_ROWS)
+    counts.check(where)
+    warn_dropped(counts.sentence(where))
+    return found
 
 
 def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
@@ -279,10 +315,10 @@ def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Rea
         first = with_columns(reading, found.names)
     except DataError:
         first = with_columns(reading, found.all_names())
-    ready = found.ready(folder, _roles(first))
+    ready = found.ready(folder, _roles(first), reading.condition)
     again = with_columns(reading, ready.names)
     same = _roles(again) == _roles(first)
-    return (ready if same else found.ready(folder, _roles(again))), again
+    return (ready if same else found.ready(folder, _roles(again), reading.condition)), again
 
 
 def _reduce_rows(
@@ -352,6 +388,8 @@ def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
 
 def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
     _check_plan(plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    if reading.condition is not None:
+        frame = kept_rows(frame, reading.condition)
     study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))
     tally = anonymous(Tally.from_annotations(study, keep_raters=plan.keep_raters))
     return replace(tally, n_missing=study.n_missing)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.errors import OptionError, check_choice, check_type
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
@@ -41,6 +42,12 @@ class Reading:
         What stands between two columns of a file. Default: what its beginning shows.
     format, question, roster
         Of the export of a tool, as in `read`.
+    where : str, optional
+        Which rows count: a condition on one column, such as ``"repeat == 0"``.
+    source : str, optional
+        The name of a new column that says what file a row comes from.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or its number from 1.
 
     Examples
     --------
@@ -67,6 +74,9 @@ class Reading:
     format: str = "auto"
     question: str | None = None
     roster: Any = None
+    where: str | None = None
+    source: str | None = None
+    sheet: str | int | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None and self.value is not None:
@@ -74,6 +84,9 @@ class Reading:
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
         check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+        check_type("source", self.source, str | None, "the name of a new column")
+        check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
+        _ = self.condition
         if self.syntax.codebook is not None and self.answers != "labels":
             raise OptionError("codebook= lists the labels of label sets; single values have none.")
 
@@ -83,6 +96,11 @@ class Reading:
         sep = "," if self.sep is None else self.sep
         blank: Blank = "missing" if self.blank is None else self.blank
         return LabelSyntax(sep, blank, self.case, self.codebook, self.missing)
+
+    @cached_property
+    def condition(self) -> Where | None:
+        """Which rows count; None for all."""
+        return None if self.where is None else Where.parse(self.where)
 
     @property
     def answers(self) -> AnswerKind:

@@ -22,12 +22,14 @@ from setagree.errors import (
     DataError,
     OptionError,
     SetagreeError,
+    SetagreeWarning,
     a_type,
     check_type,
     counted,
     did_you_mean,
     listing,
     shorten,
+    warn,
 )
 from setagree.study.codes import Column
 from setagree.study.frames import as_pandas, column_names, without_dictionary
@@ -180,8 +182,7 @@ class Where:
         DataError
             There is none, or more than one.
         """
-        exact_ones = [name for name in names if name == self.column]
-        meant = exact_ones or [name for name in names if tidied(str(name)) == tidied(self.column)]
+        meant = [name for name in names if str(name) == self.column]
         if len(meant) == 1:
             return meant[0]
         if meant:
@@ -233,7 +234,15 @@ class Counts:
             raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
 
 
-def kept_rows(frame: Any, where: Where, tell: Tell) -> Any:
+NO_ROWS = Counts(0, 0)
+
+
+def warn_dropped(sentence: str) -> None:
+    """Say in a warning how many rows a condition drops."""
+    warn(sentence, SetagreeWarning)
+
+
+def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
     """Return the rows of a table in memory that match; tell how many do not.
 
     Parameters
@@ -243,7 +252,7 @@ def kept_rows(frame: Any, where: Where, tell: Tell) -> Any:
     where : Where
         The condition.
     tell : callable
-        Takes the sentence that counts.
+        Takes the sentence that counts; a warning is given otherwise.
 
     Raises
     ------
