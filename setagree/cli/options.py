@@ -48,7 +48,7 @@ def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
 
 
 def _format_names() -> list[str]:
-    from setagree.large.opening import formats  # loaded where they are asked for
+    from setagree.large.recognition import formats  # loaded where they are asked for
 
     return ["table", *formats()["name"]]
 

@@ -15,7 +15,7 @@ from setagree.cli.tables import intervals, table_text, whole
 from setagree.diagnosis.grouping import study_and_column
 from setagree.diagnosis.windows import first_times, times_of
 from setagree.errors import OptionError, SetagreeWarning
-from setagree.files.columns import with_missing_ids
+from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
 from setagree.wording.numbers import four, level_text
 

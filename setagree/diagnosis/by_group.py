@@ -15,7 +15,7 @@ from setagree.diagnosis.grouping import group_of_units, study_and_column, study_
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
-from setagree.large.studies import Data, open_table
+from setagree.large.opening import Data, open_table
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement

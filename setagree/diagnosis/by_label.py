@@ -13,7 +13,7 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally

@@ -16,7 +16,7 @@ from setagree.diagnosis.common import known_raters, score_whole, uncertainty, wh
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part

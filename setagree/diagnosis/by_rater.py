@@ -19,7 +19,7 @@ from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement

@@ -14,7 +14,7 @@ from setagree.diagnosis.common import score_whole, shares
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.differences import rows_of_units
-from setagree.large.studies import Data, Study, open_study
+from setagree.large.opening import Data, Study, open_study
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations

@@ -11,7 +11,7 @@ from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer

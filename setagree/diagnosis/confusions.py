@@ -14,7 +14,7 @@ from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label, LabelSet

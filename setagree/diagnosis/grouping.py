@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
-from setagree.files.columns import with_columns
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.study.columns import with_columns
 from setagree.study.identifiers import code_ids
 from setagree.study.labels import is_missing
 from setagree.study.layouts import pick_column

@@ -22,7 +22,7 @@ from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
 from setagree.inference.differences import linearised_difference
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer

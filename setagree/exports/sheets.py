@@ -27,9 +27,9 @@ from setagree.errors import (
 )
 from setagree.exports.format import Request
 from setagree.exports.unclear import Flags, Found
-from setagree.files.columns import Role, guess_columns
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
+from setagree.study.columns import Role, guess_columns
 from setagree.study.doubts import doubt_brackets, doubt_separator
 from setagree.study.layouts import from_cube
 from setagree.wording.label_sets import LabelSet

@@ -11,7 +11,6 @@ import gzip
 import lzma
 import os
 import re
-import shutil
 import stat
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeAlias, cast
 
+from setagree.checks import MOST_BYTES
 from setagree.errors import (
     FileError,
     OptionError,
@@ -201,11 +201,25 @@ def is_stdin(path: Paths) -> bool:
 
 
 def _copy_stdin(spool: BinaryIO) -> None:
-    """Copy all of standard input, which whoever started the program may have closed."""
+    """Copy all of standard input, which may be closed, or have no end.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, is no table from its beginning on, or is more than may be held.
+    """
     if sys.stdin is None:
         raise FileError("Standard input cannot be read: it is closed.")
     try:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
+        while block := sys.stdin.buffer.read(_PIECE):
+            if not spool.tell() and len(block) == _PIECE and not block.strip(b"\0"):
+                raise FileError("standard input, line 1 has a NUL character; it is no text.")
+            if spool.tell() + len(block) > MOST_BYTES:
+                raise FileError(
+                    f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
+                    "memory; write it to a file and say memory_limit= to read that in pieces."
+                )
+            spool.write(block)
     except OSError as error:
         raise FileError(f"Standard input cannot be read: {error.strerror or error}.") from error
 
@@ -310,6 +324,14 @@ def _on_this_computer(path: str | os.PathLike[str]) -> str:
         "download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
         "s3:// and gs://, datasets reads hf://, gspread reads Google Sheets)."
     )
+
+
+def n_bytes(path: str | os.PathLike[str]) -> int:
+    """Return how large files are together; 0 where there are none, or for standard input."""
+    try:
+        return 0 if os.fspath(path) == _STDIN else sum(p.stat().st_size for p in matching(path))
+    except (OSError, ValueError):
+        return 0
 
 
 def _nearby(path: Path) -> str:

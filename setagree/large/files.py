@@ -21,9 +21,6 @@ from setagree.study.where import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
-LARGE = 2**30
-"""Files of more bytes than this together are reduced, not read into memory."""
-
 CONDITION = "condition"
 """What the column of a condition is called beside the roles."""
 
@@ -274,17 +271,6 @@ def _check_alike(one: Source, names: list[str], other: Source, others: list[str]
             f"{one} and {other} have different columns: only one of them has "
             f"{listing(sorted(found ^ known))}."
         )
-
-
-def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
-    """Return how large files are together; 0 where there are none, or for standard input."""
-    if os.fspath(path) == "-":
-        return 0
-    try:
-        with find_sources(path, encoding) as sources:
-            return sum(source.path.stat().st_size for source in sources)
-    except (OSError, ValueError):
-        return 0
 
 
 def _wide_decimal(dtype: str) -> bool:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from importlib.util import find_spec
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from setagree.errors import DataError, FileError, OptionError, check_flag
-from setagree.files.columns import with_columns
 from setagree.files.streams import check_encoding, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
@@ -24,14 +22,15 @@ from setagree.large.engines import (
     wrapped,
 )
 from setagree.large.filtering import Matching, find_matching, kept_lazy
+from setagree.large.opening import Note, Plan, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
-from setagree.large.plan import Plan
 from setagree.large.raters import number_raters
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import doubt_exchanged
 from setagree.study.codes import as_objects
+from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Reading
@@ -159,15 +158,15 @@ def tally(
     return reduce_table(opened(data, also=" or path"), reading, plan)
 
 
-def reduce_table(data: Any, reading: Reading, plan: Plan) -> Tally:
-    """Reduce files, a table in an engine, or one in memory."""
+def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
+    """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
     if isinstance(reading.labels, list):
         raise OptionError(
             "columns of flags are read in memory alone; make them one column of label text, or "
             "build the study with Annotations.from_long."
         )
     if isinstance(data, str | PathLike):
-        return _reduce_files(data, reading, plan)
+        return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit=", "spill="))
     if dask.is_dask(data):
         return _reduce_dask(data, with_columns(reading, list(data.columns)), plan)
@@ -193,21 +192,16 @@ def _roles(reading: Reading) -> dict[str, Any]:
     return {"unit": reading.unit, "rater": reading.rater, "answer": reading.answer}
 
 
-def is_large(data: Any, reading: Reading) -> bool:
-    """Say whether a table is reduced without being asked for: lazy ones, and large files.
+def is_lazy(data: Any, reading: Reading) -> bool:
+    """Say whether a table is reduced without being asked for, as lazy ones are.
 
     Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
     tables are never read into memory unasked.
     """
-    flags = isinstance(reading.labels, list)
-    if isinstance(data, str | PathLike):
-        if flags or files.n_bytes(data, encoding=reading.encoding) <= files.LARGE:
-            return False
-        known = find_spec("duckdb") is not None
-        return known and files.find_files(data, encoding=reading.encoding) is not None
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
+    flags = isinstance(reading.labels, list)
     return engine is not None and (engine.name == "Spark" or not flags)
 
 
@@ -228,12 +222,12 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
 
 def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
     """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
-    if os.fspath(data) == "-" or reading.names_columns:
+    if os.fspath(data) == "-" or reading.is_table:
         return
-    from setagree.large.opening import seen_format  # loads the readers of all formats
+    from setagree.large.recognition import find_export  # loads the readers of all formats
 
     for path in matching(data):
-        if (found := seen_format(path, encoding=reading.encoding)) is not None:
+        if (found := find_export(path, reading)[0]) is not None:
             raise FileError(
                 f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
                 "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
@@ -241,7 +235,9 @@ def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
             )
 
 
-def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Tally:
+def _reduce_files(
+    data: str | PathLike[str], reading: Reading, plan: Plan, say: Note | None
+) -> Tally:
     check_encoding(reading.encoding)
     _refuse_exports(data, reading)
     found = files.find_files(str(data), encoding=reading.encoding)
@@ -254,7 +250,10 @@ def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Ta
             f"lines are read piece by piece. Drop {', '.join(plan.asked)} or convert it."
         )
     with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
-        ready, reading = _ready(found, reading, folder)
+        asked = reading
+        ready, reading = _ready(found, asked, folder)
+        if say is not None:
+            say_guessed(asked, reading, say)
         columns = _roles(reading)
 
         engine, named = DuckDB(connection), {"unit", "rater", files.CONDITION}

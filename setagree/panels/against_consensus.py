@@ -14,7 +14,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.raters import (
     Codes,

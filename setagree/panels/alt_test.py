@@ -20,7 +20,7 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.raters import (
     Codes,

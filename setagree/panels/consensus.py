@@ -20,7 +20,7 @@ from setagree.errors import (
     counted,
     warn,
 )
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels import votes as decisions
 from setagree.panels.raters import (
     Codes,

@@ -14,7 +14,7 @@ from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes, why_no_interval
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations

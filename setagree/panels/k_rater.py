@@ -17,7 +17,7 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.raters import (
     check_least,

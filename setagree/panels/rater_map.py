@@ -11,7 +11,7 @@ from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
 from setagree.panels.distances_between import SharedPairs
 from setagree.panels.polarisation import unit_camps

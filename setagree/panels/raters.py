@@ -22,7 +22,7 @@ from setagree.errors import (
     listing,
     shorten,
 )
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied

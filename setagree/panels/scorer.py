@@ -22,7 +22,7 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.panels.raters import check_study
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes

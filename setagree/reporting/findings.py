@@ -13,7 +13,7 @@ from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import find_all
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from setagree.coefficients.models import GwetUrn, NoChance, Redrawn, Uniform, Urn, UrnOfEachRater
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, did_you_mean, shorten
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score

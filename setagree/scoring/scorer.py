@@ -26,8 +26,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.large.plan import Plan
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement, make_agreement
 from setagree.study.annotations import Annotations

@@ -11,8 +11,7 @@ from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
-from setagree.large.plan import Plan
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.result_tables import AgreementTable

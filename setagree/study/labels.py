@@ -170,16 +170,31 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
         cased = stripped.lower() if syntax.case == "lower" else stripped
         labels = frozenset(map(str.strip, cased.split(syntax.sep)))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
-    items = printed_items(stripped)
-    if items is None:
-        if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
-            raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
-        parts = _split(stripped, syntax.sep)
-    elif items:
-        parts = [_as_text(item, stripped) for item in items]
-    else:
-        return EMPTY
-    return _label_set(parts, syntax, cell=text)
+    parts = _parts(stripped, syntax.sep)
+    return _label_set(parts, syntax, cell=text) if parts else EMPTY
+
+
+def listed_labels(text: str, sep: str) -> list[str]:
+    """Return the labels in text in the order in which they stand.
+
+    Examples
+    --------
+    >>> listed_labels('sad, "a, b", joy, sad', ",")
+    ['sad', 'a, b', 'joy']
+    """
+    check_sep(sep)
+    parts = map(tidied, _parts(_trimmed(text, sep), sep))
+    return [part for part in dict.fromkeys(parts) if part]
+
+
+def _parts(text: str, sep: str) -> list[str]:
+    """Return the labels in text as they are spelled, one at least; none for a list without any."""
+    items = printed_items(text)
+    if items is not None:
+        return [_as_text(item, text) for item in items]
+    if sep in text and _BARE_LIST.fullmatch(text):
+        raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
+    return _split(text, sep)
 
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:

@@ -41,7 +41,13 @@ class Reading:
     delimiter : str, optional
         What stands between two columns of a file. Default: what its beginning shows.
     format, question, roster
-        Of the export of a tool, as in `read`.
+        Of the export of a tool, as in `read`; the format "table" says that it is none.
+    wide, people_in_rows : bool
+        Of a table that is not long: each rater has a column of answers (`unit` may be named), or
+        each row is a rater and each other column a unit (`rater` may be named; `unit` is the
+        pattern of the columns).
+    raters : list of str, optional
+        Of a wide table: the columns of the raters, if not all.
     where : str, optional
         Which rows count: a condition on one column, such as ``"repeat == 0"``.
     source : str, optional
@@ -77,6 +83,9 @@ class Reading:
     where: str | None = None
     source: str | None = None
     sheet: str | int | None = None
+    wide: bool = False
+    people_in_rows: bool = False
+    raters: list[str] | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None and self.value is not None:
@@ -87,8 +96,26 @@ class Reading:
         check_type("source", self.source, str | None, "the name of a new column")
         check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
         _ = self.condition
+        if self.format not in ("auto", "table") and self._of_tables:
+            raise OptionError(
+                f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
+                f"format={self.format}."
+            )
+        self._check_layout()
         if self.syntax.codebook is not None and self.answers != "labels":
             raise OptionError("codebook= lists the labels of label sets; single values have none.")
+
+    def _check_layout(self) -> None:
+        """Refuse options of another layout."""
+        odd: tuple[str, ...] = ("raters",)
+        place = "with wide="
+        if self.people_in_rows:
+            odd, place = ("labels", "value", "wide", "raters"), "without people_in_rows="
+        elif self.wide:
+            odd, place = ("rater", "labels", "value"), "without wide="
+        for name in odd:
+            if getattr(self, name):
+                raise OptionError(f"{name}= makes sense only {place}.")
 
     @cached_property
     def syntax(self) -> LabelSyntax:
@@ -118,9 +145,22 @@ class Reading:
         return {role: getattr(self, role) for role in ("unit", "rater", "labels", "value")}
 
     @property
-    def names_columns(self) -> bool:
-        """Whether a column is named."""
-        return any(name is not None for name in self.columns.values())
+    def is_table(self) -> bool:
+        """Whether something says that a file is a table, not the export of a tool."""
+        return self.format == "table" or bool(self._of_tables)
+
+    @property
+    def _of_tables(self) -> list[str]:
+        """The options that are given and that only tables have."""
+        names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
+        return [f"{name}=" for name in names if getattr(self, name)]
+
+    @property
+    def in_memory_only(self) -> list[str]:
+        """The options that are given and that no engine knows, for sentences."""
+        names = ("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter")
+        given = [f"{name}=" for name in names if getattr(self, name)]
+        return given + [f"format={self.format}"] * (self.format not in ("auto", "table"))
 
     @property
     def asked(self) -> list[str]:
@@ -131,7 +171,7 @@ class Reading:
 
 
 def _is(option: Any, default: Any) -> bool:
-    return isinstance(option, str) and option == default
+    return isinstance(option, str | bool) and option == default
 
 
 def as_reading(reading: Reading | None) -> Reading:

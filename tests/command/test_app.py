@@ -489,7 +489,7 @@ class TestRefusals:
             (["walk.csv"], "--wide"),
             (["long.csv", "--unit", "docs"], "Did you mean 'doc'?"),
             (["long.csv", "--rater", "doc", "--unit", "doc"], "cannot be two things"),
-            (["long.csv", "--labels", "tags", "--value", "tags"], "cannot be two things"),
+            (["long.csv", "--labels", "tags", "--value", "tags"], "(one scalar a cell), not both"),
             (["long.csv", "-d", "massi"], "Did you mean 'masi'?"),
             (["long.csv", "-c", "kripendorff_alpha"], "Did you mean 'krippendorff_alpha'?"),
             (["long.csv", "--blank", "emtpy"], "--blank 'emtpy' is unknown"),
@@ -699,19 +699,18 @@ class TestProcess:
         assert run.stdout == "[]\n"
 
     @pytest.mark.usefixtures("ctrl_c_is_heard")
-    @pytest.mark.parametrize("step", ["agreement", "Annotations"])
+    @pytest.mark.parametrize("step", ["sa.agreement", "reading.open_study"])
     def test_interrupt(self, step):
         """Ctrl-C ends with 130, without a traceback, and leaves the old file as it was."""
         Path("out.txt").write_text("old")
         code = f"""
             import sys, time
-            from setagree.cli import app as cli
-            class Slow:
-                def __call__(self, *args, **options):
-                    print("ready", file=sys.stderr, flush=True)
-                    time.sleep(60)
-                from_long = classmethod(__call__)
-            cli.sa.{step} = Slow()
+            import setagree as sa
+            from setagree.cli import app as cli, reading
+            def slow(*args, **options):
+                print("ready", file=sys.stderr, flush=True)
+                time.sleep(60)
+            {step} = slow
             sys.exit(cli.run())
             """
         words = ["score", "long.csv", "--blank", "empty", "--output", "out.txt"]

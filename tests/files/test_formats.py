@@ -28,8 +28,8 @@ from setagree.errors import (
 )
 from setagree.files import binary, delimited, records, streams
 from setagree.files import tables as files
-from setagree.files.columns import guess_wide_unit
 from setagree.files.tables import read_table
+from setagree.study.columns import guess_wide_unit
 
 RECORDS = [
     {"doc": "u1", "who": "ana", "tags": "joy"},
