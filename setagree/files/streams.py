@@ -326,10 +326,10 @@ def _on_this_computer(path: str | os.PathLike[str]) -> str:
     )
 
 
-def n_bytes(path: str | os.PathLike[str]) -> int:
+def n_bytes(path: Paths) -> int:
     """Return how large files are together; 0 where there are none, or for standard input."""
     try:
-        return 0 if os.fspath(path) == _STDIN else sum(p.stat().st_size for p in matching(path))
+        return 0 if is_stdin(path) else sum(p.stat().st_size for p in matching(path))
     except (OSError, ValueError):
         return 0
 

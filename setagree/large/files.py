@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
-from setagree.files.streams import Source, find_sources, no_collection, readable
+from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
 from setagree.large.copies import check_alike, copy_text
 from setagree.study.where import NO_ROWS, Counts, Where
 
@@ -238,7 +238,7 @@ def _folder(spill: object) -> str:
     return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 
-def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
+def find_files(path: Paths, *, encoding: str) -> Files | None:
     """Return the files that are read piece by piece; None where they are of another kind.
 
     Raises

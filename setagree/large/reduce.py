@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from setagree.errors import DataError, FileError, OptionError, check_flag
-from setagree.files.streams import check_encoding, matching
+from setagree.errors import DataError, FileError, OptionError, check_flag, listing
+from setagree.files.streams import Paths, check_encoding, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
@@ -22,7 +21,7 @@ from setagree.large.engines import (
     wrapped,
 )
 from setagree.large.filtering import Matching, find_matching, kept_lazy
-from setagree.large.opening import Note, Plan, say_guessed
+from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
 from setagree.large.raters import number_raters
@@ -41,7 +40,7 @@ from setagree.wording.label_sets import Label
 if TYPE_CHECKING:
     import narwhals as nw
 
-Large: TypeAlias = "Frame | str | PathLike[str]"
+Large: TypeAlias = "Frame | Paths"
 
 # How much more units the parts may have than all rows, whose units are estimated within some 5 %.
 _SPLIT = 1.25
@@ -165,7 +164,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
             "columns of flags are read in memory alone; make them one column of label text, or "
             "build the study with Annotations.from_long."
         )
-    if isinstance(data, str | PathLike):
+    if is_files(data):
         return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit=", "spill="))
     if dask.is_dask(data):
@@ -210,7 +209,7 @@ def opened(data: Any, *, also: str) -> Any:
 
     `also` words what else the caller takes, for the error.
     """
-    if isinstance(data, str | PathLike) or dask.is_dask(data):
+    if is_files(data) or dask.is_dask(data):
         return data
     return open_frame(data, also=also)
 
@@ -220,9 +219,9 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
 
 
-def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
+def _refuse_exports(data: Paths, reading: Reading) -> None:
     """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
-    if os.fspath(data) == "-" or reading.is_table:
+    if is_stdin(data) or reading.is_table:
         return
     from setagree.large.recognition import find_export  # loads the readers of all formats
 
@@ -235,19 +234,18 @@ def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
             )
 
 
-def _reduce_files(
-    data: str | PathLike[str], reading: Reading, plan: Plan, say: Note | None
-) -> Tally:
+def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -> Tally:
     check_encoding(reading.encoding)
     _refuse_exports(data, reading)
-    found = files.find_files(str(data), encoding=reading.encoding)
+    found = files.find_files(data, encoding=reading.encoding)
     if found is None:
         if not plan.asked:
-            table = read_table(str(data), encoding=reading.encoding)
+            table = read_table(data, encoding=reading.encoding)
             return _reduce_in_memory(table, reading, plan)
         raise FileError(
-            f"{str(data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
-            f"lines are read piece by piece. Drop {', '.join(plan.asked)} or convert it."
+            f"{listing(list(map(str, matching(data))))} is read into memory as a whole; only "
+            "Parquet, CSV, TSV and JSON lines are read piece by piece. Drop "
+            f"{', '.join(plan.asked)} or convert it."
         )
     with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
         asked = reading
@@ -261,10 +259,10 @@ def _reduce_files(
         def native(paths: list[str]) -> nw.LazyFrame[Any]:
             return wrapped(without_uuids(ready.rows(connection, paths), named))
 
-        matching = _matching(ready, native, engine, reading.condition)
+        kept = _matching(ready, native, engine, reading.condition)
 
         def rows(paths: list[str]) -> program.Rows:
-            frame = native(paths) if matching is None else matching.kept(native(paths), engine)
+            frame = native(paths) if kept is None else kept.kept(native(paths), engine)
             roles, name = {role: role for role in columns}, columns["answer"]
             return program.pick_rows(
                 frame, engine, roles, name=name, in_json=ready.in_json, kind=reading.answers

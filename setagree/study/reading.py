@@ -158,7 +158,10 @@ class Reading:
     @property
     def in_memory_only(self) -> list[str]:
         """The options that are given and that no engine knows, for sentences."""
-        names = ("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter")
+        names = (
+            *("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter"),
+            *("source", "sheet"),
+        )
         given = [f"{name}=" for name in names if getattr(self, name)]
         return given + [f"format={self.format}"] * (self.format not in ("auto", "table"))
 

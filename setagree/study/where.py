@@ -266,14 +266,19 @@ def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
     where='repeat == 0' drops 1 of 3 rows.
     [1, 2]
     """
+    kept = matching_rows(frame, where, tell)
+    return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
+
+
+def matching_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> npt.NDArray[np.bool_]:
+    """Return which rows of a table in memory match; see `kept_rows`."""
     name = where.found_in(column_names(frame))
     column = as_pandas(frame, [name])[name]
     verdicts = where.of_column(column)
     counts = Counts.of(verdicts)
     counts.check(where, column.head(1000).tolist())
     tell(counts.sentence(where))
-    kept = verdicts == YES
-    return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
+    return np.asarray(verdicts == YES)
 
 
 @contextmanager
