@@ -233,7 +233,7 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         eager = as_pandas(frame)
         if (seen := seen_wide(_answered(eager, how), how)) is not None:
             unit, raters = seen
-            tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=True).", say)
+            tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=).", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
         if is_asked:  # by a function with options for the columns
             raise

@@ -96,6 +96,7 @@ class Reading:
         check_type("source", self.source, str | None, "the name of a new column")
         check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
         _ = self.condition
+        check_type("format", self.format, str, "the name of a format")
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
                 f"{self._of_tables[0]} is for tables: say format=table, or drop it with "

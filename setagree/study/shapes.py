@@ -52,14 +52,14 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
         have = "has" if len(others) == 1 else "have"
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
-            f"{listing(others)} {have} none. If each rater has a column, say wide=True and "
+            f"{listing(others)} {have} none. If each rater has a column, say wide= and "
             f"raters={alike!r}; if each row is one annotation, say unit='...', rater='...' and "
             "labels='...'."
         )
     if all(as_number(word) is not None for word in times):
         raise DataError(
             f"Columns {listing(alike)} hold numbers alone, so that each may be a rater or a label. "
-            "If each rater has a column, say wide=True; if each label has one, name the columns of "
+            "If each rater has a column, say wide=; if each label has one, name the columns of "
             "the unit, the rater and the labels."
         )
     return unit, raters

@@ -139,7 +139,7 @@ class TestWide:
     def test_recognised(self):
         """It is recognised, which is said; the numbers are those of the table that is called so."""
         named = sa.agreement(sa.read("wide.csv", wide=True)).to_frame()
-        said = r"Read as a wide table: unit = id, raters = ann, bob, cy \(wide=True\)"
+        said = r"Read as a wide table: unit = id, raters = ann, bob, cy \(wide=\)"
         for data in ("wide.csv", pd.read_csv("wide.csv")):
             with pytest.warns(SetagreeWarning, match=said):
                 pd.testing.assert_frame_equal(sa.agreement(data).to_frame(), named)
