@@ -56,7 +56,7 @@ def _format_names() -> list[str]:
 Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 
-_FILES = "Tables with the same columns, which are joined; or a tool's export."
+_FILES = "Tables (joined), or an export."
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_FILES)]
 Compared = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools.")]
 
