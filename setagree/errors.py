@@ -28,6 +28,14 @@ class DataError(SetagreeError):
     """A table cannot be read as annotations."""
 
 
+class RepeatsError(DataError):
+    """A rater annotated a unit more than once; `pair` is the first unit and rater."""
+
+    def __init__(self, message: str, pair: tuple[Any, Any] | None = None) -> None:
+        super().__init__(message)
+        self.pair = pair
+
+
 class DistanceError(SetagreeError):
     """A distance breaks its contract, or does not fit the values."""
 

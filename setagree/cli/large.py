@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import setagree as sa
@@ -20,7 +20,13 @@ def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.Agreemen
 
 
 def scored(
-    file: str, reading: Reading, *, large: Large, asked: Asked, note: Note = say, **default: Any
+    files: Sequence[str],
+    reading: Reading,
+    *,
+    large: Large,
+    asked: Asked,
+    note: Note = say,
+    **default: Any,
 ) -> sa.AgreementTable:
     """Return the table of a file, which is reduced in DuckDB where asked for or very large."""
     wished = _wished(asked, default)
@@ -35,7 +41,7 @@ def scored(
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).asks_who for one in several)
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
-    return sa.agreement(read_or_reduce(file, reading, plan, note=note), **wished)
+    return sa.agreement(read_or_reduce(files, reading, plan, note=note), **wished)
 
 
 def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:

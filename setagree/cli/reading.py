@@ -33,17 +33,17 @@ from setagree.wording.label_sets import Label
 Note: TypeAlias = Callable[[str], None]
 
 
-def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
-    """Return the study of a file; note which columns were guessed, or which format was seen."""
-    study = read_or_reduce(file, reading, Plan(in_memory=True), note=note)
+def read_study(files: Sequence[str], reading: Reading, *, note: Note = say) -> sa.Annotations:
+    """Return the study of files; note which columns were guessed, or which format was seen."""
+    study = read_or_reduce(files, reading, Plan(in_memory=True), note=note)
     return cast("sa.Annotations", study)
 
 
-def read_or_reduce(file: str, reading: Reading, plan: Plan, *, note: Note) -> Study:
-    """Return the study of a file, or its tally where the plan is to reduce it."""
+def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: Note) -> Study:
+    """Return the study of files, or its tally where the plan is to reduce it."""
     with spelled(reading) as respelled:
         how = how_read(reading)
-        study = open_study(file, how, plan, note=lambda sentence: note(respelled(sentence)))
+        study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
     if isinstance(study, sa.Tally):
         return study
     if study.n_repeated:
@@ -75,7 +75,7 @@ def how_read(reading: Reading) -> HowRead:
     sep = reading.sep and unescaped(reading.sep)
     same = (
         *("unit", "rater", "labels", "value", "wide", "raters", "kind", "people_in_rows"),
-        *("question", "roster", "blank", "duplicates", "case", "encoding"),
+        *("question", "roster", "blank", "duplicates", "case", "encoding", "where", "sheet"),
     )
     given: dict[str, Any] = {name: getattr(reading, name) for name in same}
     return HowRead(
@@ -85,11 +85,12 @@ def how_read(reading: Reading) -> HowRead:
         codebook=read_codebook(reading.codebook, sep or ",", reading.encoding),
         delimiter=reading.delimiter and unescaped(reading.delimiter),
         format=reading.source or "auto",
+        source=reading.file_column,
     )
 
 
 def long_table(
-    file: str, reading: Reading, *, besides: str, option: str
+    files: Sequence[str], reading: Reading, *, besides: str, option: str
 ) -> tuple[pd.DataFrame, HowRead, list[Any]]:
     """Return a long table that has a column besides, how it is read, and who does not count.
 
@@ -98,9 +99,10 @@ def long_table(
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
-    with spelled(reading):
+    with spelled(reading), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         how = how_read(reading)
-        frame = open_table(file, how)
+        frame = open_table(files, how)
     how = with_columns(how, [str(name) for name in frame if name != besides])
     if reading.without is None:
         return frame, how, []

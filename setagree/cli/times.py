@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pandas as pd
@@ -24,14 +25,18 @@ Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D
 
 
 def time_lines(
-    file: str, reading: Reading, column: str | None, window: str | None, given: dict[str, Any]
+    files: Sequence[str],
+    reading: Reading,
+    column: str | None,
+    window: str | None,
+    given: dict[str, Any],
 ) -> list[str]:
     """Return a table of the agreement in each window of time; nothing where none is asked for."""
     if (column is None) != (window is None):
         raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
     if column is None or window is None:
         return []
-    frame, how, without = long_table(file, reading, besides=column, option="--over-time")
+    frame, how, without = long_table(files, reading, besides=column, option="--over-time")
     frame, length = _in_units_of(with_missing_ids(frame, [column]), column, window)
     with warnings.catch_warnings():
         # All of them have been said when the study was read.

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
 from setagree.study.labels import Blank
+from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
@@ -89,6 +90,10 @@ class Request:
         What stands between the labels of a cell, where the format leaves it open.
     encoding : str
         How the bytes spell text.
+    where : Where or None
+        Of a table: which rows count.
+    sheet : str, int or None
+        Of a workbook: which sheet.
     """
 
     question: str | None = None
@@ -96,6 +101,8 @@ class Request:
     roster: object | None = None
     sep: str | None = None
     encoding: str = "utf-8"
+    where: Where | None = None
+    sheet: str | int | None = None
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard, cast
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, check_type, counted
+from setagree.errors import (
+    DataError,
+    OptionError,
+    RepeatsError,
+    SetagreeWarning,
+    check_type,
+    counted,
+    warn,
+)
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble, code_ids
@@ -18,11 +26,14 @@ from setagree.study.columns import guess_people, guess_wide_unit, with_columns
 from setagree.study.frames import Frame, as_pandas, column_names
 from setagree.study.names import find_names
 from setagree.study.reading import Reading, as_reading
+from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
+from setagree.study.where import counting_kept
 
 Study: TypeAlias = Annotations | Tally
 Path: TypeAlias = str | PathLike[str]
-Data: TypeAlias = "Study | Frame | Path"
+Paths: TypeAlias = "Path | Sequence[Path]"
+Data: TypeAlias = "Study | Frame | Paths"
 Note: TypeAlias = Callable[[str], None]
 
 LARGE = 2**30
@@ -95,12 +106,14 @@ def open_study(
     >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
+    if isinstance(source, list | tuple) and len(source) == 1:
+        source = source[0]
     how, plan, say = as_reading(reading), plan or Plan(), note or _nothing
     if isinstance(source, Annotations | Tally):
         if useless := [*how.asked, *plan.asked]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         return source
-    if isinstance(source, str | PathLike) and not plan.asked:
+    if is_files(source) and not plan.asked:
         return _of_path(source, how, plan, say, is_asked=reading is not None)
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
@@ -115,21 +128,36 @@ def open_study(
 
 def open_table(source: Any, reading: Reading) -> pd.DataFrame:
     """Return all columns of a long table, of which more is to be known than who answered what."""
-    if not isinstance(source, str | PathLike):
-        return as_pandas(source)
+    if not is_files(source):
+        return cast("pd.DataFrame", _kept(as_pandas(source), reading))
     was_seen = False
     if not reading.is_table:
         from setagree.large.recognition import find_export  # loads the readers of all formats
 
         was_seen = find_export(source, reading)[1]
-    return _read_table(source, reading, was_seen=was_seen)
+    return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
+
+
+def is_files(source: object) -> TypeGuard[Paths]:
+    """Say whether something is the path of a file, or a list of such."""
+    listed = list(source) if isinstance(source, list | tuple) else [source]
+    return all(isinstance(one, str | PathLike) for one in listed)
 
 
 def _nothing(sentence: str) -> None:
     """Tell nobody."""
 
 
-def _of_path(path: Path, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
+def _kept(frame: Any, how: Reading) -> Any:
+    """Return the rows of a table that count; warn how many do not."""
+    if how.condition is None:
+        return frame
+    from setagree.large.filtering import kept_where  # loads what speaks to engines
+
+    return kept_where(frame, how.condition)
+
+
+def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
     """Return the study of files: of the export of a tool, or of tables."""
     was_seen = False
     if not how.is_table:
@@ -152,10 +180,15 @@ def _of_path(path: Path, how: Reading, plan: Plan, say: Note, *, is_asked: bool)
         say(f"{str(path)!r} is over 1 GiB and is reduced in DuckDB.")
         return reduce_table(path, how, plan, say)
     frame = _read_table(path, how, was_seen=was_seen)
-    return _of_table(frame, how, say, is_asked=is_asked)
+    try:
+        return _of_table(frame, how, say, is_asked=is_asked)
+    except RepeatsError as error:
+        from setagree.large.several import naming_files  # loads the readers of files
+
+        raise naming_files(error, path, how) from None
 
 
-def _is_large(path: Path, how: Reading) -> bool:
+def _is_large(path: Paths, how: Reading) -> bool:
     """Say whether files are reduced without being asked for, which takes long tables alone."""
     from setagree.files.streams import n_bytes  # loads the readers of files
 
@@ -167,11 +200,13 @@ def _is_large(path: Path, how: Reading) -> bool:
     return find_files(path, encoding=how.encoding) is not None
 
 
-def _read_table(path: Path, how: Reading, *, was_seen: bool) -> pd.DataFrame:
+def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
     """Return the table in files; where nobody said that it is one, a tool's export is refused."""
     from setagree.files.tables import read_table  # loads the readers of files
 
-    frame = read_table(path, encoding=how.encoding, sep=how.delimiter)
+    frame = read_table(
+        path, encoding=how.encoding, sep=how.delimiter, source=how.source, sheet=how.sheet
+    )
     if not (was_seen or how.is_table):
         from setagree.large.recognition import refuse_export  # loads the readers of all formats
 
@@ -181,6 +216,13 @@ def _read_table(path: Path, how: Reading, *, was_seen: bool) -> pd.DataFrame:
 
 def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
     """Return the study of a table in memory."""
+    frame = _kept(frame, how)
+    with counting_kept(how.condition):
+        return _of_kept(frame, how, say, is_asked=is_asked)
+
+
+def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
+    """Return the study of the rows that count."""
     if how.wide:
         return _of_wide(as_pandas(frame), how, say)
     if how.people_in_rows:
@@ -188,6 +230,11 @@ def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotat
     try:
         found = with_columns(how, column_names(frame))
     except DataError as error:
+        eager = as_pandas(frame)
+        if (seen := seen_wide(_answered(eager, how), how)) is not None:
+            unit, raters = seen
+            tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=).", say)
+            return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
         if is_asked:  # by a function with options for the columns
             raise
         raise DataError(f"{error} {_BUILD}") from error
@@ -206,8 +253,23 @@ def say_guessed(asked: Reading, found: Reading, say: Note) -> None:
         say(f"Columns guessed: {', '.join(guessed)}")
 
 
+def tell(sentence: str, say: Note) -> None:
+    """Say what was found, where nobody listens in a warning."""
+    if say is _nothing:
+        warn(sentence, SetagreeWarning)
+    else:
+        say(sentence)
+
+
+def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
+    """Return a table without the columns that a condition or a file's name stands in."""
+    beside = {how.source, how.condition and how.condition.column} - {how.unit, how.rater}
+    return frame.drop(columns=[name for name in frame if str(name) in beside])
+
+
 def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row a unit and one column a rater."""
+    frame = frame if how.raters else _answered(frame, how)
     unit, raters = how.unit, find_names(how.raters or (), frame.columns)
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
@@ -219,6 +281,7 @@ def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
 
 def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row a rater and one column a unit."""
+    frame = _answered(frame, how)
     rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
     left_out = [str(name) for name in frame if name not in {rater, *units}]
     beside = f"; left out: {_some(left_out)}" if left_out else ""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
@@ -29,10 +30,20 @@ from setagree.exports.detection import (
     the_one,
 )
 from setagree.exports.nodes import class_files, shown
-from setagree.files.streams import check_encoding, expanded, listable, matching, no_collection
+from setagree.files.streams import (
+    Paths,
+    check_encoding,
+    expanded,
+    is_stdin,
+    listable,
+    matching,
+    no_collection,
+)
+from setagree.large.opening import Plan, is_files, open_study
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble
+from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading
 from setagree.wording.label_sets import Label
@@ -48,8 +59,17 @@ _BASIS = {
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Frame | Paths,
     *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | list[str] | None = None,
+    value: str | None = None,
+    wide: bool = False,
+    raters: list[str] | None = None,
+    where: str | None = None,
+    source: str | None = None,
+    sheet: str | int | None = None,
     format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
     question: str | None = None,
     blank: Blank | None = None,
@@ -61,12 +81,27 @@ def read(
     duplicates: Duplicates = "error",
     encoding: str = "utf-8",
 ) -> Annotations:
-    r"""Return the annotations of a file or folder that an annotation tool exported.
+    r"""Return the annotations of an annotation tool's export, or of a table.
 
     Parameters
     ----------
-    path : str or path
-        The export. Some tools write a folder, with a file for each rater or unit.
+    path : path, several paths, or frame
+        The export (some tools write a folder, with a file for each rater or unit); or a table: a
+        file, a pattern such as ``"round-*.csv"``, a list of both, joined in its order, or a frame.
+    unit, rater, labels, value : str, optional
+        Columns of a long table, as in `agreement`.
+    wide, raters : bool, list of str, optional
+        Each rater has a column; which these are, if not all but the unit's.
+    where : str, optional
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=
+        and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
+        or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, all else as text; a null and a blank cell never match. A
+        warning counts the rows that are dropped.
+    source : str, optional
+        Of several files: the name of a new column, which says what file a row comes from.
+    sheet : str or int, optional
+        Of a workbook: the sheet, by its name or its number from 1.
     format : str
         A name that `formats` lists. Default: the one that the beginning of the file shows; where it
         could be several, that is an error.
@@ -111,6 +146,15 @@ def read(
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
     reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        wide=wide,
+        raters=raters,
+        where=where,
+        source=source,
+        sheet=sheet,
         sep=sep,
         blank=blank,
         case=case,
@@ -122,19 +166,29 @@ def read(
         question=question,
         roster=roster,
     )
-    where = expanded(path)
-    _refuse_several(where)
-    found = find_format(where, name=format, encoding=encoding, duplicates=duplicates)
-    return read_export(where, found, reading)
+    if isinstance(path, str | os.PathLike) and not (reading.is_table or where or source or sheet):
+        one = expanded(path)
+        _refuse_several(one)
+        found = find_format(one, name=format, encoding=encoding, duplicates=duplicates)
+        if found.name != "plain_wide" or format != "auto" or roster is not None:
+            return read_export(one, found, reading)
+    table = path if is_files(path) else as_pandas(cast("Frame", path))
+    return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
-def read_export(path: str | os.PathLike[str], found: Format, reading: Reading) -> Annotations:
+def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     """Return the annotations of an export whose format is known."""
-    where = expanded(path)
+    where = expanded(path)  # type: ignore[arg-type]  # which refuses lists
     _refuse_several(where)
     check_encoding(reading.encoding)
+    if reading.condition is not None and found.shapes != {"table"}:
+        raise OptionError(
+            f"where= is for tables, and {shown(where)} is read as {found.title}; make a table of "
+            "it first (setagree convert)."
+        )
     request = Request(
-        reading.question, reading.blank, reading.roster, reading.sep, reading.encoding
+        *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
+        *(reading.condition, reading.sheet),
     )
     with no_collection(), listable(where):
         answers = found.read(where, request)
@@ -195,7 +249,7 @@ def find_format(
     return format_of_name(name, FORMATS)
 
 
-def find_export(path: str | os.PathLike[str], reading: Reading) -> tuple[Format | None, bool]:
+def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     """Return the format of a tool's export, None for a table; and whether all was looked at.
 
     It is the one that is named, or the one that the beginning of a file or folder shows. Several
@@ -208,16 +262,18 @@ def find_export(path: str | os.PathLike[str], reading: Reading) -> tuple[Format 
     FileError
         It is damaged JSON.
     """
+    if not isinstance(path, str | os.PathLike):
+        return None, False
     where = expanded(path)
     if reading.format != "auto":
         return find_format(where, name=reading.format, duplicates=reading.duplicates), True
     if not (where.is_file() or where.is_dir()):
         return None, False
-    peeked = peek(where, reading.encoding)
+    peeked = peek(where, reading.encoding, reading.sheet)
     return _of_tool(peeked, [where]), not peeked.is_binary
 
 
-def refuse_export(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
     """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at.
 
     Raises
@@ -225,8 +281,8 @@ def refuse_export(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     DataError
         A pattern, standard input, or a binary file holds what a tool exported.
     """
-    where = expanded(path)
-    files = [] if str(path) == "-" else matching(path)
+    files = [] if is_stdin(path) else matching(path)
+    where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(

@@ -43,6 +43,7 @@ def agreement(
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
+    where: str | None = None,
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
@@ -77,6 +78,8 @@ def agreement(
         distinct observed ones.
     encoding : str
         How the bytes of a file spell text.
+    where : str, optional
+        Which rows count, as in `read`: ``"repeat == 0"``.
     assume_unique, partitioned_by_unit, memory_limit, spill
         How a table that need not fit in memory is reduced; see `tally`.
 
@@ -129,6 +132,7 @@ def agreement(
         missing=missing,
         duplicates=duplicates,
         encoding=encoding,
+        where=where,
     )
     check_level(level)
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient

@@ -12,6 +12,7 @@ import pandas as pd
 
 from setagree.errors import (
     DataError,
+    RepeatsError,
     SwappedColumnsWarning,
     check_list,
     counted,
@@ -182,7 +183,7 @@ def _settle_duplicates(coded: Annotations, policy: Duplicates) -> Annotations:
     if not _has_repeats(keys, coded.n_units * coded.n_raters):
         return coded
     if policy == "error":
-        raise DataError(_repeats_sentence(coded, pd.Series(keys)))
+        raise _repeats_error(coded, pd.Series(keys))
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
@@ -198,18 +199,22 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _repeats_sentence(coded: Annotations, keys: pd.Series[int]) -> str:
+def _repeats_error(coded: Annotations, keys: pd.Series[int]) -> RepeatsError:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
+    pairs = [
+        (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters])
+        for key in repeated.index[:3].tolist()
+    ]
     places = "; ".join(
-        f"unit {shorten(coded.units[key // coded.n_raters])}, rater "
-        f"{shorten(coded.raters[key % coded.n_raters])}: {n} times"
-        for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
+        f"unit {shorten(unit)}, rater {shorten(rater)}: {n} times"
+        for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
-    return (
+    return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'.{doubled if (times == 2).all() else ''}"
+        f"say duplicates='first', 'last' or 'union'.{doubled if (times == 2).all() else ''}",
+        pairs[0],
     )
 
 

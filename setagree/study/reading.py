@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.errors import OptionError, check_choice, check_type
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
@@ -49,6 +50,12 @@ class Reading:
         pattern of the columns).
     raters : list of str, optional
         Of a wide table: the columns of the raters, if not all.
+    where : str, optional
+        Which rows count: a condition on one column, such as ``"repeat == 0"``.
+    source : str, optional
+        The name of a new column that says what file a row comes from.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or its number from 1.
 
     Examples
     --------
@@ -75,6 +82,9 @@ class Reading:
     format: str = "auto"
     question: str | None = None
     roster: Any = None
+    where: str | None = None
+    source: str | None = None
+    sheet: str | int | None = None
     wide: bool = False
     people_in_rows: bool = False
     raters: list[str] | None = None
@@ -88,6 +98,9 @@ class Reading:
             check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
         if self.format is not Reading.format:
             check_type("format", self.format, str, "the name of a format")
+        check_type("source", self.source, str | None, "the name of a new column")
+        check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
+        _ = self.condition
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
                 f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
@@ -119,6 +132,11 @@ class Reading:
         blank: Blank = "missing" if self.blank is None else self.blank
         return LabelSyntax(sep, blank, self.case, self.codebook, self.missing)
 
+    @cached_property
+    def condition(self) -> Where | None:
+        """Which rows count; None for all."""
+        return None if self.where is None else Where.parse(self.where)
+
     @property
     def answers(self) -> AnswerKind:
         """What answers are taken as."""
@@ -148,7 +166,10 @@ class Reading:
     @property
     def in_memory_only(self) -> list[str]:
         """The options that are given and that no engine knows, for sentences."""
-        names = ("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter")
+        names = (
+            *("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter"),
+            *("source", "sheet"),
+        )
         given = [f"{name}=" for name in names if getattr(self, name)]
         return given + [f"format={self.format}"] * (self.format not in ("auto", "table"))
 
