@@ -42,7 +42,7 @@ class SetGeometry:
         place[[number[label] for label in self.labels]] = np.arange(len(number))
         keys = place[found]
         # One sort by set, then label, instead of one for each set.
-        keys += np.repeat(np.arange(self.n_values), self.sizes) * len(self.labels)
+        keys += self._rows * len(self.labels)
         keys.sort()
         self.indices = keys % max(1, len(self.labels))
 
@@ -57,12 +57,37 @@ class SetGeometry:
         return max(1, -(-len(self.labels) // 64))
 
     @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many sets hold each label, of shape (L,)."""
+        return np.bincount(self.indices, minlength=len(self.labels))
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The members as ``indices`` has them, numbered and sorted by falling frequency."""
+        rank = np.empty(len(self.labels), dtype=np.int64)
+        rank[np.argsort(-self.counts, kind="stable")] = np.arange(len(self.labels))
+        keys = rank[self.indices] + self._rows * len(self.labels)
+        keys.sort()
+        return np.asarray(keys % max(1, len(self.labels)))
+
+    @cached_property
+    def flags(self) -> Any:
+        """The sets as rows of a sparse K x L matrix of ones."""
+        from scipy import sparse
+
+        entries = (np.ones(len(self.indices), dtype=np.int32), self.indices, self.indptr)
+        return sparse.csr_array(entries, shape=(self.n_values, len(self.labels)))
+
+    @property
+    def _rows(self) -> npt.NDArray[np.int64]:
+        return np.repeat(np.arange(self.n_values), self.sizes)
+
+    @cached_property
     def words(self) -> npt.NDArray[np.uint64]:
         """The sets as bits, of shape (n_words, K)."""
         out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
-        rows = np.repeat(np.arange(self.n_values), self.sizes)
         bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
-        np.bitwise_or.at(out, (self.indices // 64, rows), bits)
+        np.bitwise_or.at(out, (self.indices // 64, self._rows), bits)
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
