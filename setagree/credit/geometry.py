@@ -15,6 +15,8 @@ from setagree.credit.base import Codes
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 1_000_000
+_MANY_WORDS, _ROW_CHUNK = 8, 50_000
+"""Words of a set beyond which pairs of sets are compared by members, and how many at a time."""
 
 
 class SetGeometry:
@@ -75,7 +77,8 @@ class SetGeometry:
         """The sets as rows of a sparse K x L matrix of ones."""
         from scipy import sparse
 
-        entries = (np.ones(len(self.indices), dtype=np.int32), self.indices, self.indptr)
+        ones = np.ones(len(self.indices), dtype=np.int8)
+        entries = (ones, self.indices.astype(np.int32), self.indptr.astype(np.int32))
         return sparse.csr_array(entries, shape=(self.n_values, len(self.labels)))
 
     @property
@@ -92,11 +95,22 @@ class SetGeometry:
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
+        if self.n_words > _MANY_WORDS and len(self.indices) < self.n_words * self.n_values:
+            return self._shared_by_rows(k, l)
         out = np.zeros(np.shape(k), dtype=np.int64)
         for start in range(0, out.size, _PAIR_CHUNK):
             part = slice(start, start + _PAIR_CHUNK)
             for word in self.words:
                 out[part] += np.bitwise_count(word[k[part]] & word[l[part]])
+        return out
+
+    def _shared_by_rows(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+        """Compare members instead of words, of which most are 0."""
+        out = np.zeros(len(k), dtype=np.int64)
+        for start in range(0, len(k), _ROW_CHUNK):
+            part = slice(start, start + _ROW_CHUNK)
+            both = self.flags[k[part]].multiply(self.flags[l[part]])
+            out[part] = np.diff(both.indptr)
         return out
 
     def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:

@@ -233,7 +233,7 @@ PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_
 def test_the_chance_term_in_every_regime(regime, plan):
     """The chance term is that of the double loop to 1e-12, by every road, for every distance."""
     family = REGIMES[regime]()
-    flags = SetGeometry(family).flags
+    flags = SetGeometry(family).flags.astype(int)
     shared = (flags @ flags.T).toarray()
     a = np.broadcast_to(np.array([len(A) for A in family])[:, None], shared.shape)
     x = np.random.default_rng(16).random(len(family))
