@@ -1,4 +1,4 @@
-"""Weights of overlap distances: subsets for small sets, blocks of bit counts for large ones."""
+"""Weights of overlap distances: by shared labels, or by blocks of bit counts."""
 
 from __future__ import annotations
 
@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 
 from setagree.credit.base import BlockWeights, Codes, Floats, add_symmetric_blocks
-from setagree.credit.geometry import SetGeometry, size_classes
-from setagree.credit.subsets import SubsetIndex
+from setagree.credit.geometry import SetGeometry
+from setagree.credit.heavy_tail import HeavyTail
+from setagree.credit.roads import Plan, cheapest
+from setagree.credit.table import SizeTable
 from setagree.distances.base import OverlapDistance
 from setagree.distances.matrix import LEAST, MOST
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
 
-# Measured on one core: seconds for a (set, subset) entry, for a pair in a block, for a level.
-_ENTRY_COST = 8.0e-8
-_PAIR_COST = 8.0e-9
-_LEVEL_COST = 2.0e-4
-_MAX_ENTRIES = 50_000_000
-_SMALL_TABLE, _LOOKUPS_A_PAIR = 20_000, 8
-"""Entries that are made at once in any case, and for each pair of values."""
-
-_TABLE_LIMIT = 2_000_000
 _TRIED = 40
 
 
@@ -53,7 +46,8 @@ class OverlapWeights(BlockWeights):
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
-        self.sizes, self.size_codes = size_classes(geometry.sizes)
+        self.table = SizeTable(distance.function, geometry.sizes)
+        self.sizes, self.size_codes = self.table.sizes, self.table.codes
         # What passed is remembered with the distance: small studies spend more time on this than on
         # all else.
         passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
@@ -68,19 +62,20 @@ class OverlapWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        return self._distances(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
+        return self.table.at(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
         row_sizes, column_sizes = self.size_codes[rows][:, None], self.size_codes[columns][None, :]
-        return self._distances(row_sizes, column_sizes, self.geometry.shared_block(rows, columns))
+        return self.table.at(row_sizes, column_sizes, self.geometry.shared_block(rows, columns))
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
         out = np.zeros(x.shape)
         small, large = self._split
         if small.size:
-            part = self._subsets.dot(x[small].reshape(len(small), -1), self.distance.function)
+            y = x[small].reshape(len(small), -1)
+            part = self._road.dot(y, self.distance.function, self.table)
             out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
@@ -92,41 +87,24 @@ class OverlapWeights(BlockWeights):
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
         other = OverlapWeights(self.values, self.geometry, squared, checked=True)
+        vars(other).update(_plan=self._plan, _split=self._split)
+        if self._split[0].size:
+            vars(other).update(_road=self._road)  # what is shared does not depend on the distance
         return float(x @ other.distance_dot(x))
 
     @cached_property
+    def _plan(self) -> Plan:
+        return cheapest(self.geometry)
+
+    @cached_property
     def _split(self) -> tuple[Codes, Codes]:
-        """The codes of the sets that go by subsets, and of those that go by blocks."""
-        largest = cheapest_size(self.geometry.sizes, self.geometry.n_words)
-        by_subsets = self.geometry.sizes <= largest
-        return np.flatnonzero(by_subsets), np.flatnonzero(~by_subsets)
+        """The codes of the sets that go by shared labels, and of those that go by blocks."""
+        shared = self.geometry.sizes <= self._plan.largest
+        return np.flatnonzero(shared), np.flatnonzero(~shared)
 
     @cached_property
-    def _subsets(self) -> SubsetIndex:
-        return SubsetIndex(self.geometry, self._split[0])
-
-    @cached_property
-    def _table(self) -> Floats | None:
-        """The distances by size codes and overlap, or None where they would be too many.
-
-        So they are where the pairs of values themselves are fewer.
-        """
-        n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        if n * n * top > min(_TABLE_LIMIT, _SMALL_TABLE + _LOOKUPS_A_PAIR * self.n_values**2):
-            return None
-        a, b, i = np.meshgrid(self.sizes, self.sizes, np.arange(top), indexing="ij")
-        possible = i <= np.minimum(a, b)
-        table = np.full(a.shape, np.nan)
-        table[possible] = self.distance.function(a[possible], b[possible], i[possible])
-        return table.ravel()
-
-    def _distances(self, a: Any, b: Any, i: Any) -> Floats:
-        if self._table is None:
-            shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
-            sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
-            return np.asarray(self.distance.function(sizes_a, sizes_b, i))
-        n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        return np.asarray(self._table[(a * n + b) * top + i])
+    def _road(self) -> HeavyTail:
+        return HeavyTail(self.geometry, self._split[0], self._plan.n_heavy)
 
     def _largest(self) -> float:
         """Look at pairs of sizes from the greatest possible distance down, and stop early."""
@@ -162,23 +140,6 @@ class OverlapWeights(BlockWeights):
                 if largest >= bound:
                     return largest
         return largest
-
-
-def cheapest_size(sizes: Codes, n_words: int) -> int:
-    """Return the size up to which sets go by subsets; -1 sends all of them by blocks."""
-    of_size = np.bincount(sizes)
-    best, best_cost = -1, _PAIR_COST * n_words * len(sizes) ** 2 / 2
-    entries, n_small = 0, 0
-    for size, count in enumerate(of_size.tolist()):
-        entries += count * 2**size
-        n_small += count
-        if entries > _MAX_ENTRIES:
-            break
-        pairs = (len(sizes) ** 2 - n_small**2) / 2
-        cost = _ENTRY_COST * entries + _LEVEL_COST * (size + 1) + _PAIR_COST * n_words * pairs
-        if cost < best_cost:
-            best, best_cost = size, cost
-    return best
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
