@@ -115,9 +115,11 @@ class SetGeometry:
 
     def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""
-        out = np.zeros((len(rows), len(columns)), dtype=np.int32)
+        # A byte a pair holds what sets of up to 255 labels share.
+        kind = np.uint8 if self.sizes.max(initial=0) < 256 else np.int32
+        out = np.zeros((len(rows), len(columns)), dtype=kind)
         for word in self.words:
-            out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])
+            out += np.bitwise_count(word[rows][:, None] & word[columns])
         return out
 
 

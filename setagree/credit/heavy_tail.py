@@ -12,27 +12,32 @@ are rare: they are the entries of the sparse product of the sets' tails with the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from setagree.credit.base import Codes, Floats
 from setagree.credit.geometry import SetGeometry
+from setagree.credit.roads import Plan
 from setagree.credit.subsets import Ints, SizeFunction, SubsetIndex
 from setagree.credit.table import SizeTable
 
-_PRODUCTS_AT_ONCE = 400_000
-"""Products of two ones that one run of rows adds up; its arrays take about 30 MB."""
+_PRODUCTS_AT_ONCE = 200_000
+"""Products of two ones that one run of rows adds up; its arrays take about 15 MB."""
 
 _BANDS = 16
 """Bands of rows, each multiplied with itself and the bands below it: half of the pairs."""
 
 
+Change: TypeAlias = tuple[slice, slice, Any]
+"""Rows, columns, and by how much shared tail labels change the distances between their sets."""
+
+
 class HeavyTail:
-    """Sums over some sets by heavy labels and tails; knows nothing of the distance.
+    """Sums over some sets by heavy labels and tails.
 
     Parameters
     ----------
@@ -40,50 +45,67 @@ class HeavyTail:
         All sets.
     codes : ndarray of shape (n_sets,)
         Which sets.
-    n_heavy : int
-        How many labels are heavy; all of them make the road one of subsets alone.
+    plan : Plan
+        How many labels are heavy, and whether what the sets share is kept for the next product.
     """
 
-    def __init__(self, geometry: SetGeometry, codes: Codes, n_heavy: int) -> None:
+    def __init__(self, geometry: SetGeometry, codes: Codes, plan: Plan) -> None:
         self.geometry = geometry
         self.codes = codes
-        self.n_heavy = n_heavy
-        self.subsets = SubsetIndex(geometry, codes, n_heavy)
+        self.plan = plan
+        self._kept: tuple[SizeTable, list[Change]] | None = None
+
+    @cached_property
+    def subsets(self) -> SubsetIndex:
+        """The subsets of heavy labels."""
+        plan = self.plan
+        return SubsetIndex(self.geometry, self.codes, plan.n_heavy, keeps=plan.keeps)
 
     def dot(self, y: Floats, function: SizeFunction, table: SizeTable) -> Floats:
         """Return D @ y over the sets, y of shape (n_sets, B)."""
         out = self.subsets.dot(y, function)
-        if self.n_heavy < len(self.geometry.labels):
-            self._add_tail(y, table, out)
+        if self.plan.n_heavy < len(self.geometry.labels):
+            live = self._tail[0]
+            x, added = y[live], np.zeros((len(live), y.shape[1]))
+            for rows, columns, change in self._changes(table):
+                added[rows] += change @ x[columns]
+                added[columns] += change.T @ x[rows]
+            out[live] += added
         return out
 
-    def _add_tail(self, y: Floats, table: SizeTable, out: Floats) -> None:
-        """Add what tail labels change, over pairs of sets that share one."""
+    def _changes(self, table: SizeTable) -> Iterable[Change]:
+        """Return what tail labels change, over pairs of sets that share one."""
+        if self.plan.keeps and self._kept is None:
+            self._kept = table, list(self._made(table))
+        if self._kept is not None and self._kept[0] is table:
+            return self._kept[1]
+        return self._made(table)
+
+    def _made(self, table: SizeTable) -> Iterator[Change]:
         from scipy import sparse
 
         live, tail, words = self._tail
-        sizes, x = table.codes[self.codes[live]], y[live]
-        added = np.zeros(x.shape)
+        sizes = table.codes[self.codes[live]]
         for first, rows, columns, product in self._products(tail):
-            k = np.repeat(np.arange(rows.start, rows.stop), np.diff(product.indptr))
-            l = product.indices + first
-            heavy = np.zeros(len(k), dtype=np.int64)
+            n_partners = np.diff(product.indptr)
+            l = product.indices + np.int32(first)
+            heavy = np.zeros(len(l), dtype=np.uint8)
             for word in words:
-                heavy += np.bitwise_count(word[k] & word[l])
-            change = table.step(sizes[k], sizes[l], heavy, product.data)
-            change *= l > k  # each pair once, and no set with itself
+                heavy += np.bitwise_count(np.repeat(word[rows], n_partners) & word.take(l))
+            k_sizes = np.repeat(sizes[rows], n_partners)
+            change = table.step(k_sizes, sizes.take(l), heavy, product.data)
+            # Each pair once, and no set with itself.
+            k = np.arange(rows.start, rows.stop, dtype=np.int32)
+            change *= l > np.repeat(k, n_partners)
             entries = (change, product.indices, product.indptr)
-            changes = sparse.csr_array(entries, shape=product.shape)
-            added[rows] += changes @ x[columns]
-            added[columns] += changes.T @ x[rows]
-        out[live] += added
+            yield rows, columns, sparse.csr_array(entries, shape=product.shape)
 
     @cached_property
     def _tail(self) -> tuple[Ints, Any, Any]:
         """The sets with tail labels, these labels as a sparse matrix, the heavy ones as bits."""
         from scipy import sparse
 
-        geometry, h = self.geometry, self.n_heavy
+        geometry, h = self.geometry, self.plan.n_heavy
         n, ranks = geometry.n_values, geometry.ranks
         rows = np.repeat(np.arange(n), geometry.sizes)
         is_tail = ranks >= h

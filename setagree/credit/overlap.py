@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BlockWeights, Codes, Floats, add_symmetric_blocks
+from setagree.credit.base import (
+    BlockWeights,
+    Codes,
+    Floats,
+    add_symmetric_blocks,
+    largest_in_blocks,
+)
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.heavy_tail import HeavyTail
-from setagree.credit.roads import Plan, cheapest
+from setagree.credit.roads import Roads, Use
 from setagree.credit.table import SizeTable
 from setagree.distances.base import OverlapDistance
 from setagree.distances.matrix import LEAST, MOST
@@ -47,6 +53,8 @@ class OverlapWeights(BlockWeights):
         self.geometry = geometry
         self.distance = distance
         self.table = SizeTable(distance.function, geometry.sizes)
+        self._use = Use(0, 0)
+        self._road: HeavyTail | None = None
         self.sizes, self.size_codes = self.table.sizes, self.table.codes
         # What passed is remembered with the distance: small studies spend more time on this than on
         # all else.
@@ -66,16 +74,17 @@ class OverlapWeights(BlockWeights):
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
-        row_sizes, column_sizes = self.size_codes[rows][:, None], self.size_codes[columns][None, :]
-        return self.table.at(row_sizes, column_sizes, self.geometry.shared_block(rows, columns))
+        row_sizes, column_sizes = _once(self.size_codes[rows]), _once(self.size_codes[columns])
+        shared = self.geometry.shared_block(rows, columns)
+        return self.table.at(row_sizes[:, None], column_sizes[None, :], shared)
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
         out = np.zeros(x.shape)
-        small, large = self._split
+        road = self._road_of(x[:1].size)
+        small, large = road.codes, self._by_size[len(road.codes) :]
         if small.size:
-            y = x[small].reshape(len(small), -1)
-            part = self._road.dot(y, self.distance.function, self.table)
+            part = road.dot(x[small].reshape(len(small), -1), self.distance.function, self.table)
             out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
@@ -87,27 +96,40 @@ class OverlapWeights(BlockWeights):
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
         other = OverlapWeights(self.values, self.geometry, squared, checked=True)
-        vars(other).update(_plan=self._plan, _split=self._split)
-        if self._split[0].size:
-            vars(other).update(_road=self._road)  # what is shared does not depend on the distance
+        # What is shared does not depend on the distance.
+        vars(other).update(roads=self.roads, _road=self._road)
         return float(x @ other.distance_dot(x))
 
     @cached_property
-    def _plan(self) -> Plan:
-        return cheapest(self.geometry)
+    def roads(self) -> Roads:
+        """What each way to D @ x would cost."""
+        return Roads(self.geometry)
 
     @cached_property
-    def _split(self) -> tuple[Codes, Codes]:
-        """The codes of the sets that go by shared labels, and of those that go by blocks."""
-        shared = self.geometry.sizes <= self._plan.largest
-        return np.flatnonzero(shared), np.flatnonzero(~shared)
+    def _by_size(self) -> Codes:
+        return np.argsort(self.geometry.sizes, kind="stable")
 
-    @cached_property
-    def _road(self) -> HeavyTail:
-        return HeavyTail(self.geometry, self._split[0], self._plan.n_heavy)
+    def _road_of(self, n_columns: int) -> HeavyTail:
+        """Return the road for as many products and columns as there were until now, with this one.
+
+        So what is worth making only for many products is made once there were many. That is asked
+        at the first product, the second, the fourth, the eighth ...
+        """
+        calls, columns = self._use
+        self._use = use = Use(calls + 1, columns + n_columns)
+        road = self._road
+        if road is None or (use.calls & calls) == 0 or use.columns >= 4 * columns:
+            plan = self.roads.cheapest(use)
+            # What is kept is not made anew for a slightly better plan.
+            if road is None or not (plan == road.plan or (plan.keeps and road.plan.keeps)):
+                n_small = np.count_nonzero(self.geometry.sizes <= plan.largest)
+                road = self._road = HeavyTail(self.geometry, self._by_size[:n_small], plan)
+        return road
 
     def _largest(self) -> float:
         """Look at pairs of sizes from the greatest possible distance down, and stop early."""
+        if self.n_values**2 <= 2 * len(self.sizes) ** 2 * int(self.sizes[-1]):
+            return largest_in_blocks(self, self._by_size)
         bounds = self._bounds()
         largest = 0.0
         for a, b in np.argwhere(bounds >= 0)[np.argsort(-bounds.ravel(), kind="stable")]:
@@ -121,14 +143,14 @@ class OverlapWeights(BlockWeights):
 
     def _bounds(self) -> Floats:
         """Return the greatest distance that sets of two sizes can have, for all pairs of sizes."""
-        n_labels = len(self.geometry.labels)
+        b, i = self.sizes[:, None], np.arange(int(self.sizes[-1]) + 1)
         out = np.zeros((len(self.sizes), len(self.sizes)))
         for k, a in enumerate(self.sizes):
-            for l, b in enumerate(self.sizes):
-                i = np.arange(max(0, a + b - n_labels), min(a, b) + 1)
-                out[k, l] = np.max(
-                    self.distance.function(np.full(i.shape, a), np.full(i.shape, b), i)
-                )
+            possible = (i >= a + b - len(self.geometry.labels)) & (i <= np.minimum(a, b))
+            of_b, shared = np.nonzero(possible)
+            d = np.zeros(possible.shape)
+            d[possible] = self.distance.function(np.full(of_b.shape, a), self.sizes[of_b], shared)
+            out[k] = d.max(axis=1)
         return out
 
     def _largest_between(self, rows: Codes, columns: Codes, bound: float) -> float:
@@ -140,6 +162,11 @@ class OverlapWeights(BlockWeights):
                 if largest >= bound:
                     return largest
         return largest
+
+
+def _once(sizes: Codes) -> Codes:
+    """Return one size instead of many equal ones, which saves an addition for each pair."""
+    return sizes[:1] if (sizes == sizes[0]).all() else sizes
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, pairwise
+from itertools import count
 from math import comb
 from typing import Any, TypeAlias
 
@@ -38,8 +38,7 @@ _RANKED_CELLS = 6_000_000
 """Cells up to which a level's table has one for every subset that the labels allow."""
 
 _ENTRIES_AT_ONCE = 3_000_000
-_KEPT_ENTRIES = 20_000_000
-"""Pairs of a set and a subset that are kept for the next product; beyond, they are made anew."""
+"""Pairs of a set and a subset by rank that stand in one sparse array."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +85,28 @@ class SubsetIndex:
         Which sets.
     n_heavy : int, optional
         How many labels count, the most frequent ones first; all of them unless given.
+    keeps : bool
+        Whether the subsets are kept for the next product; else they are made anew.
     """
 
-    def __init__(self, geometry: SetGeometry, codes: Codes, n_heavy: int | None = None) -> None:
+    def __init__(
+        self,
+        geometry: SetGeometry,
+        codes: Codes,
+        n_heavy: int | None = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        self.keeps = keeps
+        self.ones = np.ones(0)
         self.n_labels = len(geometry.labels) if n_heavy is None else n_heavy
         ranks, rows = geometry.ranks, np.repeat(np.arange(geometry.n_values), geometry.sizes)
         heavy = np.bincount(rows[ranks < self.n_labels], minlength=geometry.n_values)[codes]
         # Sets with equally many heavy labels stand side by side.
         self.order = np.argsort(heavy, kind="stable")
         self.lengths = heavy[self.order]
-        self.starts = geometry.indptr[codes[self.order]]
-        self.ranks = ranks
+        self.starts = geometry.indptr[codes[self.order]].astype(np.int32)
+        self.ranks = ranks.astype(np.int32)
         self.sizes, size_codes = size_classes(geometry.sizes[codes])
         self.size_codes = size_codes[self.order]
 
@@ -132,8 +142,7 @@ class SubsetIndex:
 
     @cached_property
     def _kept(self) -> list[SubsetTable] | None:
-        entries = float(np.exp2(self.lengths.astype(np.float64)).sum())
-        return list(self._tables()) if entries <= _KEPT_ENTRIES else None
+        return list(self._tables()) if self.keeps else None
 
     def _tables(self) -> Iterator[SubsetTable]:
         """Yield the levels, by rank as long as the tables are small, then what sets share."""
@@ -160,12 +169,9 @@ class SubsetIndex:
 
     def _ranked_parts(self, groups: list[_Alike], n_subsets: int) -> list[tuple[slice, Any]]:
         parts = []
-        largest = max(each.ids.size for each in groups)
-        widest = max(each.ids.shape[1] for each in groups)
-        ones = np.ones(max(widest, min(largest, _ENTRIES_AT_ONCE)))  # one array for all parts
         for each in groups:
             width = each.ids.shape[1]
-            step = max(1, len(ones) // width)
+            step = max(1, _ENTRIES_AT_ONCE // width)
             for start in range(each.rows.start, each.rows.stop, step):
                 rows = slice(start, min(start + step, each.rows.stop))
                 cells = each.ids[start - each.rows.start : rows.stop - each.rows.start]
@@ -173,30 +179,26 @@ class SubsetIndex:
                     offsets = (self.size_codes[rows] * n_subsets).astype(np.int32)
                     cells = cells + offsets[:, None]
                 kept = np.full(len(cells), width)
-                parts.append((rows, _held(cells.ravel(), ones, kept, len(self.sizes) * n_subsets)))
+                parts.append((rows, self._held(cells.ravel(), kept, len(self.sizes) * n_subsets)))
         return parts
 
     def _listed(self, groups: list[_Alike], p: int) -> Iterator[SubsetTable]:
         """Yield the levels from p up, with no subsets but those that two sets or more hold."""
-        state = (
-            np.concatenate(
-                [np.repeat(np.arange(g.rows.start, g.rows.stop), g.ids.shape[1]) for g in groups]
-            ),
-            np.concatenate([np.tile(g.last, len(g.ids)) for g in groups]),
-            np.concatenate([g.ids.ravel() for g in groups]),
-        )
+        rows = [np.arange(g.rows.start, g.rows.stop, dtype=np.int32) for g in groups]
+        widths = [g.ids.shape[1] for g in groups]
+        values = np.concatenate([np.repeat(*each) for each in zip(rows, widths, strict=True)])
+        places = np.concatenate([np.tile(g.last.astype(np.int32), len(g.ids)) for g in groups])
+        subsets = np.concatenate([g.ids.ravel() for g in groups])
         groups.clear()
         for size in count(p):
-            values, places, keys = self._shared_keys(*state)
-            codes, distinct = pd.factorize(keys)
-            shared = np.bincount(codes, minlength=len(distinct)) > 1
-            keep, n_shared = shared[codes], int(shared.sum())
+            values, places, keys = self._children(values, places, subsets)
+            subsets, n_shared = _number_shared(keys)
+            del keys
             if not n_shared:
                 return
-            subsets = (np.cumsum(shared) - 1)[codes[keep]]
-            state = values[keep], places[keep], subsets
-            del keys, codes, keep, values, places
-            yield from self._listed_tables(size, state[0], subsets, n_shared)
+            keep = subsets >= 0
+            values, places, subsets = values[keep], places[keep], subsets[keep]
+            yield from self._listed_tables(size, values, subsets, n_shared)
 
     def _listed_tables(
         self, p: int, values: Ints, subsets: Ints, n_shared: int
@@ -212,72 +214,55 @@ class SubsetIndex:
             cells = self.size_codes[chosen] * width + (subsets[within] - start)
             kept = np.bincount(chosen, minlength=len(self.order))
             n_cells = len(self.sizes) * width
-            yield SubsetTable(
-                p,
-                n_cells,
-                [(slice(0, len(kept)), _held(cells, np.ones(len(cells)), kept, n_cells))],
-            )
+            held = self._held(cells, kept, n_cells)
+            yield SubsetTable(p, n_cells, [(slice(0, len(kept)), held)])
 
-    def _shared_keys(self, values: Ints, places: Ints, subsets: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return sets, places and keys of the subsets with one label more.
+    def _held(self, cells: Ints, kept: Codes, n_cells: int) -> Any:
+        """Return the sparse array of ones; all arrays share the longest run of ones so far."""
+        from scipy import sparse
 
-        Where they are many, most of those that one set alone holds are left out: a first pass marks
-        the cells of a hash table that are met twice.
-        """
-        longer = self.lengths[values] - 1 - places
-        ends = np.cumsum(longer)
-        total = int(ends[-1]) if len(ends) else 0
-        cuts = np.searchsorted(ends, np.arange(_ENTRIES_AT_ONCE, total, _ENTRIES_AT_ONCE))
-        bounds = [0, *np.unique(cuts + 1).tolist(), len(ends)]
+        if len(self.ones) < len(cells):
+            self.ones = np.ones(len(cells))
+        indptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
+        entries = (self.ones[: len(cells)], cells.astype(np.int32, copy=False), indptr)
+        return sparse.csr_array(entries, shape=(len(kept), n_cells))
 
-        def runs() -> Iterator[tuple[Ints, Ints, Ints]]:
-            for start, stop in pairwise(bounds):
-                run = slice(start, stop)
-                yield self._children(values[run], places[run], subsets[run], longer[run])
-
-        if total <= _ENTRIES_AT_ONCE:
-            return self._children(values, places, subsets, longer)
-        sieve = _Sieve(total)
-        for _, _, keys in runs():
-            sieve.mark(keys)
-        met = ((run, sieve.met(run[2])) for run in runs())
-        found = [(run[0][at], run[1][at], run[2][at]) for run, at in met]
-        sets, ends, keys = map(np.concatenate, zip(*found, strict=True))
-        return sets, ends, keys
-
-    def _children(
-        self, values: Ints, places: Ints, subsets: Ints, longer: Ints
-    ) -> tuple[Ints, Ints, Ints]:
-        parent = np.repeat(np.arange(len(values)), longer)
-        offset = np.arange(len(parent)) - np.repeat(np.cumsum(longer) - longer, longer)
-        values, places = values[parent], places[parent] + 1 + offset
-        labels = self.ranks[self.starts[values] + places]
-        return values, places, subsets[parent].astype(np.int64) * self.n_labels + labels
+    def _children(self, values: Ints, places: Ints, subsets: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return sets, places and keys of the subsets with one label more."""
+        longer = (self.lengths[values] - 1 - places).astype(np.int32)
+        starts = (np.cumsum(longer) - longer).astype(np.int32)
+        parent = np.repeat(np.arange(len(values), dtype=np.int32), longer)
+        more = np.arange(len(parent), dtype=np.int32)
+        more -= np.repeat(starts - places - 1, longer)
+        values = values[parent]
+        keys = subsets[parent].astype(np.int64)
+        keys *= self.n_labels
+        keys += self.ranks[self.starts[values] + more]
+        return values, more, keys
 
 
-class _Sieve:
-    """A hash table that tells which keys may have been met twice."""
+def _number_shared(keys: Ints) -> tuple[Ints, int]:
+    """Return numbers of the keys that stand twice or more, -1 for the others, and how many.
 
-    def __init__(self, n_keys: int) -> None:
-        self.bits = int(np.clip(np.ceil(np.log2(n_keys)) + 2, 16, 25))
-        self.once = np.zeros(1 << self.bits, dtype=np.bool_)
-        self.twice = np.zeros(1 << self.bits, dtype=np.bool_)
-        self.latest = np.zeros(1 << self.bits, dtype=np.int32)
-
-    def mark(self, keys: Ints) -> None:
-        cells = self._cells(keys)
-        # Of several keys in one cell the latest stays; the others see that they are not alone.
-        numbers = np.arange(len(cells), dtype=np.int32)
-        self.latest[cells] = numbers
-        self.twice[cells[self.once[cells] | (self.latest[cells] != numbers)]] = True
-        self.once[cells] = True
-
-    def met(self, keys: Ints) -> Ints:
-        return np.flatnonzero(self.twice[self._cells(keys)])
-
-    def _cells(self, keys: Ints) -> Ints:
-        hashed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        return (hashed >> np.uint64(64 - self.bits)).astype(np.int64)
+    The keys are overwritten: one sort of keys with their places is faster than a hash table.
+    """
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits > 63:
+        keys = pd.factorize(keys)[0].astype(np.int64)
+    keys <<= bits
+    keys |= np.arange(len(keys))
+    keys.sort()
+    out = np.full(len(keys), -1, dtype=np.int32)
+    sorted_keys = keys >> bits
+    repeats = np.zeros(len(keys), dtype=np.bool_)
+    repeats[1:] = sorted_keys[1:] == sorted_keys[:-1]
+    del sorted_keys
+    shared = repeats.copy()
+    shared[:-1] |= repeats[1:]
+    keys &= (1 << bits) - 1
+    numbers = np.cumsum(shared & ~repeats, dtype=np.int32)
+    out[keys[shared]] = numbers[shared] - 1
+    return out, int(numbers[-1]) if len(numbers) else 0
 
 
 def ranked(n_cells: Any, n_entries: Any) -> Any:
@@ -300,14 +285,6 @@ def _longer(each: _Alike, p: int) -> _Alike:
     ids = each.ids.take(parent, axis=1)
     ids += terms.take(place, axis=1)
     return _Alike(each.rows, each.members, ids, place)
-
-
-def _held(cells: Ints, ones: Floats, kept: Codes, n_cells: int) -> Any:
-    from scipy import sparse
-
-    indptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
-    entries = (ones[: len(cells)], cells.astype(np.int32, copy=False), indptr)
-    return sparse.csr_array(entries, shape=(len(kept), n_cells))
 
 
 def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:

@@ -52,15 +52,15 @@ class SizeTable:
         if self.entries is None:
             shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
             sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
-            return np.asarray(self.function(sizes_a, sizes_b, i))
-        return np.asarray(self.entries[self._starts(a, b) + i])
+            return np.asarray(self.function(sizes_a, sizes_b, i.astype(np.int64)))
+        return np.asarray(self.entries.take(self._starts(a, b) + i))
 
     def step(self, a: Any, b: Any, i: Any, more: Any) -> Floats:
         """Return by how much the distances change where `more` labels are shared beside i."""
         if self.entries is None:
             return self.at(a, b, i + more) - self.at(a, b, i)
         start = self._starts(a, b) + i
-        return np.asarray(self.entries[start + more] - self.entries[start])
+        return np.asarray(self.entries.take(start + more) - self.entries.take(start))
 
     def _starts(self, a: Any, b: Any) -> Any:
         return (a * len(self.sizes) + b) * (int(self.sizes[-1]) + 1)

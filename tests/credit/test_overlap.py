@@ -14,7 +14,7 @@ import setagree as sa
 from setagree.credit import base, geometry, heavy_tail, roads, subsets, table
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights, check_overlap_function
-from setagree.credit.roads import Plan, cheapest
+from setagree.credit.roads import Plan, Roads, Use
 from setagree.distances import OverlapDistance, get_distance
 from setagree.distances.sets import SET_DISTANCES
 from setagree.errors import DistanceError
@@ -30,25 +30,16 @@ EXPECTED = [*SET_DISTANCES, SKEW, UNLIKE_SIZES]
 every_distance = pytest.mark.parametrize("distance", EXPECTED, ids=lambda d: d.name)
 
 # The costs that send all sets one way, or the larger ones the other way.
-FREE = {"_RANKED_COST": 0.0, "_LISTED_COST": 0.0, "_CELL_COST": 0.0, "_LEVEL_COST": 0.0}
+FREE = dict.fromkeys(
+    ["_RANKED_COST", "_LISTED_COST", "_LEVEL_COST", "_ENTRY_COLUMN", "_CELL_COLUMN"], 0.0
+)
+SUBSETS = {"_RANKED_COST": 1.0, "_LISTED_COST": 1.0}
 ROADS = {
     "subsets": {**FREE, "_PAIR_COST": 1e9, "_TAIL_COST": 1e6},
     "tails": {**FREE, "_PAIR_COST": 1e9, "_RANKED_COST": 1e6, "_LISTED_COST": 1e6},
-    "both": {
-        **FREE,
-        "_PAIR_COST": 1e9,
-        "_RANKED_COST": 1.0,
-        "_LISTED_COST": 1.0,
-        "_TAIL_COST": 1.0,
-    },
-    "blocks": {"_PAIR_COST": 0.0, "_WORD_COST": 0.0},
-    "mixed": {
-        "_LEVEL_COST": 0.0,
-        "_PAIR_COST": 1.0,
-        "_RANKED_COST": 1.0,
-        "_LISTED_COST": 1.0,
-        "_TAIL_COST": 1e6,
-    },
+    "both": {**FREE, **SUBSETS, "_PAIR_COST": 1e9, "_TAIL_COST": 1.0},
+    "blocks": {"_PAIR_COST": 0.0, "_WORD_COST": 0.0, "_PAIR_COLUMN": 0.0},
+    "mixed": {**SUBSETS, "_LEVEL_COST": 0.0, "_PAIR_COST": 1.0, "_TAIL_COST": 1e6},
 }
 
 
@@ -100,7 +91,9 @@ def road(monkeypatch, name, block=7):
     """Force one road, with blocks so small that many are needed."""
     for constant, cost in ROADS[name].items():
         monkeypatch.setattr(roads, constant, cost)
+    monkeypatch.setattr(roads, "_FREE_BYTES", 1e12)
     monkeypatch.setattr(roads, "_MOST_BYTES", 1e12)
+    monkeypatch.setattr(roads, "_STEP_COST", np.inf)
     monkeypatch.setattr(heavy_tail, "_PRODUCTS_AT_ONCE", 50)
     monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", 50)
     monkeypatch.setattr(base, "BLOCK", block)
@@ -114,7 +107,8 @@ def weights_of(family, distance):
 
 def shares(weights):
     """Return how many sets go by shared labels and how many by blocks."""
-    return [len(part) for part in weights._split]
+    n_shared = len(weights._road_of(1).codes)
+    return [n_shared, weights.n_values - n_shared]
 
 
 @pytest.mark.parametrize("name", ROADS)
@@ -152,7 +146,7 @@ def test_the_roads_are_what_they_say(monkeypatch):
     for name in ROADS:
         road(monkeypatch, name)
         weights = weights_of(family, get_distance("masi"))
-        found[name] = (*shares(weights), weights._plan.n_heavy)
+        found[name] = (*shares(weights), weights._road_of(1).plan.n_heavy)
         monkeypatch.undo()
     assert found["subsets"][:2] == (50, 0)
     assert found["subsets"][2] >= in_several  # no two sets share a tail label
@@ -230,7 +224,7 @@ PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_
 
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("plan", PLANS, ids=str)
-def test_the_chance_term_in_every_regime(regime, plan):
+def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
     """The chance term is that of the double loop to 1e-12, by every road, for every distance."""
     family = REGIMES[regime]()
     flags = SetGeometry(family).flags.astype(int)
@@ -241,7 +235,7 @@ def test_the_chance_term_in_every_regime(regime, plan):
     for distance in EXPECTED:
         weights = OverlapWeights(family, made, distance)
         if plan is not None:
-            vars(weights)["_plan"] = plan
+            monkeypatch.setattr(Roads, "cheapest", lambda *_: plan)
         expected = x @ np.asarray(distance.function(a, a.T, shared), dtype=float) @ x
         assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
 
@@ -278,26 +272,31 @@ def test_largest_where_all_distances_are_zero():
     assert weights_of((frozenset("ab"),), get_distance("hamming")).max_distance == 1
 
 
+def plan_of(family, *use):
+    """Return the cheapest plan for one product, or for so many and their columns."""
+    return Roads(SetGeometry(family)).cheapest(Use(*use))
+
+
 class TestPlan:
     """Which road is the cheapest one that memory allows."""
 
     def test_few_values_go_by_blocks(self):
         """Below some hundred values blocks always win."""
-        assert cheapest(SetGeometry(random_family(1, 200, 30, 3))).largest == -1
+        assert plan_of(random_family(1, 200, 30, 3)).largest == -1
 
     def test_many_small_sets_go_by_subsets(self):
         """20,000 sets of up to four of 30 labels: 270,000 subsets, 200 million pairs."""
-        assert cheapest(SetGeometry(random_family(2, 20_000, 30, 4))) == Plan(4, 30)
+        assert plan_of(random_family(2, 20_000, 30, 4)) == Plan(4, 30, keeps=True)
 
     def test_large_sets_stay_behind(self):
         """Among them, sets of 40 and more labels, with 2^40 subsets each, go by blocks."""
         large = [frozenset(range(40 + k)) for k in range(10)]
         family = [*random_family(2, 20_000, 30, 4), *large]
-        assert cheapest(SetGeometry(family)).largest == 4
+        assert plan_of(family).largest == 4
 
     def test_rare_labels_go_by_pairs(self):
         """Of 5,000 labels, which Zipf's law makes frequent and rare, some are heavy, most not."""
-        plan = cheapest(SetGeometry(zipf_family(3_000, 5_000, 4, 12)))
+        plan = plan_of(zipf_family(3_000, 5_000, 4, 12))
         assert plan.largest == 12
         assert 3 < plan.n_heavy < 200
 
@@ -306,17 +305,17 @@ class TestPlan:
         for name in ("_RANKED_COST", "_LISTED_COST"):
             monkeypatch.setattr(roads, name, 0.0)
         family = [*random_family(2, 3_000, 30, 4), *(frozenset(range(k, k + 40)) for k in range(9))]
-        assert cheapest(SetGeometry(family)).largest == 4
+        assert plan_of(family).largest == 4
 
     def test_what_is_counted(self):
         """The entries and pairs of every split of the labels are those of the double loop."""
         family = [frozenset(s) for s in ("a", "ab", "abc", "bcd", "e", "abcd", "ae")]
-        made = SetGeometry(family)
+        made = Roads(SetGeometry(family))
         order = ["a", "b", "c", "d", "e"]  # 5, 4, 3 sets, and 2 each of d and e
-        tried = np.arange(6)
-        for counts in roads._counts(made, tried):
+        assert made.tried.tolist() == [0, 1, 2, 3, 4, 5]
+        for counts in made.counts:
             small = [A for A in family if len(A) <= counts.largest]
-            for h in tried:
+            for h in made.tried:
                 heavy = set(order[:h])
                 for p in range(6):
                     held = sum(comb(len(A & heavy), p) for A in small)

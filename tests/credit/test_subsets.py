@@ -80,7 +80,7 @@ def test_ranked_levels_hold_all_subsets():
 @pytest.mark.parametrize("entries_at_once", [5, 3_000_000])
 @pytest.mark.parametrize("n_heavy", [0, 1, 3, 9])
 def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
-    """With i counted over the most frequent labels, by rank, by list and through the sieve."""
+    """With i counted over the most frequent labels, by rank and by list."""
     monkeypatch.setattr(subsets, "_RANKED_CELLS", ranked_cells)
     monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", entries_at_once)
     rng = np.random.default_rng(4)
@@ -95,12 +95,10 @@ def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
     )
     np.fill_diagonal(D, 0)
     y = rng.random((60, 2))
-    index = SubsetIndex(SetGeometry(family), np.arange(60), n_heavy)
-    for _ in range(2):
-        assert index.dot(y, function) == pytest.approx(D @ y, rel=1e-12)
-    monkeypatch.setattr(subsets, "_KEPT_ENTRIES", 0)
-    again = SubsetIndex(SetGeometry(family), np.arange(60), n_heavy)
-    assert again.dot(y, function) == pytest.approx(D @ y, rel=1e-12)
+    for keeps in (True, False):
+        index = SubsetIndex(SetGeometry(family), np.arange(60), n_heavy, keeps=keeps)
+        for _ in range(2):
+            assert index.dot(y, function) == pytest.approx(D @ y, rel=1e-12)
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 4_000_000])
