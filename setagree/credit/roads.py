@@ -176,12 +176,16 @@ class Roads:
             shared = np.append(0, np.cumsum(with_label * (with_label - 1) / 2))
             yield _Counts(below, n_sets, int(k) + 1, entries, shared[-1] - shared[tried])
 
+    @cached_property
+    def _subsets(self) -> Floats:
+        """How many subsets of each size the heavy labels have, of shape (n_levels, n_tried)."""
+        tried = self.tried.tolist()
+        return np.array([[float(comb(h, p)) for h in tried] for p in range(_DEEPEST + 2)])
+
     def _seconds(self, counts: _Counts, use: Use, *, keeps: bool) -> Floats:
         """Return the time for each number of heavy labels; infinite where memory forbids it."""
         entries, pairs, n_sizes = counts.entries, counts.pairs, counts.n_sizes
-        cells = n_sizes * np.array(
-            [[float(comb(h, p)) for h in self.tried.tolist()] for p in range(len(entries))]
-        )
+        cells = n_sizes * self._subsets
         by_rank = np.asarray(ranked(cells, entries))
         by_rank = np.logical_and.accumulate(by_rank | (entries == 0), axis=0)
         # A subset that is listed is shared by two sets or more, so there are fewer than entries.

@@ -129,9 +129,10 @@ class SubsetIndex:
         width = max(1, _CELLS_AT_ONCE // table.n_cells)
         for start in range(0, y.shape[1], width):
             columns = slice(start, start + width)
-            totals = np.zeros((table.n_cells, y[:, columns].shape[1]))
-            for rows, held in table.parts:
-                totals += held.T @ y[rows, columns]
+            sums = (held.T @ y[rows, columns] for rows, held in table.parts)
+            totals = next(sums)
+            for more in sums:
+                totals += more
             # Not matmul: the table is long and thin, and BLAS threads cost more than they save.
             credit = np.einsum("ab,bs->as", g, totals.reshape(len(g), -1)).reshape(totals.shape)
             for rows, held in table.parts:
@@ -168,19 +169,32 @@ class SubsetIndex:
             yield _Alike(rows, self.ranks[at], ids, np.array([-1]))
 
     def _ranked_parts(self, groups: list[_Alike], n_subsets: int) -> list[tuple[slice, Any]]:
-        parts = []
+        """Return the ranks as sparse arrays, of sets of several lengths where they are few."""
+        parts: list[tuple[slice, Any]] = []
+        pieces: list[tuple[slice, Ints]] = []
+        for rows, cells in self._ranked_pieces(groups, n_subsets):
+            if sum(piece.size for _, piece in pieces) + cells.size > _ENTRIES_AT_ONCE and pieces:
+                parts.append(self._joined(pieces, n_subsets))
+                pieces = []
+            pieces.append((rows, cells))
+        parts.append(self._joined(pieces, n_subsets))
+        return parts
+
+    def _ranked_pieces(self, groups: list[_Alike], n_subsets: int) -> Iterator[tuple[slice, Ints]]:
         for each in groups:
-            width = each.ids.shape[1]
-            step = max(1, _ENTRIES_AT_ONCE // width)
+            step = max(1, _ENTRIES_AT_ONCE // each.ids.shape[1])
             for start in range(each.rows.start, each.rows.stop, step):
                 rows = slice(start, min(start + step, each.rows.stop))
                 cells = each.ids[start - each.rows.start : rows.stop - each.rows.start]
-                if len(self.sizes) > 1:
-                    offsets = (self.size_codes[rows] * n_subsets).astype(np.int32)
-                    cells = cells + offsets[:, None]
-                kept = np.full(len(cells), width)
-                parts.append((rows, self._held(cells.ravel(), kept, len(self.sizes) * n_subsets)))
-        return parts
+                offsets = (self.size_codes[rows] * n_subsets).astype(np.int32)
+                yield rows, cells + offsets[:, None] if len(self.sizes) > 1 else cells
+
+    def _joined(self, pieces: list[tuple[slice, Ints]], n_subsets: int) -> tuple[slice, Any]:
+        cells = [piece.ravel() for _, piece in pieces]
+        kept = np.repeat([piece.shape[1] for _, piece in pieces], [len(p) for _, p in pieces])
+        one = cells[0] if len(cells) == 1 else np.concatenate(cells)
+        held = self._held(one, kept, len(self.sizes) * n_subsets)
+        return slice(pieces[0][0].start, pieces[-1][0].stop), held
 
     def _listed(self, groups: list[_Alike], p: int) -> Iterator[SubsetTable]:
         """Yield the levels from p up, with no subsets but those that two sets or more hold."""

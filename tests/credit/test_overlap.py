@@ -17,7 +17,7 @@ from setagree.credit.overlap import OverlapWeights, check_overlap_function
 from setagree.credit.roads import Plan, Roads, Use
 from setagree.distances import OverlapDistance, get_distance
 from setagree.distances.sets import SET_DISTANCES
-from setagree.errors import DistanceError
+from setagree.errors import CostError, DistanceError
 
 # An unbounded distance of our own: its largest value is not where the sets are largest.
 UNLIKE_SIZES = OverlapDistance(
@@ -240,11 +240,35 @@ def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
         assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("regime", ["few labels", "10,000 labels"])
+def test_many_products(monkeypatch, regime):
+    """What sets share is made anew at first, then kept; the products stay what they are."""
+    monkeypatch.setattr(roads, "_FREE_BYTES", 0.0)
+    monkeypatch.setattr(roads, "_BYTE_COST", 3e-9)
+    monkeypatch.setattr(roads, "_PAIR_COST", 1.0)
+    family = REGIMES[regime]()
+    weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
+    rng = np.random.default_rng(17)
+    kept = []
+    for n_columns in (1, 1, 1, 1, 1, 1, 1, 1, 40, 1):
+        x = rng.random((len(family), n_columns))
+        assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-12)
+        kept.append(weights._road.plan.keeps)
+    assert not kept[0]
+    assert kept[-1]
+    assert kept == sorted(kept)
+    assert weights.squares(x[:, 0]) == pytest.approx(
+        x[:, 0] @ (D / weights.max_distance) ** 2 @ x[:, 0], rel=1e-12
+    )
+
+
 def test_too_many_sizes_for_a_table(monkeypatch):
     """Where a table by sizes would be too large the function is called for each block."""
     monkeypatch.setattr(table, "_TABLE_LIMIT", 0)
     family = FAMILIES["250 labels"]
-    weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
+    # An intersection of one byte would turn -i into something else.
+    negative = OverlapDistance(lambda a, b, i: -i + (a + b) / 2, name="negative", bounded=False)
+    weights, D = weights_of(family, negative), definition(family, negative)
     assert weights.table.entries is None
     every = np.arange(len(family))
     assert weights.block(every, every).tolist() == D.tolist()
@@ -265,6 +289,28 @@ def test_largest_of_an_unbounded_distance(distance, seed):
     assert (
         weights_of(family, distance).max_distance == distance.function(a, b, flags @ flags.T).max()
     )
+
+
+@pytest.mark.parametrize("n_pairs", [0, 2_000])
+def test_largest_among_hundreds_of_sizes(n_pairs):
+    """The function is called once for each size, not for each pair of sizes."""
+    calls = []
+
+    def watched(a, b, i):
+        calls.append(len(a))
+        return np.asarray(a + b - 2 * i, dtype=float)
+
+    distance = OverlapDistance(watched, name="watched", bounded=False)
+    nested = tuple(frozenset(range(k)) for k in range(1, 400))
+    pairs = tuple(frozenset({k, k + 1}) for k in range(500, 500 + n_pairs))
+    weights = OverlapWeights(nested + pairs, SetGeometry(nested + pairs), distance)
+    calls.clear()
+    bounds = weights._bounds()
+    assert len(calls) == 399
+    n_labels, sizes = len(weights.geometry.labels), weights.sizes
+    fewest = np.maximum(0, np.add.outer(sizes, sizes) - n_labels)
+    assert bounds.tolist() == (np.add.outer(sizes, sizes) - 2 * fewest).tolist()
+    assert weights.max_distance == (401 if n_pairs else 398)
 
 
 def test_largest_where_all_distances_are_zero():
@@ -306,6 +352,25 @@ class TestPlan:
             monkeypatch.setattr(roads, name, 0.0)
         family = [*random_family(2, 3_000, 30, 4), *(frozenset(range(k, k + 40)) for k in range(9))]
         assert plan_of(family).largest == 4
+
+    def test_memory_is_worth_time(self, monkeypatch):
+        """For one product 64 labels go by blocks; for several, subsets are kept, within 1 GB."""
+        drawn = np.argsort(np.random.default_rng(18).random((30_000, 64)), axis=1)[:, :10]
+        family = set(map(frozenset, drawn.tolist()))
+        assert plan_of(family).largest == -1
+        assert plan_of(family, 9, 9) == Plan(10, 64, keeps=True)
+        monkeypatch.setattr(roads, "_MOST_BYTES", 64e6)
+        assert plan_of(family, 9, 9).largest == -1
+
+    def test_what_takes_too_long_is_refused(self, monkeypatch):
+        """A sentence says what one product of the cheapest road would take."""
+        monkeypatch.setattr(roads, "_STEP_COST", 1e-16)
+        sentence = (
+            "The distances between 400 label sets over 10 labels would take about .* steps; the "
+            "limit is 10,000,000,000. Merge or leave out rare labels, or take a part of the units."
+        )
+        with pytest.raises(CostError, match=sentence):
+            plan_of(REGIMES["few labels"]())
 
     def test_what_is_counted(self):
         """The entries and pairs of every split of the labels are those of the double loop."""

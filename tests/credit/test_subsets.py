@@ -9,7 +9,7 @@ from small_studies import sets_of
 
 from setagree.credit import subsets
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.subsets import SubsetIndex, binomial_coefficients
+from setagree.credit.subsets import SubsetIndex, _number_shared, binomial_coefficients
 from setagree.distances import get_distance
 from setagree.distances.sets import SET_DISTANCES
 
@@ -67,6 +67,18 @@ def test_only_shared_subsets_are_listed(monkeypatch):
     for p, kept in enumerate(levels[1:], start=1):
         assert kept == [sum(len(S) == p and A.issuperset(S) for S in shared) for A in FAMILY]
     assert levels[0] == [1] * len(FAMILY)  # the empty set is below all of them, shared or not
+
+
+@pytest.mark.parametrize("factor", [1, 2**57])
+def test_shared_keys_are_numbered(factor):
+    """Keys that stand twice have numbers from 0, others -1, also where they fill 63 bits."""
+    keys = np.array([5, 1, 5, 0, 7, 1, 5]) * factor
+    numbers, n_shared = _number_shared(keys)
+    assert n_shared == 2
+    assert sorted({numbers[0], numbers[1]}) == [0, 1]
+    assert numbers.tolist() == [numbers[k] for k in (0, 1, 0, 3, 4, 1, 0)]
+    assert numbers[[3, 4]].tolist() == [-1, -1]
+    assert _number_shared(np.zeros(0, dtype=np.int64))[1] == 0
 
 
 def test_ranked_levels_hold_all_subsets():
