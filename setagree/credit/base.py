@@ -22,8 +22,8 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 FRAME_LIMIT = 5_000
 """Values beyond which a dense matrix for people is refused."""
 
-BLOCK = 512
-"""Rows and columns of a block; one block of doubles takes 2 MB, which stays in the cache."""
+BLOCK = 256
+"""Rows and columns of a block; one block of doubles takes 0.5 MB, which stays in the cache."""
 
 
 class Weights(ABC):

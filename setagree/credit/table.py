@@ -53,7 +53,9 @@ class SizeTable:
             shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
             sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
             return np.asarray(self.function(sizes_a, sizes_b, i.astype(np.int64)))
-        return np.asarray(self.entries.take(self._starts(a, b) + i))
+        place = i.astype(np.intp)
+        place += self._starts(a, b)
+        return np.asarray(self.entries.take(place))
 
     def step(self, a: Any, b: Any, i: Any, more: Any) -> Floats:
         """Return by how much the distances change where `more` labels are shared beside i."""
