@@ -231,7 +231,8 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         found = with_columns(how, column_names(frame))
     except DataError as error:
         eager = as_pandas(frame)
-        if (seen := seen_wide(_answered(eager, how), how)) is not None:
+        are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
+        if are_names and (seen := seen_wide(_answered(eager, how), how)) is not None:
             unit, raters = seen
             tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=).", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)

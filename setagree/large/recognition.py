@@ -43,7 +43,7 @@ from setagree.large.opening import Plan, is_files, open_study
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame, as_pandas, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading
 from setagree.wording.label_sets import Label
@@ -172,7 +172,7 @@ def read(
         found = find_format(one, name=format, encoding=encoding, duplicates=duplicates)
         if found.name != "plain_wide" or format != "auto" or roster is not None:
             return read_export(one, found, reading)
-    table = path if is_files(path) else as_pandas(cast("Frame", path))
+    table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 

@@ -135,7 +135,8 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     """
     columns, flags = reading.columns, reading.labels
     names = list(names)
-    if {*names} == {"unit", "rater", "labels"} and len(names) == 3 and not any(columns.values()):
+    is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
+    if is_usual and all(name is None for name in columns.values()):
         return replace(reading, unit="unit", rater="rater", labels="labels")  # what guessing finds
     if isinstance(flags, list):
         # One of them stands for the answers; none of the others is a unit or a rater.

@@ -98,8 +98,10 @@ class Reading:
             check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
         if self.format is not Reading.format:
             check_type("format", self.format, str, "the name of a format")
-        check_type("source", self.source, str | None, "the name of a new column")
-        check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
+        if self.source is not None:
+            check_type("source", self.source, str, "the name of a new column")
+        if self.sheet is not None:
+            check_type("sheet", self.sheet, str | int, "the name of a sheet, or its number")
         _ = self.condition
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
