@@ -78,7 +78,7 @@ class Question:
     @property
     def n_steps(self) -> int:
         """What an iteration costs."""
-        n_entries = self.entries.shape[1] + int(self.panels.nnz) * len(self.labels)
+        n_entries: int = self.entries.shape[1] + int(self.panels.nnz) * len(self.labels)
         return _SUMS * n_entries
 
     def take(self, kept: Flags) -> Question:
