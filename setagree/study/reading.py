@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from setagree.errors import OptionError, a_type, check_choice, check_type
+from setagree.errors import OptionError, a_type, check_choice, check_type, shorten
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.wording.label_sets import Label
 
@@ -100,8 +100,9 @@ class Reading:
             try:
                 bool(option)
             except (TypeError, ValueError):
+                none = f"There is no column {shorten(option)}: " if name in self.columns else ""
                 raise OptionError(
-                    f"{name}= is {a_type(option)}; give text, a list of texts or a flag."
+                    f"{none}{name}= is {a_type(option)}; give text, a list of texts or a flag."
                 ) from None
         if self.format is not Reading.format:
             check_type("format", self.format, str, "the name of a format")
