@@ -11,6 +11,7 @@ _INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
 def main() -> int:
     """Run the command and return its exit code."""
     _open_what_is_closed()
+    _spare_memory()
     try:
         from setagree.cli.app import run
     except ModuleNotFoundError as error:
@@ -21,6 +22,16 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     return run()
+
+
+def _spare_memory() -> None:
+    """Keep Arrow from reserving 1 GiB at once where `ulimit -v` bounds what there is."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 def _open_what_is_closed() -> None:

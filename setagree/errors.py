@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from os import PathLike
+from os import PathLike, fsencode
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,13 @@ def warn(message: str, category: type[SetagreeWarning]) -> None:
 
 
 def missing_package(what: str, package: str, extra: str) -> MissingDependencyError:
-    """Return the error that says what needs a package, and how it is installed."""
+    """Return the error that says what needs a package, and how it is installed.
+
+    A package that is there and does not load, as where memory runs out, says why.
+    """
+    error = sys.exception()
+    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
+        return MissingDependencyError(f"{what} needs {package}, which does not load: {error}.")
     return MissingDependencyError(
         f'{what} needs {package}, which is not installed: pip install "setagree[{extra}]"'
     )
@@ -201,3 +208,10 @@ def check_path(path: object) -> None:
     """Raise `OptionError` unless the value is the path of a file."""
     if not isinstance(path, str | PathLike):
         raise OptionError(f"path={shorten(path)} is {a_type(path)}; name a file by its path.")
+    try:
+        fsencode(path)
+    except UnicodeEncodeError:
+        raise OptionError(
+            f"path={shorten(path)} has half a character (a lone surrogate), which no name of a "
+            "file can hold."
+        ) from None

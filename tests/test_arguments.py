@@ -205,3 +205,13 @@ def test_no_name_of_a_distance(call, name):
 def test_unknown_names(call, error, words):
     """An unknown name is an error with near matches, or with all there are."""
     assert words in sentence(error, call)
+
+
+@pytest.mark.parametrize("wrong", [pd.NA, pd.Series(["a", "b"]), COUNTS])
+@pytest.mark.parametrize(
+    "name", ["unit", "labels", "wide", "people_in_rows", "raters", "question", "format"]
+)
+def test_a_reading_of_no_names(name, wrong):
+    """Tables, arrays and the missing value are no names of columns, flags or formats."""
+    with pytest.raises(sa.SetagreeError, match=f"(?s){name}=.* (is|must be) "):
+        sa.Reading(**{name: wrong})

@@ -26,6 +26,17 @@ class TestHierarchy:
         assert issubclass(error, ValueError) is issubclass(error, sa.SetagreeError)
         assert issubclass(error, UserWarning) is issubclass(error, sa.SetagreeWarning)
 
+    def test_a_package_that_does_not_load(self):
+        """A package that is installed and does not load is not called missing."""
+        try:
+            raise ImportError("libduck.so: failed to map segment")  # noqa: TRY301 - in flight
+        except ImportError:
+            error = errors.missing_package("reducing large files", "duckdb", "files")
+        assert str(error) == (
+            "reducing large files needs duckdb, which does not load: libduck.so: failed to map "
+            "segment."
+        )
+
     def test_a_missing_package_is_an_import_error(self):
         """Code that guards an optional package with ``except ImportError`` works."""
         assert issubclass(errors.MissingDependencyError, ImportError)
@@ -33,6 +44,13 @@ class TestHierarchy:
     def test_undefined_agreement_can_be_filtered_from_the_top(self):
         """The warning most often silenced is a name of the package."""
         assert sa.UndefinedAgreementWarning is errors.UndefinedAgreementWarning
+
+
+def test_a_path_with_half_a_character():
+    """A path that no file can have is refused in words; one with odd bytes is a path."""
+    with pytest.raises(errors.OptionError, match=r"half a character \(a lone surrogate\)"):
+        errors.check_path("r\ud83d.html")
+    errors.check_path("caf\udce9.html")
 
 
 class TestNearNames:

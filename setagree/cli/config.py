@@ -32,7 +32,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     with readable(Source(path)):
         text = path.read_bytes()
     try:
-        return tomllib.loads(text.decode("utf-8"))
+        return tomllib.loads(text.decode("utf-8-sig"))
     except ValueError as error:
         raise FileError(f"{str(path)!r} is no TOML: {error}.") from error
     except RecursionError as error:

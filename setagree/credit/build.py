@@ -140,8 +140,10 @@ class WeightBuilder:
     def _doubt_equal(self, numbers: Floats, distance: Distance) -> None:
         """Say once that two numbers that differ are one where distances compute with floats."""
         order = np.argsort(numbers, kind="stable")
+        if self._said or not np.isfinite(numbers).all():
+            return
         same = np.flatnonzero(np.diff(numbers[order]) == 0)
-        if not same.size or self._said or not np.isfinite(numbers).all():
+        if not same.size:
             return
         self._said = True
         one, two = sorted(self.values[k] for k in order[same[0] : same[0] + 2])

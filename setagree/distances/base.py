@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from setagree.errors import DistanceError, LabelError, check_flag, check_type, listing, shorten
 from setagree.study.labels import parse_labels
+from setagree.study.numbers import as_number, needs_care, rounded
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -199,13 +200,17 @@ class ScaleDistance(Distance):
                 f"{self.name!r} depends on the whole scale, not on two values alone."
             )
         try:
-            points = (np.array([float(x)]), np.array([float(y)]))
+            points = np.array([[float(x)], [float(y)]])
         except OverflowError as error:
             raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
         except (TypeError, ValueError):
             raise DistanceError(f"{self.name!r} compares numbers: {shorten((x, y))}.") from None
+        known = [number for number in map(as_number, (x, y)) if number is not None]
+        # Differences are taken, where they are all that counts, before they are rounded.
+        if self.form != "points" and np.isfinite(points).all() and needs_care(known):
+            points = rounded(known, from_least=True)[:, None]
         with np.errstate(all="ignore"):
-            distance = float(self.function(*points, np.nan, np.nan)[0])
+            distance = float(self.function(points[0], points[1], np.nan, np.nan)[0])
         if not np.isfinite(distance):
             raise DistanceError(f"{self.name!r} of {shorten((x, y))} is no finite number.")
         return distance

@@ -23,6 +23,7 @@ from setagree.files.streams import Source
 from setagree.study.frames import as_pandas
 
 _MOST_UNPACKED = 2**32
+_FEW_BYTES = 2**20
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -35,14 +36,28 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
-    content = pa.BufferReader(_content(source))
+    content = _content(source)
+    is_bounded = _has_bounded_memory()
+    if is_bounded:
+        # Arrow reserves 1 GiB at once where it can. SciPy's linear algebra does not load in what is
+        # left, but waits for memory for ever: it goes first.
+        import scipy.special  # noqa: F401
     try:
-        table = pq.read_table(content) if limit is None else _first_rows(content, limit)
+        if is_bounded or len(content) <= _FEW_BYTES:  # no threads, which may not be had
+            table = pq.read_table(pa.BufferReader(content), use_threads=False).slice(0, limit)
+        elif limit is None:
+            table = pq.read_table(pa.BufferReader(content))
+        else:
+            table = _first_rows(pa.BufferReader(content), limit)
         table.validate(full=True)  # text that is none would fail later, far from here
         names = table.column_names
     except MemoryError as error:  # Arrow's, too, which says nothing about the file
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if "launch worker thread" in str(error):
+            raise FileError(
+                f"{source} cannot be read: this computer allows the process no more threads."
+            ) from error
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
         raise FileError(f"{source} has columns and no rows.")
@@ -54,6 +69,15 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     }
     others = as_pandas(table, [name for name in names if name not in text])
     return pd.DataFrame({name: text[name] if name in text else others[name] for name in names})
+
+
+def _has_bounded_memory() -> bool:
+    """Say whether the process may have so much address space and no more (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _content(source: Source) -> bytes:

@@ -200,7 +200,9 @@ class Shuffler:
         case, K = self.agreement.case, self.weights.n_values
         if self._dense is None:
             return case
-        return replace(case, weights=DenseWeights(case.weights.values, self._dense.reshape(K, K)))
+        distances, is_relative = self._dense.reshape(K, K), case.weights.max_distance < 1
+        weights = DenseWeights(case.weights.values, distances, relative=is_relative)
+        return replace(case, weights=weights)
 
     def _by_rater(self, V: Codes) -> Iterator[Floats]:
         """Yield the totals of each rater, of shape (K, 1, B)."""

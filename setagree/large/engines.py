@@ -302,6 +302,8 @@ def stopped(name: str, error: Exception) -> DataError:
     if said.endswith(":") and (raised := _RAISED.findall(rest)):
         said = f"{said} {raised[-1]}"  # what Python raised in a worker
     room = ""
-    if "memory" in said.lower():
+    if "new thread" in said or "Allocation failure" in said:  # which no setting of ours brings on
+        said, room = said.rstrip("."), ". This computer allows the process no more memory."
+    elif "memory" in said.lower():
         room = " Raise memory_limit=, or name a folder with room as spill=."
     return DataError(f"{name} stopped, and there is no result: {said}{room}")

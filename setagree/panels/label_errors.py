@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,13 @@ from setagree.panels.raters import Codes, Flags
 from setagree.study.annotations import Annotations
 
 _CELLS_AT_ONCE = 1_000_000
-_STEPS_A_RATING = 80
-"""Elementary steps for each rating and label: four sums in each of some twenty iterations."""
+_SUMS = 4
+"""Sums that each rating and label enters in an iteration."""
+_ITERATIONS = 20
+"""Iterations that most labels take."""
+_STILL_GOING = 0.75
+"""The share of labels at which those that stand still are set aside."""
+_INSTEAD = "Use method='label_majority', or fewer labels."
 
 
 def panels_of(study: Annotations) -> tuple[Codes, Any]:
@@ -59,6 +65,22 @@ class Question:
     panels: Any
     times: Floats
 
+    @cached_property
+    def asked(self) -> Any:
+        """How often each row has each rater's answer, sparse, (n_rows, 2 R B)."""
+        from scipy import sparse
+
+        R, B = self.panels.shape[1], len(self.labels)
+        row, rater, answer = self.entries
+        cells = (row, (answer * R + rater) * B + self.rows[row])
+        return sparse.csr_array((np.ones(len(row)), cells), shape=(len(self.rows), 2 * R * B))
+
+    @property
+    def n_steps(self) -> int:
+        """What an iteration costs."""
+        n_entries: int = self.entries.shape[1] + int(self.panels.nnz) * len(self.labels)
+        return _SUMS * n_entries
+
     def take(self, kept: Flags) -> Question:
         """Return the question of some of the labels."""
         rows = kept[self.rows]
@@ -86,10 +108,7 @@ class Question:
     def rates(self, T: Floats, S: Floats) -> Floats:
         """Return pi_jlkb: how often rater k answers l to label b where j is true; (2, 2, R, B)."""
         R, B = self.panels.shape[1], len(self.labels)
-        row, rater, answer = self.entries
-        cells = (answer * R + rater) * B + self.rows[row]
-        each = [np.bincount(cells, T[j, row], 2 * R * B).reshape(2, R, B) for j in (0, 1)]
-        rates = np.stack(each).astype(np.float64)
+        rates = np.stack([(self.asked.T @ T[j]).reshape(2, R, B) for j in (0, 1)])
         for j in (0, 1):
             rates[j, 0] += self.panels.T @ (self.times * S[j])
         seen = rates.sum(axis=1, keepdims=True)
@@ -98,18 +117,13 @@ class Question:
 
     def posterior(self, marginals: Floats, rates: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of no and yes, of the rows and of the panels."""
-        row, rater, answer = self.entries
         with np.errstate(divide="ignore"):
             logs, prior = np.log(np.nan_to_num(rates)), np.log(marginals)
-        label = self.rows[row]
-        of_rows = [
-            prior[j][self.rows] + np.bincount(row, logs[j, answer, rater, label], len(self.rows))
-            for j in (0, 1)
-        ]
+        of_rows = [prior[j][self.rows] + self.asked @ logs[j].ravel() for j in (0, 1)]
         of_panels = [prior[j] + self.panels @ logs[j, 0] for j in (0, 1)]
         # What no unit of a panel tells about may be impossible either way.
-        S = _odds(np.where(self.times > 0, np.stack(of_panels), 0.0))
-        return _odds(np.stack(of_rows)), np.where(self.times > 0, S, 0.0)
+        told = self.times > 0
+        return _odds(*of_rows), _odds(*(np.where(told, logs, 0.0) for logs in of_panels)) * told
 
     def marginals(self, T: Floats, S: Floats) -> Floats:
         """Return p_jb, how frequent no and yes are."""
@@ -159,9 +173,10 @@ def label_fits(
     n_labels, entries = flags.shape[1], float(sizes[named[1]].sum())
     check_cost(
         "consensus(method='dawid_skene')",
-        n_steps=_STEPS_A_RATING * (n_labels * float(panels.nnz) + entries),
-        instead="Use method='label_majority', or fewer labels.",
+        n_steps=_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries),
+        instead=_INSTEAD,
     )
+    spent = 0.0
     cells = sum(panels.shape) + int(entries / max(n_labels, 1))
     at_once = max(1, _CELLS_AT_ONCE // cells)
     for first in range(0, n_labels, at_once):
@@ -176,35 +191,43 @@ def label_fits(
         np.subtract.at(times, (panel[units], rows), 1.0)
         who = study.rater_codes[at].astype(np.int64)
         asked = np.stack([row, who, np.asarray(answer).ravel().astype(np.int64)])
-        yield from _fits(Question(labels, rows, asked, panels, times))
+        fits, spent = _fits(Question(labels, rows, asked, panels, times), spent)
+        yield from fits
 
 
 def _fits(
-    question: Question, tolerance: float = 1e-5, max_iterations: int = 1000
-) -> Iterator[LabelFit]:
-    """Yield the fits that EM reaches from the shares of the answers; each label stops by itself."""
-    fits: list[LabelFit | None] = [None] * len(question.labels)
+    question: Question, spent: float, tolerance: float = 1e-5, max_iterations: int = 1000
+) -> tuple[list[LabelFit], float]:
+    """Return the fits that EM reaches from the shares of the answers, and the steps spent so far.
+
+    Each label stops by itself. Labels that tell little may take all iterations, which nothing says
+    beforehand: the steps are counted as they are made.
+    """
+    fits: dict[int, LabelFit] = {}
     T, S = question.shares()
-    left, n = np.arange(len(fits)), 0
+    left, n = np.arange(len(question.labels)), 0
     while left.size:
-        n += 1
+        n, spent = n + 1, spent + question.n_steps
+        check_cost("consensus(method='dawid_skene')", n_steps=spent, instead=_INSTEAD)
         rates = question.rates(T, S)
         before, (T, S) = (T, S), question.posterior(question.marginals(T, S), rates)
-        moved = np.where(question.times > 0, np.abs(S - before[1]).max(axis=0), 0.0).max(axis=0)
-        np.maximum.at(moved, question.rows, np.abs(T - before[0]).max(axis=0))
-        done = (moved <= tolerance) | (n == max_iterations)
-        if not done.any():
-            continue
+        moved = np.abs(S[1] - before[1][1]).max(axis=0)
+        np.maximum.at(moved, question.rows, np.abs(T[1] - before[0][1]))
+        done = ((moved <= tolerance) | (n == max_iterations)) & ~np.isin(left, list(fits))
         bounds = np.searchsorted(question.rows, np.arange(len(left) + 1))
         for b in np.flatnonzero(done).tolist():
             named, right = T[1, bounds[b] : bounds[b + 1]], rates[[0, 1], [0, 1], :, b]
             fits[left[b]] = LabelFit(named, S[1, :, b], right, bool(moved[b] <= tolerance))
-        question, T = question.take(~done), T[:, ~done[question.rows]]
-        S, left = S[:, :, ~done], left[~done]
-    yield from (fit for fit in fits if fit is not None)
+        going = ~np.isin(left, list(fits))
+        if going.sum() <= _STILL_GOING * len(left):
+            question, T = question.take(going), T[:, going[question.rows]]
+            S, left = S[:, :, going], left[going]
+    return [fits[b] for b in range(len(fits))], spent
 
 
-def _odds(logs: Floats) -> Floats:
-    """Return exp(logs) over their sum along the first axis."""
-    odds = np.exp(logs - logs.max(axis=0))
-    return np.asarray(odds / odds.sum(axis=0))
+def _odds(no: Floats, yes: Floats) -> Floats:
+    """Return the probabilities of no and yes from their logs up to a constant."""
+    apart = yes - no
+    less = np.exp(-np.abs(apart))
+    more, less = 1 / (1 + less), less / (1 + less)
+    return np.stack([np.where(apart > 0, less, more), np.where(apart > 0, more, less)])

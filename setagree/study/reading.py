@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from setagree.errors import OptionError, check_choice, check_type
+from setagree.errors import OptionError, a_type, check_choice, check_type, shorten
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.where import Where
 from setagree.wording.label_sets import Label
@@ -90,14 +90,13 @@ class Reading:
     raters: list[str] | None = None
 
     def __post_init__(self) -> None:
+        self._check_names()
         if self.labels is not None and self.value is not None:
             raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
             check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
-        if self.format is not Reading.format:
-            check_type("format", self.format, str, "the name of a format")
         if self.source is not None:
             check_type("source", self.source, str, "the name of a new column")
         if self.sheet is not None:
@@ -111,6 +110,20 @@ class Reading:
         self._check_layout()
         if self.syntax.codebook is not None and self.answers != "labels":
             raise OptionError("codebook= lists the labels of label sets; single values have none.")
+
+    def _check_names(self) -> None:
+        """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
+        for name in (*self.columns, "wide", "people_in_rows", "raters", "question", "delimiter"):
+            option = getattr(self, name)
+            try:
+                bool(option)
+            except (TypeError, ValueError):
+                none = f"There is no column {shorten(option)}: " if name in self.columns else ""
+                raise OptionError(
+                    f"{none}{name}= is {a_type(option)}; give text, a list of texts or a flag."
+                ) from None
+        if self.format is not Reading.format:
+            check_type("format", self.format, str, "the name of a format")
 
     def _check_layout(self) -> None:
         """Refuse options of another layout."""
@@ -169,10 +182,11 @@ class Reading:
     def in_memory_only(self) -> list[str]:
         """The options that are given and that no engine knows, for sentences."""
         names = (
-            *("wide", "raters", "kind", "people_in_rows", "question", "roster", "delimiter"),
+            *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
             *("source", "sheet"),
         )
         given = [f"{name}=" for name in names if getattr(self, name)]
+        given += ["roster="] * (self.roster is not None)
         return given + [f"format={self.format}"] * (self.format not in ("auto", "table"))
 
     @property

@@ -266,6 +266,12 @@ class TestConfig:
             code, printed = self.main(monkeypatch, capsys, "--config", name)
             assert (code, part in printed.err) == (2, True)
 
+    def test_a_byte_order_mark(self, monkeypatch, capsys):
+        """A byte-order mark, which editors on Windows write, is no part of the options."""
+        Path("bom.toml").write_bytes(b"\xef\xbb\xbfdistance = 'jaccard'\n")
+        code, printed = self.main(monkeypatch, capsys, "--config", "bom.toml")
+        assert (code, "jaccard" in printed.out) == (0, True)
+
     def main(self, monkeypatch, capsys, *words):
         """Run score as the console script does."""
         monkeypatch.setattr(sys, "argv", ["setagree", "score", "long.csv", *words])

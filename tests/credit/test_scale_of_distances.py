@@ -82,6 +82,39 @@ def test_numbers(coefficient, scale, distance):
     assert found == pytest.approx(expected, **CLOSE)
 
 
+@pytest.mark.parametrize("scale", [1e-8, 1e-149])
+@pytest.mark.parametrize("coefficient", [name for name in COEFFICIENTS if name != "mv_alpha"])
+def test_resamples(coefficient, scale):
+    """Estimates of redrawn, reshuffled and left out units are the same in another unit."""
+    study = annotations(drawn(sets_of("abcd"), coefficient))
+    found = []
+    for distance in (get_distance("hamming"), hamming(scale)):
+        result = get_coefficient(coefficient)(study, distance=distance)
+        redrawn = sa.bootstrap(result, n_resamples=40, rng=1).distribution
+        shuffled = sa.permutation_test(result, n_resamples=40, rng=1).distribution
+        found.append(np.concatenate([redrawn, shuffled, sa.jackknife(result).values]))
+    assert np.isfinite(found[0]).all()
+    assert found[1] == pytest.approx(found[0], **CLOSE)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1e-8, 1e8])
+@pytest.mark.parametrize("coefficient", [name for name in COEFFICIENTS if name != "mv_alpha"])
+def test_reshuffled_numbers(coefficient, scale):
+    """Scores from 0 to 1 are reshuffled as those from 0 to 10 are: to the same p."""
+    rows = drawn([0.0, 1.0, 2.0, 5.0, 9.0], coefficient)
+    scaled = [[None if x is None else scale * x for x in row] for row in rows]
+    tests = [
+        sa.permutation_test(
+            get_coefficient(coefficient)(annotations(each), distance="interval"),
+            n_resamples=99,
+            rng=1,
+        )
+        for each in (rows, scaled)
+    ]
+    assert tests[1].distribution == pytest.approx(tests[0].distribution, **CLOSE)
+    assert tests[1].p_value == tests[0].p_value
+
+
 def many_sets():
     """Draw 1,540 different sets of one to three of 40 labels, each given twice by two raters."""
     labels = [f"l{k}" for k in range(40)]

@@ -60,6 +60,20 @@ given = sys.argv[1] if "tool" in sys.argv[1] else read_table(sys.argv[1])
 print(read(given).n_ratings)
 """
 
+# It is bounded before anything of Arrow or of SciPy's linear algebra has run.
+BOUNDED = r"""
+import re, resource, sys
+import pandas, pyarrow
+import setagree as sa
+with open("/proc/self/status") as status:
+    held = 1024 * int(re.search(r"VmSize:\s+(\d+)", status.read())[1])
+most = held + int(sys.argv[2]) * 1_000_000
+resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+study = sa.read(sys.argv[1])
+sa.krippendorff_alpha(study).interval()
+print(study.n_ratings)
+"""
+
 
 @pytest.fixture
 def write(tmp_path):
@@ -325,6 +339,33 @@ class TestParquet:
         pd.DataFrame({"unit": ["u"], "rater": ["a"]}).to_parquet(tmp_path / "good.parquet")
         monkeypatch.setattr(parquet, "read_table", refuse)
         with pytest.raises(sa.SetagreeError, match="does not fit into the memory"):
+            read_table(tmp_path / "good.parquet")
+
+    @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it reads /proc")
+    @pytest.mark.parametrize("more", [900, 1100, 1200, 1250, 1300, 1400])
+    def test_bounded_address_space(self, write, more):
+        """Where `ulimit -v` bounds a process, a small file is read; nothing waits for ever."""
+        path = write(parquet(FRAME), "a.parquet")
+        done = subprocess.run(
+            [sys.executable, "-c", BOUNDED, str(path), str(more)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.stdout, done.returncode) == ("5\n", 0), done.stderr
+
+    def test_threads_that_are_not_to_be_had(self, tmp_path, monkeypatch):
+        """A good file that Arrow finds no threads for is not called damaged."""
+        pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        parquet = pytest.importorskip("pyarrow.parquet")
+
+        def refuse(*_, **__):
+            raise pa.ArrowException("Unknown error: Failed to launch worker thread: Resource")
+
+        pd.DataFrame({"unit": ["u"], "rater": ["a"]}).to_parquet(tmp_path / "good.parquet")
+        monkeypatch.setattr(parquet, "read_table", refuse)
+        with pytest.raises(sa.SetagreeError, match="allows the process no more threads"):
             read_table(tmp_path / "good.parquet")
 
     def test_damaged(self, write):

@@ -242,6 +242,46 @@ class TestDawidSkene:
         with pytest.raises(sa.SetagreeError, match=r"steps; .* Use method='label_majority'"):
             consensus(annotations(text("a ab b / ab b b / a a ab")), method="dawid_skene")
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ConvergenceWarning")
+    def test_labels_that_tell_nothing(self, monkeypatch):
+        """Labels given at random take up to 1,000 iterations, whose steps are counted as made."""
+        rng = np.random.default_rng(0)
+        rows = [
+            (rater, u, {f"l{one}" for one in rng.choice(40, 16, replace=False).tolist()})
+            for u in range(20)
+            for rater in rng.choice(8, 3, replace=False).tolist()
+        ]
+        study, steps = sa.Annotations.from_triples(rows), []
+        check = label_errors.check_cost
+        monkeypatch.setattr(
+            label_errors,
+            "check_cost",
+            lambda what, **of: steps.append(of["n_steps"]) or check(what, **of),
+        )
+        consensus(study, method="dawid_skene")
+        reckoned, *made = steps
+        assert made == sorted(made)
+        assert made[-1] > 2 * reckoned
+        monkeypatch.setattr(limits, "MOST_STEPS", reckoned)
+        with pytest.raises(sa.errors.CostError, match=r"steps; .* Use method='label_majority'"):
+            consensus(study, method="dawid_skene")
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.ConvergenceWarning")
+    def test_entries_are_sorted_out_a_few_times(self, monkeypatch):
+        """Labels that stand still are set aside together, not one by one."""
+        rng = np.random.default_rng(0)
+        rows = [
+            (rater, u, {f"l{one}" for one in rng.choice(200, 60, replace=False).tolist()})
+            for u in range(30)
+            for rater in range(3)
+        ]
+        takes, take = [], label_errors.Question.take
+        monkeypatch.setattr(
+            label_errors.Question, "take", lambda *of: takes.append(of) or take(*of)
+        )
+        consensus(sa.Annotations.from_triples(rows), method="dawid_skene")
+        assert 0 < len(takes) < 25
+
     def test_too_many_values(self):
         """Error rates between any two of many values are refused."""
         rows = [[k, k + 1] for k in range(0, 5000, 2)]

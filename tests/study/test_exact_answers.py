@@ -1,5 +1,6 @@
 """Numbers as answers keep their identity on every road: equal ones are one, others are not."""
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
@@ -432,6 +433,25 @@ def test_distances_by_hand():
     """A number that no float holds is refused where a distance is called on it, in a sentence."""
     with pytest.raises(DistanceError, match="'interval' computes with floats: int too large"):
         sa.distances.interval(10**400, 1)
+
+
+@pytest.mark.parametrize(("name", "distance"), [("interval", 4.0), ("linear", 2.0)])
+@pytest.mark.parametrize("kind", [int, Decimal, Fraction, str])
+def test_distances_by_hand_take_the_difference_first(name, distance, kind):
+    """Two large numbers that are one as floats are 2 apart where a distance is called on them."""
+    one, two = kind(2**60 + 2), kind(2**60)
+    assert float(one) == float(two)
+    assert getattr(sa.distances, name)(one, two) == distance
+
+
+def test_numbers_beyond_floats_are_refused_and_no_more():
+    """Answers that no float holds are refused in one sentence; numpy says nothing beside it."""
+    rows = [("a", 1, "1e400"), ("b", 1, "1e401"), ("a", 2, "1"), ("b", 2, "2")]
+    study = sa.Annotations.from_triples(rows, kind="value")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DistanceError, match=r"the values go from 1 to 1\.00000e\+401"):
+            sa.agreement(study, distance="interval")
 
 
 def test_axes_of_a_matrix():
