@@ -106,7 +106,7 @@ def open_study(
     >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    if isinstance(source, list | tuple) and len(source) == 1 and is_files(source):
+    if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
         source = source[0]
     how, plan, say = as_reading(reading), plan or Plan(), note or _nothing
     if isinstance(source, Annotations | Tally):
