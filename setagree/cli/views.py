@@ -118,13 +118,14 @@ def report(
         check_choice("format", form, ("html", "markdown"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
+    models = rater_names(study, model)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(file, reading, group, given),
-            model=rater_names(study, model) if model else None,
+            groups=_groups(file, reading, group, given, models),
+            model=models or None,
             title=Path(file).stem if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=resamples_or(resampling.resamples, 999),
@@ -155,12 +156,13 @@ def diagnose(
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
-    times = time_lines(file, reading, over_time, window, given)
+    models = rater_names(study, model)
+    times = time_lines(file, reading, over_time, window, given, models)
     found = gather(
         study,
         **given,
-        groups=_groups(file, reading, group, given),
-        model=rater_names(study, model) if model else None,
+        groups=_groups(file, reading, group, given, models),
+        model=models or None,
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
@@ -183,18 +185,18 @@ def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
 
 
 def _groups(
-    file: str, reading: Reading, column: str | None, given: dict[str, Any]
+    file: str, reading: Reading, column: str | None, given: dict[str, Any], models: list[Any]
 ) -> pd.DataFrame | None:
-    """Return the agreement of each group that a column of a long table names."""
+    """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
         return None
     frame, how, without = long_table(file, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        if not without:
+        if not without and not models:
             return sa.by_group(frame, column, reading=how, **given)
-        study, groups = study_of_table(frame, column, how, without=without)
+        study, groups = study_of_table(frame, column, how, without=[*without, *models])
         return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
 
 

@@ -10,7 +10,6 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement
-from setagree.study.annotations import Annotations
 from setagree.wording.numbers import interval, level_text, number
 from setagree.wording.words import Sentence
 
@@ -25,6 +24,8 @@ def headline(f: Findings) -> Sentence:
     """Return the estimate with its interval, in one sentence."""
     row = f.main
     name = f"{coefficient_name(row.definition, [row.distance])} with {distance_phrase(row)}"
+    if f.models:
+        name = f"Among the {humans_only(f)}, {name}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = row.interval(f.level)
@@ -52,12 +53,20 @@ def verdict_sentence(f: Findings) -> str:
     return f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
 
 
-def counts_line(study: Annotations) -> str:
+def humans_only(f: Findings) -> str:
+    """Return how many humans there are, and how many models that are left out."""
+    verb = "is" if len(f.models) == 1 else "are"
+    n_models = counted(len(f.models), "model")
+    return f"{counted(f.study.n_raters, 'human')} ({n_models} {verb} left out)"
+
+
+def counts_line(f: Findings) -> str:
     """Return what the study holds, in a line."""
+    study = f.study
     noun = "distinct set" if study.kind == "labels" else "distinct value"
     parts = [
         counted(study.n_units, "unit"),
-        counted(study.n_raters, "rater"),
+        humans_only(f) if f.models else counted(study.n_raters, "rater"),
         counted(study.n_ratings, "rating"),
         counted(study.n_values, noun),
     ]

@@ -38,11 +38,11 @@ _CASES = {
     "lower": "labels were compared in lower case",
 }
 _DUPLICATES = {
-    "error": "no rater rated a unit twice",
-    "first": "of repeated ratings by the same rater the first was kept",
-    "last": "of repeated ratings by the same rater the last was kept",
-    "union": "repeated ratings by the same rater were merged into the union of their labels",
+    "first": "the first was kept",
+    "last": "the last was kept",
+    "union": "they were merged into the union of their labels",
 }
+_NO_REPEAT = "no rater rated a unit twice"
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
@@ -192,7 +192,9 @@ def _policies(one: Agreement) -> str:
         parts.append(_empty_sets(one.tally))
         parts.extend([] if how is None else [_CASES[how.case]])
     if how is not None:
-        parts.append(_DUPLICATES[how.duplicates])
+        n = one.study.n_repeated if one.study is not None else 0
+        again = f"where a rater had rated a unit again ({counted(n, 'time')} in the data)"
+        parts.append(f"{again}, {_DUPLICATES[how.duplicates]}" if n else _NO_REPEAT)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from setagree.inference.benchmark import CAUTION
 from setagree.plots.svg import inline_svg
-from setagree.reporting.headline import distance_phrase, verdict_sentence
+from setagree.reporting.headline import distance_phrase, humans_only, verdict_sentence
 from setagree.reporting.methods import version
 from setagree.reporting.sections.base import Findings, Picture, Section
 from setagree.reporting.sections.registry import main_findings, sections
@@ -91,6 +91,7 @@ def _headline(f: Findings) -> dict[str, Any]:
         "symbol": main.definition.symbol,
         "estimate": number(main.estimate),
         "what": f"{named}, {distance_phrase(main)}",
+        "whose": f"of the {humans_only(f)}" if f.models else "",
         "level": level_text(f.level),
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,

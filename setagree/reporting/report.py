@@ -62,10 +62,12 @@ def report(
         Of the intervals.
     groups : Series, mapping or DataFrame, optional
         The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
-        which also knows units that stand in several groups.
+        which also knows units that stand in several groups. Where models are named, that is
+        `by_group` of the humans.
     model : rater, or list of raters, optional
         Raters that are models: may they replace a human, and how near do they come to the humans'
-        consensus? Everybody else is then a human.
+        consensus? Everybody else is then a human, and all other sections are about the humans
+        alone, from the headline on.
     panels : mapping from two names to lists of raters, optional
         ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
         alone stands against all others.
@@ -125,7 +127,7 @@ def report(
 def rendered(f: Findings, title: Name, form: str) -> str:
     """Return the report as the text of a page or as Markdown."""
     write = markdown_report if form == "markdown" else html_report
-    return write(f, title, methods_of(f), counts_line(f.study))
+    return write(f, title, methods_of(f), counts_line(f))
 
 
 def methods_of(f: Findings) -> str:

@@ -55,7 +55,7 @@ class Findings:
     Attributes
     ----------
     study : Annotations
-        What was looked at.
+        What was looked at: where models are named, the answers of the humans alone.
     main : Agreement
         The coefficient that is explained.
     verdict : Benchmark
@@ -64,6 +64,10 @@ class Findings:
         Of the intervals.
     asked : Asked
         What else was asked for.
+    everyone : Annotations
+        The study with the answers of the models.
+    models : list
+        The raters that are models.
     results : dict
         What each topic found, by its id; it fills in the order of the report.
     absent : dict
@@ -75,6 +79,8 @@ class Findings:
     verdict: Benchmark
     level: float
     asked: Asked
+    everyone: Annotations
+    models: list[Any] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
