@@ -10,7 +10,7 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement
-from setagree.wording.numbers import interval, level_text, number
+from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Sentence
 
 _VERDICTS = {
@@ -41,7 +41,11 @@ def distance_phrase(row: Agreement) -> str:
 
 
 def verdict_sentence(f: Findings) -> str:
-    """Return what the benchmark scale says, and by which limits."""
+    """Return what the benchmark scale says, by which limits, and what is odd about the interval."""
+    return f"{_verdict(f)} {rough([f.main.interval(f.level)[0]])}".strip()
+
+
+def _verdict(f: Findings) -> str:
     if f.main.standard_error == 0:
         return f"No verdict. {f.main.interval_reason}."
     if f.main.coefficient == "percent_agreement":
@@ -50,7 +54,11 @@ def verdict_sentence(f: Findings) -> str:
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    return f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    said = f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    if f.main.distance == "nominal":
+        return said
+    which = distance_phrase(f.main)
+    return f"{said} They were proposed for nominal agreement; {which} gives partial credit."
 
 
 def humans_only(f: Findings) -> str:

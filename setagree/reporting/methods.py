@@ -23,7 +23,7 @@ from setagree.scoring.result_tables import AgreementTable
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
-from setagree.wording.numbers import interval, level_text, number, share
+from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
 
 Measured: TypeAlias = "Data | Agreement | AgreementTable"
@@ -194,7 +194,8 @@ def _policies(one: Agreement) -> str:
     if how is not None:
         n = one.study.n_repeated if one.study is not None else 0
         again = f"where a rater had rated a unit again ({counted(n, 'time')} in the data)"
-        parts.append(f"{again}, {_DUPLICATES[how.duplicates]}" if n else _NO_REPEAT)
+        kept = n and _DUPLICATES.get(how.duplicates)
+        parts.append(f"{again}, {kept}" if kept else _NO_REPEAT)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -271,8 +272,9 @@ def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     return (
         f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
         f"{intervals} are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
-        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed."
-    )
+        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed. "
+        f"{rough(row.interval(level)[0] for row in defined)}"
+    ).strip()
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -75,7 +75,7 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
     grid = f"{share(filled)} of the unit × rater grid is filled"
     yield "Ratings", study.n_ratings, "every rater rated every unit" if filled == 1 else grid
     if study.n_repeated:
-        kept = _KEPT["first" if study.reading is None else study.reading.duplicates]
+        kept = _KEPT.get(study.reading.duplicates if study.reading else "", "left out")
         yield "Repeated ratings", study.n_repeated, f"a rater rated a unit again: {kept}"
     if study.n_missing:
         yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"

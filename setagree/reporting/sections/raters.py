@@ -41,7 +41,7 @@ def say(f: Findings) -> Sentence:
     if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
         # What is left agrees so that it has no spread.
         change = f"{number(first['estimate_without'])} ({number(first['change'], signed=True)})"
-        said = f", {word} would be {change}; how sure that is, no standard error says."
+        said = f", {word} would be {change}; what is left has no spread to test that by."
         habit = _with_nobody(f, first["rater"]) or _habit(first)
         return ("Without ", Name.of(first["rater"]), said, *habit)
     if not len(found):
@@ -94,7 +94,7 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     most = number(raters["change"].abs().max())
     said = f"leaving out any one of the {len(raters):,} changes {word} by {most} at most"
     if raters["change_low"].isna().all():
-        return (f"{said[0].upper()}{said[1:]}; how sure that is, no standard error says.",)
+        return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
     none = f"no removal raises it significantly (t-tests, {_tested(raters)})"
     return (f"No single rater explains it: {said}, and {none}.",)
 

@@ -12,7 +12,7 @@ from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import distance_name
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import interval, level_text, number
+from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Name, Sentence
 
 _REDRAWN = 100_000_000
@@ -90,6 +90,8 @@ def show(f: Findings) -> list[Section]:
     why = found.normalised_reason
     if why is not None and found.reason is None:
         note = f"{note} There is no normalised value where a panel has no alpha above 0."
+    lows = (found.interval(f.level)[0], found.normalised_interval(f.level)[0])
+    note = f"{note} {rough(lows)}".strip()
     title = "Do the panels replicate each other?"
     return [Section("replication", title, say(f), table, None, note)]
 
