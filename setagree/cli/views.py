@@ -28,7 +28,7 @@ from setagree.cli.options import (
     Texts,
     option,
 )
-from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
+from setagree.cli.output import Deliverer, check_ending, check_not_read, replacing, say, sentences
 from setagree.cli.reading import long_table, names, rater_names, read_study
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.grouping import study_of_table
@@ -36,6 +36,7 @@ from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.report import check_target
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
@@ -54,6 +55,7 @@ REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 setagree report study.csv -o report.html --group batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
+setagree report study.csv -o report.pdf
 """
 
 DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
@@ -71,7 +73,9 @@ Models = Annotated[
     Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
 ]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
-Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
+Page = Annotated[
+    Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
+]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
 Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
@@ -111,11 +115,12 @@ def report(
     output: Target,
 ) -> None:
     """Write all there is to know about a file into one page."""
-    check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
-    # It refuses, before any work, what cannot or must not be replaced.
-    Deliverer(Delivery(form="table", output=output), [file], reading)
+    check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
+    # What cannot or must not be replaced is refused before any work.
+    check_target(expanded(output))
+    check_not_read(expanded(output), [file], reading)
     if form is not None:
-        check_choice("format", form, ("html", "markdown"))
+        check_choice("format", form, ("html", "markdown", "pdf"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(file, reading)
     models = rater_names(study, model)
