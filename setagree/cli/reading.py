@@ -31,6 +31,7 @@ from setagree.files.columns import (
 from setagree.files.streams import Source, expanded, readable
 from setagree.files.tables import read_table
 from setagree.large.opening import find_format, plain_table, seen_format
+from setagree.progress import stages
 from setagree.study.identifiers import code_ids
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead
@@ -41,12 +42,13 @@ Note: TypeAlias = Callable[[str], None]
 
 def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
     """Return the study of a file; note which columns were guessed, or which format was seen."""
-    found = export_seen(file, reading)
-    if found is not None:
-        study = _export(file, found, reading, note)
-    else:
-        _check_table(reading)
-        study = _table(file, reading, note)
+    with stages(f"reading {Path(file).name}"):
+        found = export_seen(file, reading)
+        if found is not None:
+            study = _export(file, found, reading, note)
+        else:
+            _check_table(reading)
+            study = _table(file, reading, note)
     if study.n_repeated:
         done = "united with others" if reading.duplicates == "union" else "dropped"
         repeats = counted(study.n_repeated, "repeated rating")

@@ -16,6 +16,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
+from setagree.cli.inputs import check_not_read
 from setagree.cli.options import (
     PANEL,
     RESULTS,
@@ -28,7 +29,7 @@ from setagree.cli.options import (
     Texts,
     option,
 )
-from setagree.cli.output import Deliverer, check_ending, check_not_read, replacing, say, sentences
+from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
 from setagree.cli.reading import long_table, names, rater_names, read_study
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.grouping import study_of_table

@@ -12,6 +12,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
 from setagree.large.studies import Data
+from setagree.progress import stages
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line
 from setagree.reporting.markdown import markdown_report
@@ -134,7 +135,10 @@ def rendered(f: Findings, title: Name, form: str) -> str | bytes:
     """Return the report as the text of a page, as Markdown or as PDF."""
     write = markdown_report if form == "markdown" else html_report
     text = write(f, title, methods_of(f), counts_line(f))
-    return printed(text) if form == "pdf" else text
+    if form != "pdf":
+        return text
+    with stages("printing the PDF"):
+        return printed(text)
 
 
 def methods_of(f: Findings) -> str:
