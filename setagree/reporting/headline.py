@@ -58,7 +58,7 @@ def _verdict(f: Findings) -> str:
     if f.main.distance == "nominal":
         return said
     which = distance_phrase(f.main)
-    return f"{said} They were proposed for nominal agreement; {which} gives partial credit."
+    return f"{said} The limits were proposed for nominal agreement; {which} gives partial credit."
 
 
 def humans_only(f: Findings) -> str:

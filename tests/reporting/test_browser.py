@@ -234,3 +234,12 @@ def test_the_paragraph_can_be_copied(visit):
     button = page.locator(".copy")
     button.filter(has_text="Cop").or_(button.filter(has_text="Selected")).wait_for()
     assert button.inner_text() in {"Copied", "Selected: copy it with the keyboard"}
+
+
+def test_printed_as_pdf(tmp_path):
+    """The browser prints the page: a PDF of several pages that says what was found."""
+    study = sa.simulate(40, 3, rng=1)
+    path = sa.report(study, tmp_path / "x.pdf", n_resamples=19, rng=1)
+    assert path.read_bytes().startswith(b"%PDF-")
+    assert path.read_bytes().count(b"/Type /Page\n") > 2
+    assert [one.name for one in tmp_path.iterdir()] == ["x.pdf"]

@@ -330,8 +330,10 @@ class TestSentences:
             name: verdict_sentence(gather(study, distance=name, n_resamples=19, rng=1))
             for name in ("nominal", "masi")
         }
-        added = " They were proposed for nominal agreement; the MASI distance gives partial credit."
-        assert said["masi"].endswith(added)
+        assert said["masi"].endswith(
+            " The limits were proposed for nominal agreement; the MASI distance gives partial "
+            "credit."
+        )
         assert "proposed" not in said["nominal"]
 
     def test_confusions_below_chance_are_no_findings(self):

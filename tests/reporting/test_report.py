@@ -27,6 +27,7 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
 )
+from setagree.reporting import pdf
 from setagree.reporting import report as report_module
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, headline, verdict_sentence
@@ -501,8 +502,30 @@ class TestWriting:
             report(study, tmp_path / "absent" / "x.md")
         with pytest.raises(FileError, match="is no file that could be replaced"):
             report(study, tmp_path, format="markdown")
-        with pytest.raises(OptionError, match="format='pdf' is unknown"):
-            report(study, tmp_path / "x.pdf", format="pdf")
+        with pytest.raises(OptionError, match="format='docx' is unknown"):
+            report(study, tmp_path / "x.docx", format="docx")
+
+    def test_no_browser_is_a_sentence(self, study, tmp_path, monkeypatch):
+        """Without a browser a PDF is refused before any work, and the sentence says what to do."""
+        needs_page()
+        monkeypatch.setattr(report_module, "gather", None)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(pdf, "_ELSEWHERE", ())
+        with pytest.raises(MissingDependencyError, match=r"apt install chromium.*end in \.html"):
+            report(study, tmp_path / "x.pdf")
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
+    def test_a_browser_that_fails(self, study, tmp_path, monkeypatch):
+        """What the browser said last is in the sentence, and nothing is written."""
+        needs_page()
+        stand_in = tmp_path / "chromium"
+        stand_in.write_text("#!/bin/sh\necho out of paper >&2\nexit 3\n")
+        stand_in.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(FileError, match="printed no PDF: 'out of paper'"):
+            report(study, tmp_path / "x.pdf", n_resamples=19, rng=1)
+        assert list(tmp_path.iterdir()) == [stand_in]
 
     @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
     def test_a_missing_extra_is_a_sentence(self, study, tmp_path, monkeypatch, absent):

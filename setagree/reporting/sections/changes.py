@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.what_if import what_if
-from setagree.errors import SetagreeError
+from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     Findings,
@@ -125,26 +125,32 @@ def say(f: Findings) -> Sentence:
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
-    """Return the changes with a column `p_holm`: over those of labels, of a rater over all raters.
+    """Return the changes with p corrected by Holm, and over how many, `n_tested`, it is.
 
-    Whose removal is tried was chosen by the test of all raters, which therefore counts here, too.
+    Over the changes of labels; of a rater over all raters, as the test of all of them chose whose
+    removal is tried.
     """
     changes: pd.DataFrame = f.results["changes"]
     of_rater = (changes["change"] == _CHANGES["drop_raters"]).to_numpy()
-    p = np.array(holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float))))
+    p = holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float)))
+    n_tested = np.full(len(p), int((~np.isnan(p)).sum()))
     raters = raters_with_holm(f)
     if raters is not None:
         known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
         p[of_rater] = [known.get(str(who), np.nan) for who in changes["what"][of_rater]]
-    return changes.assign(p_holm=p)
+        n_tested[of_rater] = int(raters["p_holm"].notna().sum())
+    return changes.assign(p_holm=p, n_tested=n_tested)
 
 
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
     """Return what a change brings, after how it is said to."""
     word, now = f.main.definition.short, number(f.main.estimate)
     gain = f": {word} {number(change['estimate'])} instead of {now}"
-    p, over = change["p_holm"], "raters" if change["change"] == "drop rater" else "labels' changes"
-    test = "" if np.isnan(p) else f"; {p_phrase(p)} by Holm over all {over}"
+    over = counted(change["n_tested"], "rater")
+    if change["change"] != _CHANGES["drop_raters"]:
+        over = f"{counted(change['n_tested'], 'change')} of labels"
+    p = change["p_holm"]
+    test = "" if np.isnan(p) else f"; {p_phrase(p)}, Holm over {over}"
     end = f"{gain} ({number(change['difference'], signed=True)}{test})"
     return (said, *change_words(change["change"], change["what"]), end)
 
@@ -175,7 +181,7 @@ def show(f: Findings) -> list[Section]:
         Column("Change", "text", "said"),
         estimate_column(f),
         Column("Difference", "signed", "difference"),
-        Column("p, by Holm", "p", "p_holm"),
+        Column("p, Holm", "p", "p_holm"),
         Column("Units", "count", "n_units"),
         Column("Ratings", "count", "n_ratings"),
         Column("Distinct answers", "count", "n_values"),

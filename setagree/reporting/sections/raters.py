@@ -147,21 +147,22 @@ def show(f: Findings) -> list[Section]:
     word = f.main.definition.short
     columns = [
         Column("Rater", "name", "rater"),
-        Column("Change without", "change", ("change", "change_low", "change_high")),
-        Column("p, by Holm", "p", "p_holm"),
+        Column("Change", "change", ("change", "change_low", "change_high")),
+        Column("p, Holm", "p", "p_holm"),
         Column("Ratings", "count", "n_ratings"),
-        Column("Distance to others", "number", "mean_distance"),
-        Column("Labels a unit", "number", "mean_set_size"),
-        Column("Labels vs. others", "signed", "set_size_bias"),
+        Column("Mean distance", "number", "mean_distance"),
+        Column("Labels", "number", "mean_set_size"),
+        Column("vs. others", "signed", "set_size_bias"),
         Column("Empty", "share", "empty_rate"),
         Column("Overuses", "name", "overused_label"),
         Column("Underuses", "name", "underused_label"),
     ]
     note = (
-        f"Change without: by how much {word} changes when the rater is left out, with a "
+        f"Change: by how much {word} changes when the rater is left out, with a "
         f"{level_text(f.level)} interval for each rater alone; p is corrected by Holm for all. "
-        "Labels vs. others, overuses, underuses: compared with the other raters of the same units. "
-        "A rater who disagrees with the others need not be the one who is wrong."
+        "Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer (−) "
+        "than the others give. Overuses, underuses: compared with the others, too. A rater who "
+        "disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"
     frame, picture = with_holm(f), None
