@@ -21,8 +21,7 @@ from setagree.scoring.coefficients import (
     scott_pi,
 )
 from setagree.scoring.definition import Coefficient, coefficient
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score
 from setagree.scoring.table import agreement, weights
 from setagree.study.annotations import Annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
-    from setagree.large.opening import formats, read
+    from setagree.large.recognition import formats, read
     from setagree.large.reduce import tally
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
@@ -138,7 +137,7 @@ _LATER = {
     "confusions": "diagnosis.confusions",
     "consensus": "panels.consensus",
     "cross_replication": "panels.cross_replication",
-    "formats": "large.opening",
+    "formats": "large.recognition",
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",
     "methods_text": "reporting.methods",
@@ -148,7 +147,7 @@ _LATER = {
     "permutation_test": "inference.permutation",
     "plan": "inference.planning",
     "rater_map": "panels.rater_map",
-    "read": "large.opening",
+    "read": "large.recognition",
     "report": "reporting.report",
     "score_against_consensus": "panels.against_consensus",
     "tally": "large.reduce",

@@ -7,6 +7,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from typing import Any
 
@@ -25,6 +26,14 @@ class LabelError(SetagreeError):
 
 class DataError(SetagreeError):
     """A table cannot be read as annotations."""
+
+
+class RepeatsError(DataError):
+    """A rater annotated a unit more than once; `pair` is the first unit and rater."""
+
+    def __init__(self, message: str, pair: tuple[Any, Any] | None = None) -> None:
+        super().__init__(message)
+        self.pair = pair
 
 
 class DistanceError(SetagreeError):
@@ -172,13 +181,14 @@ def check_flag(name: str, value: object) -> None:
 
 def check_list(name: str, value: object, items: str) -> None:
     """Raise `OptionError` unless the value is a list of something, or what goes for one."""
-    must = f"{name}={shorten(value)} must be a list of {items}"
     if isinstance(value, str):
-        raise OptionError(f"{must}, not one text.")
-    try:
-        iter(value)  # type: ignore[call-overload]
-    except TypeError:
-        raise OptionError(f"{must}.") from None
+        end = ", not one text."
+    else:
+        end = "."
+        with suppress(TypeError):  # an array without dimensions has the method, and cannot
+            iter(value)  # type: ignore[call-overload]
+            return
+    raise OptionError(f"{name}={shorten(value)} must be a list of {items}{end}")
 
 
 def check_mapping(name: str, value: object, what: str) -> None:

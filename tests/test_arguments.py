@@ -42,7 +42,10 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.Annotations.from_indicators([[[1]]], labels=0.5), "labels=0.5 must be a list"),
         (lambda: STUDY.without_raters(7), "raters=7 must be a list of raters"),
         (lambda: sa.simulate(5, labels=2.0), "labels=2.0 must be a list of n_labels=5 names"),
-        (lambda: sa.read(3), "path=3 is an int; name a file by its path"),
+        (
+            lambda: sa.read(3),
+            "an int is no table; pass a DataFrame (pandas, Polars, Arrow, DuckDB, ...) or a path",
+        ),
         (lambda: sa.read("x.csv", encoding=[]), "encoding=[] is no text encoding"),
         (lambda: sa.read(".", format=COUNTS), "must be the name of a format"),
         (lambda: sa.report(STUDY, None), "path=None is a NoneType; name a file by its path"),

@@ -5,6 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 from fuzz.session import FAMILIES, Session
+from fuzz.tables import table_programs
 
 import setagree as sa
 from setagree.cli import output as cli_output
@@ -21,6 +22,13 @@ def test_short_run(family, cases):
     failures = list(session.run(60, most=3, cases=cases))
     assert not failures, "\n".join(failures)
     assert session.n_failures == 0
+
+
+def test_objects_that_are_all_text():
+    """A table of objects that are text, but for nulls, is expected to be read as text is."""
+    programs = table_programs(Random("tables 771204 643"), n_roads=99)
+    failures = [f"{program.part}: {program.run()}" for program in programs]
+    assert failures == [f"{program.part}: None" for program in programs]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

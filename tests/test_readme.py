@@ -47,6 +47,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.filterwarnings("ignore:where=")  # which counts the rows that a condition drops
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)])
 def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks run one after the other, and each prints the block below it."""

@@ -63,7 +63,7 @@ def start(
 @options.grouped
 @sentences()
 def score(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     large: Large,
@@ -76,9 +76,9 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [file], reading)
+    deliver = Deliverer(delivery, files, reading)
     bootstrap = bootstrap_interval(interval, interval_method, over, resampling)
-    table = scored(file, reading, large=large, asked=asked, level=level)
+    table = scored(files, reading, large=large, asked=asked, level=level)
     if bootstrap is None:
         deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
     else:

@@ -71,7 +71,7 @@ Result: TypeAlias = tuple[pd.DataFrame, str]
 @options.grouped
 @sentences()
 def permute(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     large: Large,
@@ -82,13 +82,13 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [file], reading)
+    deliver = Deliverer(delivery, files, reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
     refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
-    table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA)
+    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA)
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
     tested = sa.permutation_test(table, **given)
     frame = tested.to_frame().assign(seed=seed)
@@ -98,7 +98,7 @@ def permute(
 @options.grouped
 @sentences()
 def compare(
-    files: options.Files,
+    files: options.Compared,
     *,
     reading: Reading,
     large: Large,
@@ -129,7 +129,7 @@ def compare(
     tables_of_files = []
     for file in files:
         with about(file if len(files) > 1 else None) as note, _in_every(files):
-            tables_of_files.append(scored(file, reading, large=large, note=note, **wanted))
+            tables_of_files.append(scored([file], reading, large=large, note=note, **wanted))
     families = _families(files, tables_of_files)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
@@ -142,7 +142,7 @@ def compare(
 @options.grouped
 @sentences()
 def plan(
-    file: options.File,
+    files: options.Files,
     *,
     reading: PilotReading,
     large: Large,
@@ -155,13 +155,13 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [file], reading)
+    deliver = Deliverer(delivery, files, reading)
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
     drawn = seed_or_drawn(seed)
     refuse_where_large(large, {"--raters": n_raters is not None})
-    table = scored(file, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
+    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
     plans = sa.plan(table, level=level, rng=drawn, **wishes)
     frame = plans.to_frame().assign(level=level)
     if wishes["raters"] is not None:

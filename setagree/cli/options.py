@@ -48,7 +48,7 @@ def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
 
 
 def _format_names() -> list[str]:
-    from setagree.large.opening import formats  # loaded where they are asked for
+    from setagree.large.recognition import formats  # loaded where they are asked for
 
     return ["table", *formats()["name"]]
 
@@ -56,9 +56,9 @@ def _format_names() -> list[str]:
 Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 
-_FILE = "A table or a tool's export; or a pattern in quotes."
-File = Annotated[str, typer.Argument(metavar="FILE", help=_FILE)]
-Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools.")]
+_FILES = "Tables (joined), or an export."
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_FILES)]
+Compared = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools.")]
 
 Unit = Annotated[Text, option(COLUMNS, "COLUMN", "What was rated.")]
 Rater = Annotated[Text, option(COLUMNS, "COLUMN", "Who rated it.")]
@@ -77,6 +77,11 @@ From = Annotated[
     option(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     ),
+]
+Where = Annotated[Text, option(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")]
+Sheet = Annotated[Text, option(ANSWERS, "NAME", "Of a workbook: a sheet, or its number.")]
+FileColumn = Annotated[
+    Text, option(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
 ]
 Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: which of its questions.")]
 Roster = Annotated[Text, option(ANSWERS, "FILE", "Of an export: units and raters who answered.")]
@@ -207,6 +212,9 @@ class Reading:
     raters: Raters = None
     kind: Kind = None
     people_in_rows: People = False
+    file_column: FileColumn = None
+    where: Where = None
+    sheet: Sheet = None
     source: From = None
     question: Question = None
     roster: Roster = None

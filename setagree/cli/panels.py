@@ -43,7 +43,7 @@ setagree consensus study.csv --threshold 0.6 --ties plurality --without gpt
 @options.grouped
 @sentences()
 def panel(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     model: options.Models,
@@ -56,8 +56,8 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, [file], reading)
-    study = read_study(file, reading)
+    deliver = Deliverer(delivery, files, reading)
+    study = read_study(files, reading)
     models = rater_names(study, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     table = sa.alt_test(
@@ -80,7 +80,7 @@ def panel(
 @options.grouped
 @sentences()
 def agree(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     method: options.AgreedBy = None,
@@ -92,8 +92,8 @@ def agree(
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, [file], reading)
-    study = read_study(file, reading)
+    deliver = Deliverer(delivery, files, reading)
+    study = read_study(files, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {"distance": distance, "adjudicate_below": adjudicate_below}
     found = sa.consensus(study, **given)

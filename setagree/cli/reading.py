@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pandas as pd
 
@@ -21,18 +21,12 @@ from setagree.errors import (
     SetagreeWarning,
     counted,
 )
-from setagree.exports import Format
-from setagree.files.columns import (
-    guess_columns,
-    guess_people,
-    guess_wide_unit,
-    with_missing_ids,
-)
 from setagree.files.streams import Source, expanded, readable
-from setagree.files.tables import read_table
-from setagree.large.opening import find_format, plain_table, seen_format
+from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
-from setagree.study.identifiers import code_ids
+from setagree.study.assembly import code_ids
+from setagree.study.columns import with_columns
+from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead
 from setagree.wording.label_sets import Label
@@ -40,29 +34,27 @@ from setagree.wording.label_sets import Label
 Note: TypeAlias = Callable[[str], None]
 
 
-def read_study(file: str, reading: Reading, *, note: Note = say) -> sa.Annotations:
-    """Return the study of a file; note which columns were guessed, or which format was seen."""
-    with stages(f"reading {Path(file).name}"):
-        found = export_seen(file, reading)
-        if found is not None:
-            study = _export(file, found, reading, note)
-        else:
-            _check_table(reading)
-            study = _table(file, reading, note)
+def read_study(files: Sequence[str], reading: Reading, *, note: Note = say) -> sa.Annotations:
+    """Return the study of files; note which columns were guessed, or which format was seen."""
+    study = read_or_reduce(files, reading, Plan(in_memory=True), note=note)
+    return cast("sa.Annotations", study)
+
+
+def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: Note) -> Study:
+    """Return the study of files, or its tally where the plan is to reduce it."""
+    which = ", ".join(Path(file).name for file in files)
+    with spelled(reading) as respelled, stages(f"reading {which}"):
+        how = how_read(reading)
+        study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
+    if isinstance(study, sa.Tally):
+        return study
     if study.n_repeated:
         done = "united with others" if reading.duplicates == "union" else "dropped"
         repeats = counted(study.n_repeated, "repeated rating")
         note(f"{repeats} {done} (--duplicates {reading.duplicates}).")
-    return _without_raters(study, reading.without, note)
-
-
-def _without_raters(
-    study: sa.Annotations, named: Sequence[str] | None, note: Note
-) -> sa.Annotations:
-    """Return the study without the raters who do not count."""
-    if named is None:
+    if reading.without is None:
         return study
-    rest = study.without_raters(rater_names(study, named))
+    rest = study.without_raters(rater_names(study, reading.without))
     n_units = study.n_units - rest.n_units
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
@@ -71,50 +63,36 @@ def _without_raters(
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:
     """Return the raters that are named, one a time or with commas between them."""
-    return find_names(given or (), [*study.raters.tolist(), *study.missing_by_rater])
+    known = dict.fromkeys([*study.raters.tolist(), *study.missing_by_rater])
+    return find_names(given or (), known)
 
 
-def _table(file: str, reading: Reading, note: Note) -> sa.Annotations:
-    """Return the study of a long or wide table."""
-    cells = cell_options(reading)
-    long_only = {name: getattr(reading, name) for name in ("rater", "labels", "value")}
-    wide_only = {"raters": reading.raters, "kind": reading.kind}
-    _check_layout(reading, wide_only, long_only)
-    frame = _frame(file, reading)
-    wide_only["raters"] = find_names(reading.raters or (), frame.columns)
-    with _spelled(reading):
-        if reading.people_in_rows:
-            return _people(frame, reading, cells, note)
-        if reading.wide:
-            return _wide(frame, {"unit": reading.unit, **wide_only}, cells, note)
-        return _long(frame, {"unit": reading.unit, **long_only}, cells, note)
-
-
-def _frame(file: str, reading: Reading) -> pd.DataFrame:
-    delimiter = reading.delimiter and unescaped(reading.delimiter)
-    return _open(reading)(file, encoding=reading.encoding, sep=delimiter)
-
-
-def cell_options(reading: Reading) -> dict[str, Any]:
-    """Return how the cells of a table are read."""
-    sep = "," if reading.sep is None else unescaped(reading.sep)
-    cells: dict[str, Any] = {"sep": sep, "blank": reading.blank, "case": reading.case}
-    cells["duplicates"] = reading.duplicates
-    cells["codebook"] = read_codebook(reading.codebook, sep, reading.encoding)
-    return {**cells, "missing": _missing(reading)}
-
-
-def _missing(reading: Reading) -> list[str] | None:
-    """Return the answers that mean no annotation."""
-    if reading.missing is None:
-        return None
-    if missing := names(reading.missing):
-        return missing
-    raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
+def how_read(reading: Reading) -> HowRead:
+    """Return how a file is read, in the words of the library."""
+    if reading.kind and not (reading.wide or reading.people_in_rows):
+        raise OptionError("kind= makes sense only with wide=.")
+    missing = None if reading.missing is None else names(reading.missing)
+    if missing == []:
+        raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
+    sep = reading.sep and unescaped(reading.sep)
+    same = (
+        *("unit", "rater", "labels", "value", "wide", "raters", "kind", "people_in_rows"),
+        *("question", "roster", "blank", "duplicates", "case", "encoding", "where", "sheet"),
+    )
+    given: dict[str, Any] = {name: getattr(reading, name) for name in same}
+    return HowRead(
+        **given,
+        sep=sep,
+        missing=missing,
+        codebook=read_codebook(reading.codebook, sep or ",", reading.encoding),
+        delimiter=reading.delimiter and unescaped(reading.delimiter),
+        format=reading.source or "auto",
+        source=reading.file_column,
+    )
 
 
 def long_table(
-    file: str, reading: Reading, *, besides: str, option: str
+    files: Sequence[str], reading: Reading, *, besides: str, option: str
 ) -> tuple[pd.DataFrame, HowRead, list[Any]]:
     """Return a long table that has a column besides, how it is read, and who does not count.
 
@@ -123,179 +101,42 @@ def long_table(
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
-    frame = _frame(file, reading)
-    roles = {role: getattr(reading, role) for role in _ROLES}
-    found = guess_columns([str(name) for name in frame if name != besides], **roles)
-    frame = with_missing_ids(frame, [found.unit, found.rater])
-    columns = {role: getattr(found, role) for role in _ROLES}
-    how = HowRead(**columns, **cell_options(reading))
+    with spelled(reading), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
+        how = how_read(reading)
+        frame = open_table(files, how)
+    how = with_columns(how, [str(name) for name in frame if name != besides])
     if reading.without is None:
         return frame, how, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
-        known = code_ids(frame[found.rater], "rater")[1]
+        known = code_ids(frame[how.rater], "rater")[1]
     return frame, how, find_names(reading.without, known)
 
 
-_ROLES = ("unit", "rater", "labels", "value")
-
-
-_TABLE_ONLY = (
-    *("unit", "rater", "labels", "value", "wide", "raters", "kind", "delimiter", "people_in_rows"),
-)
-_EXPORT_ONLY = ("question", "roster")
-
-
-def export_seen(file: str, reading: Reading) -> Format | None:
-    """Return the format of a tool's export: the one named, or seen; None for a table.
-
-    Where a column is named, the file is a table and nothing is looked for.
-    """
-    of_table = [name for name in _TABLE_ONLY if getattr(reading, name)]
-    if reading.source == "table":
-        return None
-    if reading.source is not None:
-        for name in of_table:
-            option = reading.option(name)
-            raise OptionError(
-                f"{option} is for tables: say --from table, or drop it with --from "
-                f"{reading.source}."
-            )
-        with _named_from():
-            return find_format(Path(file), name=reading.source, encoding=reading.encoding)
-    if of_table:
-        return None
-    with _named_from():
-        return seen_format(Path(file), encoding=reading.encoding)
-
-
-def _open(reading: Reading) -> Callable[..., pd.DataFrame]:
-    """Return the reader of tables: where nothing says that a file is one, exports are refused."""
-    is_table = reading.source or any(getattr(reading, name) for name in _TABLE_ONLY)
-    return read_table if is_table else _plain_table
-
-
-def _plain_table(file: str, *, encoding: str, sep: str | None) -> pd.DataFrame:
-    with _named_from():
-        return plain_table(file, encoding=encoding, sep=sep)
-
-
-def _export(file: str, found: Format, reading: Reading, note: Note) -> sa.Annotations:
-    sep = None if reading.sep is None else unescaped(reading.sep)
-    if reading.source is None:
-        note(f"Read as {found.title} (--from {found.name})")
-    given: dict[str, Any] = {name: getattr(reading, name) for name in _EXPORT_ONLY}
-    given |= {name: getattr(reading, name) for name in ("blank", "case", "duplicates", "encoding")}
-    given["codebook"] = read_codebook(reading.codebook, sep or ",", reading.encoding)
-    given["missing"] = _missing(reading)
-    with _named_from():
-        return sa.read(file, format=found.name, sep=sep, **given)
-
-
 @contextmanager
-def _named_from() -> Iterator[None]:
-    """Let errors call the option of the format what it is called here."""
+def spelled(reading: Reading) -> Iterator[Callable[[str], str]]:
+    """Let errors, and sentences that are handed in, call options what they are called here."""
+    called = {
+        "raters=": f"{reading.raters_option.replace('-', '_')}=",
+        "format=": "--from ",
+        "setagree.formats()": "'setagree formats'",
+    }
+
+    def respelled(sentence: str) -> str:
+        for here, there in called.items():
+            sentence = sentence.replace(here, there)
+        return sentence
+
     try:
-        yield
+        yield respelled
     except SetagreeError as error:
-        spelled = str(error).replace("format=", "--from ").replace("setagree.formats()", _LISTS)
-        raise type(error)(spelled) from error
-
-
-_LISTS = "'setagree formats'"
-
-
-def _check_table(reading: Reading) -> None:
-    for name in _EXPORT_ONLY:
-        if getattr(reading, name):
-            raise OptionError(f"--{name} is for the export of a tool; see {_LISTS} and --from.")
+        raise type(error)(respelled(str(error))) from error
 
 
 def names(given: Sequence[str] | None) -> list[str]:
     """Return the names of a repeated option, each of which may hold several."""
     return [name.strip() for names in given or () for name in names.split(",") if name.strip()]
-
-
-def _long(
-    frame: pd.DataFrame,
-    named: Mapping[str, Any],
-    cells: Mapping[str, Any],
-    note: Note,
-) -> sa.Annotations:
-    columns = guess_columns(frame.columns, **named)
-    if columns.guessed:
-        note(f"Columns guessed: {columns}")
-    roles = {role: getattr(columns, role) for role in _ROLES}
-    frame = with_missing_ids(frame, [columns.unit, columns.rater])
-    return sa.Annotations.from_long(frame, **roles, **cells)
-
-
-def _wide(
-    frame: pd.DataFrame,
-    named: Mapping[str, Any],
-    cells: Mapping[str, Any],
-    note: Note,
-) -> sa.Annotations:
-    given = {option: value for option, value in named.items() if value}
-    if "unit" not in given:
-        raters = given.get("raters")
-        unit = guess_wide_unit(frame.drop(columns=raters or [], errors="ignore"))
-        raters = raters or [name for name in frame if name != unit]
-        shown = ", ".join(raters[:8]) + (", ..." if len(raters) > 8 else "")
-        note(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
-        given["unit"] = unit
-    frame = with_missing_ids(frame, [given["unit"]])
-    return sa.Annotations.from_wide(frame, **given, **cells)
-
-
-def _people(
-    frame: pd.DataFrame, reading: Reading, cells: Mapping[str, Any], note: Note
-) -> sa.Annotations:
-    """Return the study of a table with one row a rater and one column a unit."""
-    rater, units = guess_people(frame.columns, rater=reading.rater, units=reading.unit)
-    left_out = [str(name) for name in frame if name not in {rater, *units}]
-    shown = [", ".join(some[:8]) + (", ..." if len(some) > 8 else "") for some in (units, left_out)]
-    beside = f"; left out: {shown[1]}" if left_out else ""
-    kind: Any = reading.kind or "labels"
-    note(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {shown[0]}{beside}")
-    people = with_missing_ids(frame, [rater])[rater]
-    code_ids(people, "rater")  # rows without a name are counted as they stand in the file
-    triples = (
-        (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
-    )
-    return sa.Annotations.from_triples(triples, kind=kind, **cells)
-
-
-@contextmanager
-def _spelled(reading: Reading) -> Iterator[None]:
-    """Let errors call the option of the rater columns what it is called here."""
-    try:
-        yield
-    except SetagreeError as error:
-        spelled = reading.raters_option.replace("-", "_")
-        raise type(error)(str(error).replace("raters=", f"{spelled}=")) from error
-
-
-def _check_layout(
-    reading: Reading, wide_only: Mapping[str, Any], long_only: Mapping[str, Any]
-) -> None:
-    """Refuse options of another layout."""
-    if reading.people_in_rows:
-        odd = {**long_only, "raters": wide_only["raters"], "wide": reading.wide}
-        _refuse(reading, {name: odd[name] for name in odd if name != "rater"}, _WITHOUT_PEOPLE)
-    elif reading.wide:
-        _refuse(reading, long_only, "without --wide")
-    else:
-        _refuse(reading, wide_only, "with --wide")
-
-
-_WITHOUT_PEOPLE = "without --people-in-rows"
-
-
-def _refuse(reading: Reading, misplaced: Mapping[str, Any], place: str) -> None:
-    for name, value in misplaced.items():
-        if value:
-            raise OptionError(f"{reading.option(name)} makes sense only {place}.")
 
 
 def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
@@ -311,8 +152,8 @@ def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | No
         lines = [text]
         commas = "," in text and (sep not in text or not sep.strip())
         sep = "," if commas else sep
-    sets = [sa.parse_labels(line, sep=sep) for line in lines]
-    return sorted(set().union(*(labels for labels in sets if labels)))
+    # In the order in which they stand: rows of flags are about the first label, the second, ...
+    return list(dict.fromkeys(label for line in lines for label in listed_labels(line, sep)))
 
 
 def _lines(path: Path, encoding: str) -> list[str]:

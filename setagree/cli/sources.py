@@ -46,13 +46,13 @@ def list_formats(*, delivery: Delivery) -> None:
 @options.grouped
 @sentences()
 def convert(
-    file: options.File, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
+    files: options.Files, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
 ) -> None:
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
         raise OptionError("format='table' is for results; use csv, json or markdown.")
-    deliver = Deliverer(delivery, [file], reading, forms=("csv", "json", "markdown"))
-    study = read_study(file, reading)
+    deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
+    study = read_study(files, reading)
     frame = study.to_long()
     if study.kind == "labels" and deliver.form != "json":
         sep = "," if reading.sep is None else unescaped(reading.sep)

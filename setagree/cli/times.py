@@ -16,7 +16,7 @@ from setagree.cli.tables import intervals, table_text, whole
 from setagree.diagnosis.grouping import study_and_column
 from setagree.diagnosis.windows import first_times, times_of
 from setagree.errors import OptionError, SetagreeWarning
-from setagree.files.columns import with_missing_ids
+from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
 from setagree.wording.numbers import four, level_text
 
@@ -25,19 +25,19 @@ Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D
 
 
 def time_lines(
-    file: str,
+    files: Sequence[str],
     reading: Reading,
     column: str | None,
     window: str | None,
     given: dict[str, Any],
-    models: Sequence[Any],
+    models: Sequence[Any] = (),
 ) -> list[str]:
     """Return a table of the humans' agreement in each window of time; nothing if none is asked."""
     if (column is None) != (window is None):
         raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
     if column is None or window is None:
         return []
-    frame, how, without = long_table(file, reading, besides=column, option="--over-time")
+    frame, how, without = long_table(files, reading, besides=column, option="--over-time")
     frame, length = _in_units_of(with_missing_ids(frame, [column]), column, window)
     with warnings.catch_warnings():
         # All of them have been said when the study was read.

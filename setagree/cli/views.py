@@ -103,7 +103,7 @@ _text = partial(plain, quoted=False)
 @options.grouped
 @sentences()
 def report(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     group: Group = None,
@@ -119,20 +119,20 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    check_not_read(expanded(output), [file], reading)
+    check_not_read(expanded(output), files, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
-    study = read_study(file, reading)
+    study = read_study(files, reading)
     models = rater_names(study, model)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(file, reading, group, given, models),
+            groups=_groups(files, reading, group, given, models),
             model=models or None,
-            title=Path(file).stem if title is None else title,
+            title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=resamples_or(resampling.resamples, 999),
             rng=seed,
@@ -143,7 +143,7 @@ def report(
 @options.grouped
 @sentences()
 def diagnose(
-    file: options.File,
+    files: options.Files,
     *,
     reading: Reading,
     group: Group = None,
@@ -157,17 +157,17 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(output=output), [file], reading, forms=["table"])
+    deliver = Deliverer(Delivery(output=output), files, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
-    study = read_study(file, reading)
+    study = read_study(files, reading)
     models = rater_names(study, model)
-    times = time_lines(file, reading, over_time, window, given, models)
+    times = time_lines(files, reading, over_time, window, given, models)
     found = gather(
         study,
         **given,
-        groups=_groups(file, reading, group, given, models),
+        groups=_groups(files, reading, group, given, models),
         model=models or None,
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
@@ -191,12 +191,16 @@ def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
 
 
 def _groups(
-    file: str, reading: Reading, column: str | None, given: dict[str, Any], models: list[Any]
+    files: Sequence[str],
+    reading: Reading,
+    column: str | None,
+    given: dict[str, Any],
+    models: list[Any],
 ) -> pd.DataFrame | None:
     """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
         return None
-    frame, how, without = long_table(file, reading, besides=column, option="--group")
+    frame, how, without = long_table(files, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)

@@ -265,22 +265,26 @@ def _of_each_rater(absence: Absence) -> Left:
 
 
 def _redrawn(absence: Absence, model: Redrawn) -> Left:
-    """Return the same where labels are redrawn; the chance term is computed anew for each rater."""
+    """Return the same where labels are redrawn; those who gave the same answers are one case."""
     case, R = absence.case, absence.study.n_raters
-    check_cost(
-        "mv_alpha without each rater",
-        n_steps=R * redrawn_steps(case.tally.values),
-        instead="Krippendorff's alpha passes, or fewer raters.",
-    )
     totals, raters, values, amounts = absence.pooled
     owners, taken, x = _summed(raters, values, amounts, case.weights.n_values)
     bounds = np.searchsorted(owners, np.arange(R + 1))
+    alike: dict[tuple[bytes, bytes], list[int]] = {}
+    for g in np.flatnonzero(absence.n_pairable > 1).tolist():
+        mine = slice(bounds[g], bounds[g + 1])
+        alike.setdefault((taken[mine].tobytes(), x[mine].tobytes()), []).append(g)
+    check_cost(
+        "mv_alpha without each rater",
+        n_steps=len(alike) * redrawn_steps(case.tally.values),
+        instead="Krippendorff's alpha passes, or fewer raters.",
+    )
     whole, left = absence.disagreement(lambda r: r - 1)
     out = np.full(R, np.nan)
-    for g in np.flatnonzero(absence.n_pairable > 1).tolist():
-        n, mine = totals.copy(), slice(bounds[g], bounds[g + 1])
+    for same in alike.values():
+        n, mine = totals.copy(), slice(bounds[same[0]], bounds[same[0] + 1])
         n[taken[mine]] += x[mine]
         expected = float(model.chance(case, n[:, None])[0]) * case.weights.max_distance
         if expected > 0:
-            out[g] = 1 - left[g] / n.sum() / expected
+            out[same] = 1 - left[same] / n.sum() / expected
     return out, (left <= _LOST * whole) & (whole > 0) & (absence.n_pairable > 1)

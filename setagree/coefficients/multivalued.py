@@ -33,12 +33,8 @@ def size_function(distance: Distance | None) -> SizeFunction:
     if isinstance(distance, OverlapDistance):
         return distance.function
     if isinstance(distance, NominalDistance):
-        return _nominal
+        return lambda a, b, i: np.where((a == i) & (b == i), 0.0, 1.0)
     raise TypeError(f"{distance!r} is no function of set sizes")
-
-
-def _nominal(a: Any, b: Any, i: Any) -> Floats:
-    return np.where((a == i) & (b == i), 0.0, 1.0)
 
 
 def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: SizeFunction) -> float:

@@ -15,6 +15,11 @@ from setagree.credit.base import Codes
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 1_000_000
+_MANY_WORDS, _ROW_CHUNK = 8, 50_000
+"""Words of a set beyond which pairs of sets are compared by members, and how many at a time."""
+
+_BLOCK_AT_ONCE = 20_000
+"""Pairs times words up to which a block is counted in one step, which saves a loop over words."""
 
 
 class SetGeometry:
@@ -42,7 +47,7 @@ class SetGeometry:
         place[[number[label] for label in self.labels]] = np.arange(len(number))
         keys = place[found]
         # One sort by set, then label, instead of one for each set.
-        keys += np.repeat(np.arange(self.n_values), self.sizes) * len(self.labels)
+        keys += self._rows * len(self.labels)
         keys.sort()
         self.indices = keys % max(1, len(self.labels))
 
@@ -57,16 +62,44 @@ class SetGeometry:
         return max(1, -(-len(self.labels) // 64))
 
     @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many sets hold each label, of shape (L,)."""
+        return np.bincount(self.indices, minlength=len(self.labels))
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The members as ``indices`` has them, numbered and sorted by falling frequency."""
+        rank = np.empty(len(self.labels), dtype=np.int64)
+        rank[np.argsort(-self.counts, kind="stable")] = np.arange(len(self.labels))
+        keys = rank[self.indices] + self._rows * len(self.labels)
+        keys.sort()
+        return np.asarray(keys % max(1, len(self.labels)))
+
+    @cached_property
+    def flags(self) -> Any:
+        """The sets as rows of a sparse K x L matrix of ones."""
+        from scipy import sparse
+
+        ones = np.ones(len(self.indices), dtype=np.int8)
+        entries = (ones, self.indices.astype(np.int32), self.indptr.astype(np.int32))
+        return sparse.csr_array(entries, shape=(self.n_values, len(self.labels)))
+
+    @property
+    def _rows(self) -> npt.NDArray[np.int64]:
+        return np.repeat(np.arange(self.n_values), self.sizes)
+
+    @cached_property
     def words(self) -> npt.NDArray[np.uint64]:
         """The sets as bits, of shape (n_words, K)."""
         out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
-        rows = np.repeat(np.arange(self.n_values), self.sizes)
         bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
-        np.bitwise_or.at(out, (self.indices // 64, rows), bits)
+        np.bitwise_or.at(out, (self.indices // 64, self._rows), bits)
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
+        if self.n_words > _MANY_WORDS and len(self.indices) < self.n_words * self.n_values:
+            return self._shared_by_rows(k, l)
         out = np.zeros(np.shape(k), dtype=np.int64)
         for start in range(0, out.size, _PAIR_CHUNK):
             part = slice(start, start + _PAIR_CHUNK)
@@ -74,11 +107,25 @@ class SetGeometry:
                 out[part] += np.bitwise_count(word[k[part]] & word[l[part]])
         return out
 
+    def _shared_by_rows(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+        """Compare members instead of words, of which most are 0."""
+        out = np.zeros(len(k), dtype=np.int64)
+        for start in range(0, len(k), _ROW_CHUNK):
+            part = slice(start, start + _ROW_CHUNK)
+            both = self.flags[k[part]].multiply(self.flags[l[part]])
+            out[part] = np.diff(both.indptr)
+        return out
+
     def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""
-        out = np.zeros((len(rows), len(columns)), dtype=np.int32)
+        # A byte a pair holds what sets of up to 255 labels share.
+        kind = np.uint8 if self.sizes.max(initial=0) < 256 else np.int32
+        if len(rows) * len(columns) * self.n_words <= _BLOCK_AT_ONCE:
+            both = self.words[:, rows][:, :, None] & self.words[:, columns][:, None, :]
+            return np.asarray(np.bitwise_count(both).sum(axis=0, dtype=kind))
+        out = np.zeros((len(rows), len(columns)), dtype=kind)
         for word in self.words:
-            out += np.bitwise_count(word[rows][:, None] & word[columns][None, :])
+            out += np.bitwise_count(word[rows][:, None] & word[columns])
         return out
 
 

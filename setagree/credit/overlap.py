@@ -1,4 +1,4 @@
-"""Weights of overlap distances: subsets for small sets, blocks of bit counts for large ones."""
+"""Weights of overlap distances: by shared labels, or by blocks of bit counts."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BlockWeights, Codes, Floats, add_symmetric_blocks
-from setagree.credit.geometry import SetGeometry, size_classes
-from setagree.credit.subsets import SubsetIndex
+from setagree.credit.base import (
+    BlockWeights,
+    Codes,
+    Floats,
+    add_symmetric_blocks,
+    largest_in_blocks,
+)
+from setagree.credit.geometry import SetGeometry
+from setagree.credit.heavy_tail import HeavyTail
+from setagree.credit.roads import Roads, Use
+from setagree.credit.table import SizeTable
 from setagree.distances.base import OverlapDistance
 from setagree.distances.matrix import LEAST, MOST
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
 
-# Measured on one core: seconds for a (set, subset) entry, for a pair in a block, for a level.
-_ENTRY_COST = 8.0e-8
-_PAIR_COST = 8.0e-9
-_LEVEL_COST = 2.0e-4
-_MAX_ENTRIES = 50_000_000
-_SMALL_TABLE, _LOOKUPS_A_PAIR = 20_000, 8
-"""Entries that are made at once in any case, and for each pair of values."""
-
-_TABLE_LIMIT = 2_000_000
 _TRIED = 40
 
 
@@ -53,7 +52,10 @@ class OverlapWeights(BlockWeights):
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
-        self.sizes, self.size_codes = size_classes(geometry.sizes)
+        self.table = SizeTable(distance.function, geometry.sizes)
+        self._use = Use(0, 0)
+        self._road: HeavyTail | None = None
+        self.sizes, self.size_codes = self.table.sizes, self.table.codes
         # What passed is remembered with the distance: small studies spend more time on this than on
         # all else.
         passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
@@ -68,19 +70,21 @@ class OverlapWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        return self._distances(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
+        return self.table.at(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
-        row_sizes, column_sizes = self.size_codes[rows][:, None], self.size_codes[columns][None, :]
-        return self._distances(row_sizes, column_sizes, self.geometry.shared_block(rows, columns))
+        row_sizes, column_sizes = _once(self.size_codes[rows]), _once(self.size_codes[columns])
+        shared = self.geometry.shared_block(rows, columns)
+        return self.table.at(row_sizes[:, None], column_sizes[None, :], shared)
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
         out = np.zeros(x.shape)
-        small, large = self._split
+        road = self._road_of(x[:1].size)
+        small, large = road.codes, self._by_size[len(road.codes) :]
         if small.size:
-            part = self._subsets.dot(x[small].reshape(len(small), -1), self.distance.function)
+            part = road.dot(x[small].reshape(len(small), -1), self.distance.function, self.table)
             out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
@@ -92,44 +96,40 @@ class OverlapWeights(BlockWeights):
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
         other = OverlapWeights(self.values, self.geometry, squared, checked=True)
+        # What is shared does not depend on the distance.
+        vars(other).update(roads=self.roads, _road=self._road)
         return float(x @ other.distance_dot(x))
 
     @cached_property
-    def _split(self) -> tuple[Codes, Codes]:
-        """The codes of the sets that go by subsets, and of those that go by blocks."""
-        largest = cheapest_size(self.geometry.sizes, self.geometry.n_words)
-        by_subsets = self.geometry.sizes <= largest
-        return np.flatnonzero(by_subsets), np.flatnonzero(~by_subsets)
+    def roads(self) -> Roads:
+        """What each way to D @ x would cost."""
+        return Roads(self.geometry)
 
     @cached_property
-    def _subsets(self) -> SubsetIndex:
-        return SubsetIndex(self.geometry, self._split[0])
+    def _by_size(self) -> Codes:
+        return np.argsort(self.geometry.sizes, kind="stable")
 
-    @cached_property
-    def _table(self) -> Floats | None:
-        """The distances by size codes and overlap, or None where they would be too many.
+    def _road_of(self, n_columns: int) -> HeavyTail:
+        """Return the road for as many products and columns as there were until now, with this one.
 
-        So they are where the pairs of values themselves are fewer.
+        So what is worth making only for many products is made once there were many. That is asked
+        at the first product, the second, the fourth, the eighth ...
         """
-        n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        if n * n * top > min(_TABLE_LIMIT, _SMALL_TABLE + _LOOKUPS_A_PAIR * self.n_values**2):
-            return None
-        a, b, i = np.meshgrid(self.sizes, self.sizes, np.arange(top), indexing="ij")
-        possible = i <= np.minimum(a, b)
-        table = np.full(a.shape, np.nan)
-        table[possible] = self.distance.function(a[possible], b[possible], i[possible])
-        return table.ravel()
-
-    def _distances(self, a: Any, b: Any, i: Any) -> Floats:
-        if self._table is None:
-            shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
-            sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
-            return np.asarray(self.distance.function(sizes_a, sizes_b, i))
-        n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        return np.asarray(self._table[(a * n + b) * top + i])
+        calls, columns = self._use
+        self._use = use = Use(calls + 1, columns + n_columns)
+        road = self._road
+        if road is None or (use.calls & calls) == 0 or use.columns >= 4 * columns:
+            plan = self.roads.cheapest(use)
+            # What is kept is not made anew for a slightly better plan.
+            if road is None or not (plan == road.plan or (plan.keeps and road.plan.keeps)):
+                n_small = np.count_nonzero(self.geometry.sizes <= plan.largest)
+                road = self._road = HeavyTail(self.geometry, self._by_size[:n_small], plan)
+        return road
 
     def _largest(self) -> float:
         """Look at pairs of sizes from the greatest possible distance down, and stop early."""
+        if self.n_values**2 <= 2 * len(self.sizes) ** 2 * int(self.sizes[-1]):
+            return largest_in_blocks(self, self._by_size)
         bounds = self._bounds()
         largest = 0.0
         for a, b in np.argwhere(bounds >= 0)[np.argsort(-bounds.ravel(), kind="stable")]:
@@ -143,14 +143,14 @@ class OverlapWeights(BlockWeights):
 
     def _bounds(self) -> Floats:
         """Return the greatest distance that sets of two sizes can have, for all pairs of sizes."""
-        n_labels = len(self.geometry.labels)
+        b, i = self.sizes[:, None], np.arange(int(self.sizes[-1]) + 1)
         out = np.zeros((len(self.sizes), len(self.sizes)))
         for k, a in enumerate(self.sizes):
-            for l, b in enumerate(self.sizes):
-                i = np.arange(max(0, a + b - n_labels), min(a, b) + 1)
-                out[k, l] = np.max(
-                    self.distance.function(np.full(i.shape, a), np.full(i.shape, b), i)
-                )
+            possible = (i >= a + b - len(self.geometry.labels)) & (i <= np.minimum(a, b))
+            of_b, shared = np.nonzero(possible)
+            d = np.zeros(possible.shape)
+            d[possible] = self.distance.function(np.full(of_b.shape, a), self.sizes[of_b], shared)
+            out[k] = d.max(axis=1)
         return out
 
     def _largest_between(self, rows: Codes, columns: Codes, bound: float) -> float:
@@ -164,21 +164,9 @@ class OverlapWeights(BlockWeights):
         return largest
 
 
-def cheapest_size(sizes: Codes, n_words: int) -> int:
-    """Return the size up to which sets go by subsets; -1 sends all of them by blocks."""
-    of_size = np.bincount(sizes)
-    best, best_cost = -1, _PAIR_COST * n_words * len(sizes) ** 2 / 2
-    entries, n_small = 0, 0
-    for size, count in enumerate(of_size.tolist()):
-        entries += count * 2**size
-        n_small += count
-        if entries > _MAX_ENTRIES:
-            break
-        pairs = (len(sizes) ** 2 - n_small**2) / 2
-        cost = _ENTRY_COST * entries + _LEVEL_COST * (size + 1) + _PAIR_COST * n_words * pairs
-        if cost < best_cost:
-            best, best_cost = size, cost
-    return best
+def _once(sizes: Codes) -> Codes:
+    """Return one size instead of many equal ones, which saves an addition for each pair."""
+    return sizes[:1] if (sizes == sizes[0]).all() else sizes
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:

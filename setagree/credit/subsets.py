@@ -8,13 +8,16 @@ that lie in both sets,
     (D y)_A = sum_p sum_{S in A, \|S\| = p} sum_b g_p(a, b) Y_b(S),
 
 where Y_b(S) is the sum of y_B over the sets B of size b that contain S. The cost is the number of
-(set, subset) pairs instead of K x K.
+(set, subset) pairs instead of K x K. With i counted over some labels only, it is the same sum over
+subsets of those labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
 from math import comb
 from typing import Any, TypeAlias
 
@@ -25,86 +28,277 @@ import pandas as pd
 from setagree.credit.base import Codes, Floats
 from setagree.credit.geometry import SetGeometry, size_classes
 
-Ints: TypeAlias = npt.NDArray[np.int64]
+Ints: TypeAlias = npt.NDArray[np.integer[Any]]
+SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
+
 _CELLS_AT_ONCE = 4_000_000
 """Entries of the table of Y_b(S) that are held at a time; 32 MB of doubles."""
 
-SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
+_RANKED_CELLS = 6_000_000
+"""Cells up to which a level's table has one for every subset that the labels allow."""
+
+_ENTRIES_AT_ONCE = 3_000_000
+"""Pairs of a set and a subset by rank that stand in one sparse array."""
 
 
 @dataclass(frozen=True)
-class SubsetLevel:
-    r"""The pairs of a set and one of its subsets of one size, where another set shares the subset.
+class SubsetTable:
+    r"""Some subsets of one size, and the sets that hold them.
 
     Attributes
     ----------
-    kept : ndarray of shape (n_sets,)
-        How many entries each enumerated set has.
-    incidence : sparse array of shape (n_sets, n_sizes * n_subsets)
-        1 where set A holds subset S, in the column of (\|A\|, S).
+    p : int
+        The size of the subsets.
+    n_cells : int
+        How many pairs of a size of sets and a subset there are.
+    parts : list of (slice, sparse array)
+        Runs of the sets; each array is 1 where set A holds subset S, in the column of (\|A\|, S).
     """
 
-    kept: Codes
-    incidence: Any
+    p: int
+    n_cells: int
+    parts: list[tuple[slice, Any]]
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Sets with equally many of the labels, and their subsets of one size.
+
+    `ids` has a row a set, and for each subset a column with its rank among all subsets; `last` is
+    the place in the set of the subset's last label.
+    """
+
+    rows: slice
+    members: Ints
+    ids: Ints
+    last: Ints
 
 
 class SubsetIndex:
-    """The shared subsets of some of the sets, level by level; knows nothing of the distance."""
+    """The subsets of some of the sets, level by level; knows nothing of the distance.
 
-    def __init__(self, geometry: SetGeometry, codes: Codes) -> None:
-        sizes = geometry.sizes[codes]
-        self.sizes, self.size_codes = size_classes(sizes)
-        self.levels = self._enumerate(geometry, codes, sizes)
+    Parameters
+    ----------
+    geometry : SetGeometry
+        All sets.
+    codes : ndarray of shape (n_sets,)
+        Which sets.
+    n_heavy : int, optional
+        How many labels count, the most frequent ones first; all of them unless given.
+    keeps : bool
+        Whether the subsets are kept for the next product; else they are made anew.
+    """
+
+    def __init__(
+        self,
+        geometry: SetGeometry,
+        codes: Codes,
+        n_heavy: int | None = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        self.keeps = keeps
+        self.ones = np.ones(0)
+        self.n_labels = len(geometry.labels) if n_heavy is None else n_heavy
+        ranks, rows = geometry.ranks, np.repeat(np.arange(geometry.n_values), geometry.sizes)
+        heavy = np.bincount(rows[ranks < self.n_labels], minlength=geometry.n_values)[codes]
+        # Sets with equally many heavy labels stand side by side.
+        self.order = np.argsort(heavy, kind="stable")
+        self.lengths = heavy[self.order]
+        self.starts = geometry.indptr[codes[self.order]].astype(np.int32)
+        self.ranks = ranks.astype(np.int32)
+        self.sizes, size_codes = size_classes(geometry.sizes[codes])
+        self.size_codes = size_codes[self.order]
 
     def dot(self, y: Floats, distance: SizeFunction) -> Floats:
-        """Return D @ y over the enumerated sets, y of shape (n_sets, B)."""
-        out = np.zeros(y.shape)
-        own = np.zeros(len(y))
-        for p, level in enumerate(self.levels):
-            g = binomial_coefficients(self.sizes, p, distance)
-            if not g.any():
-                continue
-            width = max(1, _CELLS_AT_ONCE // level.incidence.shape[1])
-            for start in range(0, y.shape[1], width):
-                part = slice(start, start + width)
-                totals = (level.incidence.T @ y[:, part]).reshape(len(g), -1)
-                # Not matmul: the table is long and thin, and BLAS threads cost more than they save.
-                credit = np.einsum("ab,bs->as", g, totals).reshape(level.incidence.shape[1], -1)
-                out[:, part] += level.incidence @ credit
-            own += level.kept * np.diagonal(g)[self.size_codes]
-        # Subsets that one set alone holds were left out. They would only complete the distance of
-        # that set to itself, which is 0: so what was counted of it is taken off again.
-        return np.asarray(out - own[:, None] * y)
+        """Return D @ y over the sets, y of shape (n_sets, B), with i counted over the labels."""
+        y = y[self.order]
+        out, own = np.zeros(y.shape), np.zeros(len(y))
+        p, g = -1, np.zeros(0)
+        for table in self._kept or self._tables():
+            if table.p != p:
+                p, g = table.p, binomial_coefficients(self.sizes, table.p, distance)
+            if g.any():
+                self._add(table, g, y, out, own)
+        # What was counted of a set's distance to itself is taken off again: the whole is 0.
+        result = np.empty(y.shape)
+        result[self.order] = out - own[:, None] * y
+        return result
 
-    def _enumerate(self, geometry: SetGeometry, codes: Codes, sizes: Ints) -> list[SubsetLevel]:
-        n_sizes, n_labels = len(self.sizes), max(1, len(geometry.labels))
-        values = np.arange(len(codes))
-        subsets = np.zeros(len(codes), dtype=np.int64)
-        places = np.full(len(codes), -1)
-        ones = np.ones(len(codes), dtype=np.int64)
-        levels = [_level(ones, self.size_codes, n_sizes)]
-        while True:
-            longer = sizes[values] - 1 - places
-            parent = np.repeat(np.arange(len(values)), longer)
-            offset = np.arange(len(parent)) - np.repeat(np.cumsum(longer) - longer, longer)
-            values, places = values[parent], places[parent] + 1 + offset
-            labels = geometry.indices[geometry.indptr[codes[values]] + places]
-            keys, n_keys = _factorise(subsets[parent] * n_labels + labels)
-            keep, subsets, n_shared = _shared_only(keys, n_keys)
+    def _add(self, table: SubsetTable, g: Floats, y: Floats, out: Floats, own: Floats) -> None:
+        width = max(1, _CELLS_AT_ONCE // table.n_cells)
+        for start in range(0, y.shape[1], width):
+            columns = slice(start, start + width)
+            sums = (held.T @ y[rows, columns] for rows, held in table.parts)
+            totals = next(sums)
+            for more in sums:
+                totals += more
+            # Not matmul: the table is long and thin, and BLAS threads cost more than they save.
+            credit = np.einsum("ab,bs->as", g, totals.reshape(len(g), -1)).reshape(totals.shape)
+            for rows, held in table.parts:
+                out[rows, columns] += held @ credit
+        diagonal = np.diagonal(g)
+        for rows, held in table.parts:
+            own[rows] += np.diff(held.indptr) * diagonal[self.size_codes[rows]]
+
+    @cached_property
+    def _kept(self) -> list[SubsetTable] | None:
+        return list(self._tables()) if self.keeps else None
+
+    def _tables(self) -> Iterator[SubsetTable]:
+        """Yield the levels, by rank as long as the tables are small, then what sets share."""
+        groups = list(self._alike())
+        for p in count():
+            n_entries = sum(len(each.ids) * comb(each.members.shape[1], p) for each in groups)
+            if not n_entries:
+                return
+            n_cells = len(self.sizes) * comb(self.n_labels, p)
+            if p and not ranked(n_cells, n_entries):
+                break
+            if p:
+                groups = [_longer(each, p) for each in groups if each.members.shape[1] >= p]
+            yield SubsetTable(p, n_cells, self._ranked_parts(groups, comb(self.n_labels, p)))
+        yield from self._listed(groups, p)
+
+    def _alike(self) -> Iterator[_Alike]:
+        """Yield the sets with equally many labels together, with the empty subset."""
+        for length in np.flatnonzero(np.bincount(self.lengths)):
+            rows = slice(*np.searchsorted(self.lengths, [length, length + 1]).tolist())
+            at = self.starts[rows][:, None] + np.arange(length)
+            ids = np.zeros((len(at), 1), dtype=np.int32)
+            yield _Alike(rows, self.ranks[at], ids, np.array([-1]))
+
+    def _ranked_parts(self, groups: list[_Alike], n_subsets: int) -> list[tuple[slice, Any]]:
+        """Return the ranks as sparse arrays, of sets of several lengths where they are few."""
+        parts: list[tuple[slice, Any]] = []
+        pieces: list[tuple[slice, Ints]] = []
+        for rows, cells in self._ranked_pieces(groups, n_subsets):
+            if sum(piece.size for _, piece in pieces) + cells.size > _ENTRIES_AT_ONCE and pieces:
+                parts.append(self._joined(pieces, n_subsets))
+                pieces = []
+            pieces.append((rows, cells))
+        parts.append(self._joined(pieces, n_subsets))
+        return parts
+
+    def _ranked_pieces(self, groups: list[_Alike], n_subsets: int) -> Iterator[tuple[slice, Ints]]:
+        for each in groups:
+            step = max(1, _ENTRIES_AT_ONCE // each.ids.shape[1])
+            for start in range(each.rows.start, each.rows.stop, step):
+                rows = slice(start, min(start + step, each.rows.stop))
+                cells = each.ids[start - each.rows.start : rows.stop - each.rows.start]
+                offsets = (self.size_codes[rows] * n_subsets).astype(np.int32)
+                yield rows, cells + offsets[:, None] if len(self.sizes) > 1 else cells
+
+    def _joined(self, pieces: list[tuple[slice, Ints]], n_subsets: int) -> tuple[slice, Any]:
+        cells = [piece.ravel() for _, piece in pieces]
+        kept = np.repeat([piece.shape[1] for _, piece in pieces], [len(p) for _, p in pieces])
+        one = cells[0] if len(cells) == 1 else np.concatenate(cells)
+        held = self._held(one, kept, len(self.sizes) * n_subsets)
+        return slice(pieces[0][0].start, pieces[-1][0].stop), held
+
+    def _listed(self, groups: list[_Alike], p: int) -> Iterator[SubsetTable]:
+        """Yield the levels from p up, with no subsets but those that two sets or more hold."""
+        rows = [np.arange(g.rows.start, g.rows.stop, dtype=np.int32) for g in groups]
+        widths = [g.ids.shape[1] for g in groups]
+        values = np.concatenate([np.repeat(*each) for each in zip(rows, widths, strict=True)])
+        places = np.concatenate([np.tile(g.last.astype(np.int32), len(g.ids)) for g in groups])
+        subsets = np.concatenate([g.ids.ravel() for g in groups])
+        groups.clear()
+        for size in count(p):
+            values, places, keys = self._children(values, places, subsets)
+            subsets, n_shared = _number_shared(keys)
+            del keys
             if not n_shared:
-                return levels
-            values, places = values[keep], places[keep]
-            kept = np.bincount(values, minlength=len(codes))
-            cells = self.size_codes[values] * n_shared + subsets
-            levels.append(_level(kept, cells, n_sizes * n_shared))
+                return
+            keep = subsets >= 0
+            values, places, subsets = values[keep], places[keep], subsets[keep]
+            yield from self._listed_tables(size, values, subsets, n_shared)
+
+    def _listed_tables(
+        self, p: int, values: Ints, subsets: Ints, n_shared: int
+    ) -> Iterator[SubsetTable]:
+        """Yield the subsets in runs, so that no table is large."""
+        step = max(1, _CELLS_AT_ONCE // len(self.sizes))
+        for start in range(0, n_shared, step):
+            width = min(step, n_shared - start)
+            within: Any = slice(None)
+            if width < n_shared:
+                within = np.flatnonzero((subsets >= start) & (subsets < start + width))
+            chosen = values[within]
+            cells = self.size_codes[chosen] * width + (subsets[within] - start)
+            kept = np.bincount(chosen, minlength=len(self.order))
+            n_cells = len(self.sizes) * width
+            held = self._held(cells, kept, n_cells)
+            yield SubsetTable(p, n_cells, [(slice(0, len(kept)), held)])
+
+    def _held(self, cells: Ints, kept: Codes, n_cells: int) -> Any:
+        """Return the sparse array of ones; all arrays share the longest run of ones so far."""
+        from scipy import sparse
+
+        if len(self.ones) < len(cells):
+            self.ones = np.ones(len(cells))
+        indptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
+        entries = (self.ones[: len(cells)], cells.astype(np.int32, copy=False), indptr)
+        return sparse.csr_array(entries, shape=(len(kept), n_cells))
+
+    def _children(self, values: Ints, places: Ints, subsets: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return sets, places and keys of the subsets with one label more."""
+        longer = (self.lengths[values] - 1 - places).astype(np.int32)
+        starts = (np.cumsum(longer) - longer).astype(np.int32)
+        parent = np.repeat(np.arange(len(values), dtype=np.int32), longer)
+        more = np.arange(len(parent), dtype=np.int32)
+        more -= np.repeat(starts - places - 1, longer)
+        values = values[parent]
+        keys = subsets[parent].astype(np.int64)
+        keys *= self.n_labels
+        keys += self.ranks[self.starts[values] + more]
+        return values, more, keys
 
 
-def _level(kept: Codes, cells: Codes, n_cells: int) -> SubsetLevel:
-    from scipy import sparse
+def _number_shared(keys: Ints) -> tuple[Ints, int]:
+    """Return numbers of the keys that stand twice or more, -1 for the others, and how many.
 
-    indptr = np.concatenate([[0], np.cumsum(kept)])
-    entries = (np.ones(len(cells)), cells.astype(np.int32), indptr.astype(np.int32))
-    return SubsetLevel(kept, sparse.csr_array(entries, shape=(len(kept), n_cells)))
+    The keys are overwritten: one sort of keys with their places is faster than a hash table.
+    """
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits > 63:
+        keys = pd.factorize(keys)[0].astype(np.int64)
+    keys <<= bits
+    keys |= np.arange(len(keys))
+    keys.sort()
+    out = np.full(len(keys), -1, dtype=np.int32)
+    sorted_keys = keys >> bits
+    repeats = np.zeros(len(keys), dtype=np.bool_)
+    repeats[1:] = sorted_keys[1:] == sorted_keys[:-1]
+    del sorted_keys
+    shared = repeats.copy()
+    shared[:-1] |= repeats[1:]
+    keys &= (1 << bits) - 1
+    numbers = np.cumsum(shared & ~repeats, dtype=np.int32)
+    out[keys[shared]] = numbers[shared] - 1
+    return out, int(numbers[-1]) if len(numbers) else 0
+
+
+def ranked(n_cells: Any, n_entries: Any) -> Any:
+    """Tell whether a level has a table of all subsets that are possible, which must be filled."""
+    return (n_cells <= _RANKED_CELLS) & (n_cells <= 50_000 + 2 * n_entries)
+
+
+def _longer(each: _Alike, p: int) -> _Alike:
+    r"""Return the subsets of size p from those of size p - 1.
+
+    The rank of l_1 < ... < l_p is the sum of C(l_k, k), so that a label more is an addition.
+    """
+    n_labels = each.members.shape[1]
+    later = n_labels - 1 - each.last
+    parent = np.repeat(np.arange(len(each.last)), later)
+    place = np.arange(len(parent)) - np.repeat(np.cumsum(later) - later, later)
+    place += each.last[parent] + 1
+    top = int(each.members.max(initial=0)) + 1
+    terms = np.array([comb(label, p) for label in range(top)], dtype=np.int32)[each.members]
+    ids = each.ids.take(parent, axis=1)
+    ids += terms.take(place, axis=1)
+    return _Alike(each.rows, each.members, ids, place)
 
 
 def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:
@@ -119,16 +313,3 @@ def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats
         size[fits] += np.abs(term)
     # What rounding leaves of a coefficient that is 0 would only cost time.
     return np.where(np.abs(out) <= 1e-15 * size, 0.0, out)
-
-
-def _factorise(keys: Ints) -> tuple[Ints, int]:
-    codes, distinct = pd.factorize(keys)
-    return codes.astype(np.int64, copy=False), len(distinct)
-
-
-def _shared_only(keys: Ints, n_keys: int) -> tuple[npt.NDArray[np.bool_], Ints, int]:
-    """Keep the entries whose subset lies in two sets or more, and number those subsets anew."""
-    shared = np.bincount(keys, minlength=n_keys) > 1
-    keep = shared[keys]
-    numbers = np.cumsum(shared) - 1
-    return keep, numbers[keys[keep]], int(shared.sum())

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.diagnosis.common import Row, counts, known_raters, named, score_whole, uncertainty
+from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
-from setagree.large.studies import Data, open_table
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data, open_table
 from setagree.progress import track
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement

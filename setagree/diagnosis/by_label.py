@@ -13,7 +13,7 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
@@ -76,11 +76,9 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
         for label, binary in zip(membership.labels, _binary_tallies(tally, counts), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    share = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
-    frame.insert(len(_COLUMNS) - 2, "share_of_disagreement", share)
-    frame = frame.drop(columns="share").sort_values(
-        "share_of_disagreement", ascending=False, kind="stable"
-    )
+    of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
+    frame["share_of_disagreement"] = of_all
+    frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
     return frame.reset_index(drop=True)
 
 
@@ -101,7 +99,7 @@ _COLUMNS = (
     "negative_agreement",
     "observed_disagreement",
     "expected_disagreement",
-    "share",
+    "share_of_disagreement",
     "reason",
 )
 

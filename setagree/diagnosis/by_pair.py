@@ -9,33 +9,30 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
-from setagree.diagnosis.common import known_raters, score_whole, uncertainty, why_nan
+from setagree.diagnosis.common import score_whole, uncertainty, why_nan
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 
-COLUMNS = (
-    "rater_a",
-    "rater_b",
-    "n_shared",
-    "estimate",
-    "standard_error",
-    "low",
-    "high",
-    "mean_distance",
-    "reason",
-    "coefficient",
-    "distance",
-)
+_STEPS_A_PAIR = 40
+"""Elementary steps of a pair of ratings of one unit."""
+
+_STEPS_A_PAIR_OF_RATERS = 25_000
+"""Elementary steps of a pair of raters that is scored on its own."""
+
+_BYTES_A_ROW, _BYTES_A_PAIR = 300, 250
+"""Memory of a pair of raters in the table, and of a pair of ratings in a block."""
 
 
 def by_pair(
@@ -73,6 +70,8 @@ def by_pair(
     ------
     DataError
         Who gave what is unknown.
+    CostError
+        There are tens of millions of pairs.
 
     Examples
     --------
@@ -88,12 +87,14 @@ def by_pair(
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
-    if asked is krippendorff_alpha:
-        frame = _alphas(study, whole.weights, level)
+    ratings, at_once = sorted_ratings(study), asked is krippendorff_alpha
+    _check_cost(ratings, study.n_raters, 0 if at_once else _STEPS_A_PAIR_OF_RATERS)
+    if at_once:
+        frame = _alphas(study, ratings, whole.weights, level)
     else:
-        frame = _one_by_one(study, whole, level)
+        frame = _one_by_one(study, ratings, whole, level)
     frame = frame.assign(coefficient=asked.name, distance=whole.distance)
-    return frame[list(COLUMNS)].sort_values("estimate", kind="stable").reset_index(drop=True)
+    return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
 
 
 def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFrame:
@@ -142,17 +143,35 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     return pd.DataFrame(square, index=names.rename("rater_a"), columns=names.rename("rater_b"))
 
 
-def _alphas(study: Annotations, weights: Weights, level: float) -> pd.DataFrame:
-    ratings = sorted_ratings(study)
+def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: int) -> None:
+    """Refuse more pairs than memory or minutes suffice for, with the raters that pass."""
+    after = ratings.stop - np.arange(len(ratings.stop)) - 1
+    within, block = float(after.sum()), float(np.bincount(ratings.raters, after).max())
+    pairs = min(within, n_raters * (n_raters - 1) / 2)
+    n_bytes = _BYTES_A_ROW * pairs + _BYTES_A_PAIR * block
+    n_steps = _STEPS_A_PAIR * within + steps_a_pair_of_raters * pairs
+    # Pairs grow with the square of the raters.
+    share = min(MOST_BYTES / max(n_bytes, 1), MOST_STEPS / max(n_steps, 1)) ** 0.5
+    check_cost(
+        f"by_pair of {counted(n_raters, 'rater')}",
+        n_bytes=n_bytes,
+        n_steps=n_steps,
+        instead=f"Some {counted(int(share * n_raters), 'rater')} pass: take part of them "
+        "(without_raters), or by_rater, which compares each with all others.",
+    )
+
+
+def _alphas(
+    study: Annotations, ratings: SortedRatings, weights: Weights, level: float
+) -> pd.DataFrame:
     blocks = [
-        _alphas_of(study, ratings, left, right, weights)
+        _alphas_of(study, ratings, left, right, weights, level)
         for left, right in ratings.pairs_by_first_rater()
         if len(left)
     ]
     if not blocks:
         raise DataError("no two raters share a unit, so that there is no pair to compare.")
-    frame = pd.concat(blocks, ignore_index=True)
-    return _with_interval(frame, level)
+    return pd.concat(blocks, ignore_index=True)
 
 
 def _alphas_of(
@@ -161,8 +180,11 @@ def _alphas_of(
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
     weights: Weights,
+    level: float,
 ) -> pd.DataFrame:
-    """Return alpha and its standard error of all pairs of raters in a block."""
+    """Return alpha and its interval of all pairs of raters in a block."""
+    from scipy.special import stdtrit
+
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
     found, pair = np.unique(keys, return_inverse=True)
     k, l = ratings.values[left], ratings.values[right]
@@ -179,6 +201,7 @@ def _alphas_of(
     chance = np.bincount(pair, spread, len(found)) / n
     chance[chance <= NOTHING * _reach(pair, k, l, len(found), weights)] = 0.0
     estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance))
+    half = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * np.where(error > 0, error, np.nan)
     return pd.DataFrame(
         {
             "rater_a": study.raters[found // study.n_raters],
@@ -186,6 +209,8 @@ def _alphas_of(
             "n_shared": n.astype(np.int64),
             "estimate": estimate,
             "standard_error": error,
+            "low": estimate - half,
+            "high": np.minimum(estimate + half, 1.0),
             "mean_distance": mean_d,
             "reason": _reasons(n, mean_d, chance, error),
         }
@@ -242,28 +267,20 @@ def _reasons(n: Floats, mean_d: Floats, chance: Floats, error: Floats) -> npt.ND
     return out
 
 
-def _with_interval(frame: pd.DataFrame, level: float) -> pd.DataFrame:
-    from scipy.special import stdtrit
-
-    df = (frame["n_shared"] - 1).clip(lower=1)
-    error = frame["standard_error"]
-    half = stdtrit(df, (1 + level) / 2) * error.where(error > 0)
-    return frame.assign(
-        low=frame["estimate"] - half, high=(frame["estimate"] + half).clip(upper=1.0)
-    )
-
-
-def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+def _one_by_one(
+    study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
+) -> pd.DataFrame:
     rows = []
-    for a, b, shared in _shared_ratings(study):
+    for a, b, shared in _shared_ratings(ratings, study.n_raters):
         part = score_part(whole, study.take(shared))
+        means = part.case.mean_disagreement * part.weights.max_distance
         rows.append(
             {
                 "rater_a": study.raters[a],
                 "rater_b": study.raters[b],
                 "n_shared": len(shared) // 2,
                 **uncertainty(part, level),
-                "mean_distance": _mean_distance(part),
+                "mean_distance": float(part.tally.multiplicity @ means) / part.n_units,
                 "reason": why_nan(part),
             }
         )
@@ -272,19 +289,14 @@ def _one_by_one(study: Annotations, whole: Agreement, level: float) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def _shared_ratings(study: Annotations) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+def _shared_ratings(
+    ratings: SortedRatings, n_raters: int
+) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
     """Yield two raters and the positions of their ratings of shared units."""
-    ratings = sorted_ratings(study)
     for left, right in ratings.pairs_by_first_rater():
-        keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+        keys = ratings.raters[left].astype(np.int64) * n_raters + ratings.raters[right]
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
         for group in np.split(order, starts[1:]) if len(order) else ():
-            a, b = divmod(int(keys[group[0]]), study.n_raters)
+            a, b = divmod(int(keys[group[0]]), n_raters)
             yield a, b, ratings.order[np.concatenate([left[group], right[group]])]
-
-
-def _mean_distance(part: Agreement) -> float:
-    tally = part.tally
-    means = part.case.mean_disagreement * part.weights.max_distance
-    return float(tally.multiplicity @ means) / tally.n_units

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,44 +11,21 @@ import pandas as pd
 from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
+from setagree.credit.pairs import sums_to_others
 from setagree.diagnosis.alpha_without import AlphaWithout
-from setagree.diagnosis.common import Row, known_raters, score_whole
+from setagree.diagnosis.common import Row, score_whole, steps_to_score
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.differences import deviations, linearised_difference
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-
-COLUMNS = (
-    "rater",
-    "n_ratings",
-    "n_shared",
-    "mean_distance",
-    "estimate_without",
-    "change",
-    "change_standard_error",
-    "change_low",
-    "change_high",
-    "mean_set_size",
-    "set_size_bias",
-    "empty_rate",
-    "empty_bias",
-    "overused_label",
-    "overuse",
-    "underused_label",
-    "underuse",
-    "coefficient",
-    "distance",
-)
-
-_STEPS_A_RATING = 4
-"""Elementary steps that a rating takes for each rater who is left out."""
 
 _CELLS_AT_ONCE = 5_000_000
 
@@ -87,15 +62,16 @@ def by_rater(
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
-        labels is missing where the values are numbers. Every rater costs a pass over the ratings;
-        `jackknife` over raters, which has no change_standard_error, takes one pass for all.
+        labels is missing where the values are numbers.
 
     Raises
     ------
     DataError
         Who gave what is unknown.
     CostError
-        Raters times ratings are thousands of millions.
+        Raters times ratings are thousands of millions, and the coefficient is another than
+        Krippendorff's alpha, or there are as many distinct values. `jackknife` over raters, which
+        has no change_standard_error, takes one pass for all.
 
     Examples
     --------
@@ -109,73 +85,64 @@ def by_rater(
     """
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
-    check_cost(
-        "by_rater",
-        n_steps=_STEPS_A_RATING * float(study.n_raters) * study.n_ratings,
-        instead=f"jackknife({coefficient}(study), over='raters') gives the coefficient without "
-        "each rater in one pass; or take part of the raters: without_raters.",
-    )
     ratings = sorted_ratings(study)
     far = _far(ratings, whole.weights)
-    frame = pd.DataFrame(
-        {
-            "rater": study.raters,
-            "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
-            **_distances(study, ratings, far),
-            **_habits(study, ratings, whole),
-        }
-    )
+    columns = {
+        "rater": study.raters,
+        "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
+        **_distances(study, ratings, far),
+    }
     if whole.definition is krippendorff_alpha:
-        changes = pd.DataFrame(
-            _alpha_changes(AlphaWithout(ratings, far, whole.weights), study.n_raters, whole, level)
-        )
+        changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
-        changes = pd.DataFrame(_changes(study, whole, level))
-    frame = pd.concat([frame, changes], axis=1)
+        changes = _changes(study, whole, level)
+    habits = pd.DataFrame(_habits(study, ratings, whole))
+    frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    frame = frame[list(COLUMNS)].sort_values("change", ascending=False, kind="stable")
-    return frame.reset_index(drop=True)
+    return frame.sort_values("change", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _alpha_changes(
-    parts: AlphaWithout, n_raters: int, whole: Agreement, level: float
-) -> Iterator[Row]:
-    """Yield the changes of alpha, every sum over units made once."""
+    parts: AlphaWithout, study: Annotations, whole: Agreement, level: float
+) -> pd.DataFrame:
+    """Return the changes of alpha, every sum over units made once."""
     from scipy.special import stdtrit
 
     psi = np.nan_to_num(deviations(whole))
-    df = whole.n_pairable_units - 1
-    quantile = float(stdtrit(max(df, 1), (1 + level) / 2))
-    long = n_raters * whole.n_ratings > 50_000_000
-    for without in track(parts.each(n_raters), total=n_raters, what="raters", long=long):
-        change = without.estimate - whole.estimate
-        gap = without.deviations - psi
-        own = float(np.sqrt(without.deviations @ without.deviations))
-        known = np.isfinite(change) and whole.standard_error > 0 and own > ROUNDING
-        se = float(np.sqrt(gap @ gap)) if known else float("nan")
-        ends = (change - quantile * se, change + quantile * se)
-        yield dict(zip(_CHANGES, (without.estimate, change, se, *ends), strict=True))
+    without = parts.without(study.n_raters, psi, instead=_instead(whole))
+    change = without.estimate - whole.estimate
+    known = np.isfinite(change) & (whole.standard_error > 0) & (without.own > ROUNDING)
+    se = np.where(known, without.gap, np.nan)
+    half = float(stdtrit(max(whole.n_pairable_units - 1, 1), (1 + level) / 2)) * se
+    numbers = (without.estimate, change, se, change - half, change + half)
+    return pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
 
 
-def _changes(study: Annotations, whole: Agreement, level: float) -> list[Row]:
-    rows: list[Row] = []
+def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+    """Return the changes of any coefficient, the others scored anew without each rater."""
+    check_cost("by_rater", n_steps=study.n_raters * steps_to_score(study), instead=_instead(whole))
     everyone = np.arange(study.n_units)
-    raters = range(study.n_raters)
+    numbers = np.full((study.n_raters, len(_CHANGES)), np.nan)
     long = study.n_raters * study.n_ratings > 5_000_000
-    for g in track(raters, total=len(raters), what="raters", long=long):
+    for g in track(range(study.n_raters), total=study.n_raters, what="raters", long=long):
         kept = study.rater_codes != g
         if not kept.any():
-            rows.append(dict.fromkeys(_CHANGES, float("nan")))
             continue
         part = score_part(whole, study.take(kept))
         places = (np.unique(study.unit_codes[kept]), everyone)
         gap = linearised_difference(part, whole, design="same_units", places=places)
-        numbers = (gap.value, gap.standard_error, *gap.interval(level))
-        rows.append(dict(zip(_CHANGES, (part.estimate, *numbers), strict=True)))
-    return rows
+        numbers[g] = part.estimate, gap.value, gap.standard_error, *gap.interval(level)
+    return pd.DataFrame(numbers, columns=list(_CHANGES))
 
 
-_CHANGES = COLUMNS[4:9]
+def _instead(whole: Agreement) -> str:
+    return (
+        f"jackknife({whole.coefficient}(study), over='raters') gives the coefficient without each "
+        "rater in one pass; or take part of the raters: without_raters."
+    )
+
+
+_CHANGES = ("estimate_without", "change", "change_standard_error", "change_low", "change_high")
 
 
 def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
@@ -189,22 +156,18 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
 
 def _far(ratings: SortedRatings, weights: Weights) -> Floats:
     """Return the sum of distances from each rating to the others of its unit."""
-    far = np.zeros(len(ratings.units))
-    left, shift = np.arange(len(far)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < ratings.stop[left]]
-        right = left + shift
-        d = weights.distance_at(ratings.values[left], ratings.values[right])
-        far[left] += d
-        far[right] += d
-    return far
+    keys = ratings.units.astype(np.int64) * weights.n_values + ratings.values
+    distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    units, values = np.divmod(distinct, weights.n_values)
+    return sums_to_others(units, values, counts.astype(np.float64), weights)[entry]
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
     """Return the columns that concern labels; nan and None for numbers."""
     if study.kind == "number":
-        return _no_habits(study.n_raters)
+        absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
+        nothing = dict.fromkeys(absent, np.full(study.n_raters, np.nan))
+        return nothing | _no_labels(study.n_raters)
     membership = membership_of(whole.tally)
     sizes = membership.sizes.astype(np.float64)
     all_ratings = np.bincount(ratings.raters, minlength=study.n_raters)
@@ -229,21 +192,11 @@ def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats) -> Flo
     return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
 
 
-@dataclass(frozen=True, eq=False)
-class _LabelGaps:
-    """Sparse (R, L): shared ratings with each label, and the mean number expected of the others."""
+def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> Any:
+    """Return by how many ratings each rater gave each label more than expected of the others.
 
-    own: Any
-    others: Any
-    n_shared: npt.NDArray[Any]
-
-    def rows(self, part: slice) -> Floats:
-        """Return the bias of some raters, dense, (part, L)."""
-        gap = (self.own[part] - self.others[part]).toarray()
-        return np.asarray(gap / np.maximum(self.n_shared[part], 1)[:, None])
-
-
-def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> _LabelGaps:
+    Sparse, (R, L); over the ratings of shared units.
+    """
     from scipy import sparse
 
     shared = np.flatnonzero(ratings.unit_ratings > 1)
@@ -257,29 +210,27 @@ def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membersh
     of_rater = sparse.csr_array((np.ones(n), (g, rows)), (study.n_raters, n))
     thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
     around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
-    return _LabelGaps(
-        (of_rater @ labels).tocsr(),
-        (around @ by_unit - thinned @ labels).tocsr(),
-        np.bincount(g, minlength=study.n_raters),
-    )
+    return (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
 
 
 def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
     gaps = _label_gaps(study, ratings, membership)
     if not membership.n_labels:
         return _no_labels(study.n_raters)
+    shared = ratings.raters[ratings.unit_ratings > 1]
+    n = np.maximum(np.bincount(shared, minlength=study.n_raters), 1)
     at_once = max(1, _CELLS_AT_ONCE // membership.n_labels)
-    starts = range(0, study.n_raters, at_once)
-    over, under = [], []
-    for start in starts:
-        bias = gaps.rows(slice(start, start + at_once))
-        over.append(_largest(bias, membership))
-        under.append(_largest(-bias, membership))
+    found = []
+    for start in range(0, study.n_raters, at_once):
+        part = slice(start, start + at_once)
+        bias = gaps[part].toarray() / n[part, None]
+        found.append((*_largest(bias, membership), *_largest(-bias, membership)))
+    over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {
-        "overused_label": np.concatenate([labels for labels, _ in over]),
-        "overuse": np.concatenate([sizes for _, sizes in over]),
-        "underused_label": np.concatenate([labels for labels, _ in under]),
-        "underuse": -np.concatenate([sizes for _, sizes in under]),
+        "overused_label": over,
+        "overuse": overuse,
+        "underused_label": under,
+        "underuse": -underuse,
     }
 
 
@@ -291,11 +242,6 @@ def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.objec
     real = size > ROUNDING
     labels[~real] = None
     return labels, np.where(real, size, np.nan)
-
-
-def _no_habits(n_raters: int) -> Row:
-    sizes = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
-    return dict.fromkeys(sizes, np.full(n_raters, np.nan)) | _no_labels(n_raters)
 
 
 def _no_labels(n_raters: int) -> Row:

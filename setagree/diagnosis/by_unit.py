@@ -14,25 +14,11 @@ from setagree.diagnosis.common import score_whole, shares
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.differences import rows_of_units
-from setagree.large.studies import Data, Study, open_study
+from setagree.large.opening import Data, Study, open_study
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-
-COLUMNS = (
-    "unit",
-    "n_ratings",
-    "n_distinct",
-    "disagreement",
-    "share_of_disagreement",
-    "influence",
-    "estimate_without",
-    "change",
-    "answers",
-    "coefficient",
-    "distance",
-)
 
 
 def by_unit(
@@ -94,13 +80,12 @@ def by_unit(
     worst = worst[numbers["n_ratings"][worst] >= 2][:limit]
     units = np.full(tally.n_units, None) if tally.units is None else tally.units
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
-    frame["unit"] = units[worst]
+    frame.insert(0, "unit", units[worst])
     frame["change"] = frame["estimate_without"] - whole.estimate
     # Any text may stand there, also what a backend for strings refuses.
     answers = _answers(study, _patterns(tally), worst)
     frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
-    frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    return frame[list(COLUMNS)]
+    return frame.assign(coefficient=whole.coefficient, distance=whole.distance)
 
 
 def _patterns(tally: Tally) -> npt.NDArray[np.int64]:

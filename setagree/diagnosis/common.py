@@ -8,17 +8,20 @@ import numpy as np
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.distances import Distance, get_distance
+from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.reading import Reading
 
 Row: TypeAlias = dict[str, Any]
+
+SCORE_STEPS = 75_000
+"""Elementary steps in the time that the smallest study takes to be scored anew."""
+
+_STEPS_A_RATING = 20
 
 
 def score_whole(
@@ -32,28 +35,9 @@ def score_whole(
     return scorer.score(found, scorer.distances(found, asked)[0])
 
 
-def distance_of(whole: Agreement) -> Distance:
-    """Return the distance that a whole was scored with."""
-    if whole.case.distance is None:
-        raise TypeError("this agreement does not know its distance")
-    return whole.case.distance
-
-
-def known_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
-    """Return the study, of which it must be known who gave what.
-
-    Raises
-    ------
-    DataError
-        It is a tally, or nothing that can be opened as a study.
-    """
-    study = open_study(study, reading)
-    if isinstance(study, Annotations):
-        return study
-    raise DataError(
-        f"{what} needs to know who gave which answer to which unit; a tally of counts does "
-        "not: build the study in memory with Annotations.from_long."
-    )
+def steps_to_score(study: Annotations) -> float:
+    """Return about how many elementary steps it takes to score a part of a study anew."""
+    return SCORE_STEPS + _STEPS_A_RATING * float(study.n_ratings)
 
 
 def uncertainty(agreement: Agreement, level: float) -> Row:

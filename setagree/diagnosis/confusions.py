@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats
+from setagree.checks import check_cost
+from setagree.coefficients.chance import Floats
 from setagree.diagnosis.contained import gone_by_chance
-from setagree.diagnosis.crowded import BYTES_A_PAIR, KeySums, add_crowds, crowded
+from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label, LabelSet
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
+
+STEPS_AT_ONCE = 5_000_000
+"""Pairs of labels that are compared at once."""
 
 
 def confusions(
@@ -54,7 +58,7 @@ def confusions(
     DataError
         The values are numbers.
     CostError
-        Tens of millions of pairs of labels are confused.
+        Tens of millions of pairs of labels are confused, or thousands of millions compared.
 
     Notes
     -----
@@ -83,7 +87,8 @@ def confusions(
     tally = Scorer(study).tally
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
-    sums, left_out = _instead_in(membership, k, l, m), _left_out_in(membership, k, l, m)
+    sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)
+    _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
     c = tally.value_totals(tally.multiplicity * tally.pairable)
     times = _observed_by_drawn(c, differing)
@@ -91,8 +96,7 @@ def confusions(
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     frame["lift"] = frame["pairs"] / frame["expected"]
     frame["share"] = frame["pairs"] / differing if differing else np.nan
-    related = _relation(parents)
-    frame["relation"] = [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]
+    frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("pairs", ascending=False, kind="stable")
     return frame[list(COLUMNS)].reset_index(drop=True)
 
@@ -102,7 +106,8 @@ def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], 
 
     Units with a crowd of answers are left to `add_crowds`.
     """
-    K, sums, shift = tally.n_values, KeySums(), 0
+    K, shift = tally.n_values, 0
+    sums = KeySums()
     left = np.flatnonzero(~crowded(tally)[tally.rows])
     while left.size:
         shift += 1
@@ -115,25 +120,29 @@ def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], 
     return met // K, met % K, total
 
 
-def _only(
-    membership: Membership, own: npt.NDArray[Any], other: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return position and label of every label that `own` holds and `other` does not."""
-    position, label = membership.spread(own)
-    alone = ~membership.holds(other[position], label)
-    return position[alone], label[alone]
-
-
-def _instead_in(
-    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
-) -> KeySums:
-    """Return how many rater pairs of these pairs of values confuse labels a < b."""
-    sums = KeySums(BYTES_A_PAIR)
-    for start in range(0, len(k), PAIRS_AT_ONCE):
-        part = slice(start, start + PAIRS_AT_ONCE)
-        a, b, times = _crossed(membership, k[part], l[part], m[part])
-        sums.add(np.minimum(a, b) * membership.n_labels + np.maximum(a, b), times)
-    return sums
+def _add_pairs(
+    membership: Membership,
+    k: npt.NDArray[Any],
+    l: npt.NDArray[Any],
+    m: Floats,
+    sums: KeySums,
+    left_out: Floats,
+) -> None:
+    """Add what m pairs of ratings of values k and l confuse, in portions of bounded memory."""
+    sizes, L = membership.sizes, membership.n_labels
+    steps = sizes[k] * sizes[l] + sizes[k] + sizes[l]
+    check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=INSTEAD)
+    portion = np.cumsum(steps) // STEPS_AT_ONCE
+    for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(portion)) + 1):
+        one, two = membership.alone(k[part], l[part]), membership.alone(l[part], k[part])
+        n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
+        # Each pair of answers confuses as many pairs of labels at least.
+        sums.check(float((n_one * n_two).max(initial=0)))
+        weighted = two * m[part][:, None]
+        confused = (one.T @ weighted).tocoo()
+        a, b = (confused.coords[axis].astype(np.int64) for axis in (0, 1))
+        sums.add(np.minimum(a, b) * L + np.maximum(a, b), confused.data)
+        left_out += m[part][n_two == 0] @ one[n_two == 0] + (n_one == 0) @ weighted
 
 
 def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> pd.DataFrame:
@@ -150,20 +159,6 @@ def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> 
     )
 
 
-def _crossed(
-    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """Return every (label of k alone, label of l alone) of each pair, with the pair's weight."""
-    at_k, a = _only(membership, k, l)
-    at_l, b = _only(membership, l, k)
-    size = np.bincount(at_l, minlength=len(k))
-    first = np.cumsum(size) - size
-    times = size[at_k]
-    owner = np.repeat(np.arange(len(at_k)), times)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
-    return a[owner], b[first[at_k[owner]] + within], m[at_k[owner]]
-
-
 def _instead_when_drawn(
     membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any], c: Floats
 ) -> Floats:
@@ -172,19 +167,6 @@ def _instead_when_drawn(
     weighted = membership.matrix * c[:, None]
     together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
     return np.asarray((alone[a] - together) * (alone[b] - together))
-
-
-def _left_out_in(
-    membership: Membership, k: npt.NDArray[Any], l: npt.NDArray[Any], m: Floats
-) -> Floats:
-    """Return how many rater pairs of these pairs of values leave out each label."""
-    pairs = np.zeros(membership.n_labels)
-    for own, other in ((k, l), (l, k)):
-        position, label = _only(membership, own, other)
-        lacking = np.bincount(_only(membership, other, own)[0], minlength=len(k)) > 0
-        kept = ~lacking[position]
-        pairs += np.bincount(label[kept], m[position[kept]], membership.n_labels)
-    return pairs
 
 
 def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) -> pd.DataFrame:
@@ -208,12 +190,10 @@ def _observed_by_drawn(c: Floats, differing: float) -> float:
     return differing / drawn if drawn > 0 else float("nan")
 
 
-def _relation(
-    parents: Mapping[Label, Label | Iterable[Label] | None] | None,
-) -> Callable[[Any, Any], str | None]:
-    """Return the function that says how two labels are related."""
-    if parents is None:
-        return lambda _a, _b: None
+def _relations(
+    frame: pd.DataFrame, parents: Mapping[Label, Label | Iterable[Label] | None]
+) -> list[str | None]:
+    """Return how the two labels of each row are related."""
     direct, ancestors = direct_parents(parents), taxonomy(parents).ancestors
     none: LabelSet = frozenset()
 
@@ -224,4 +204,4 @@ def _relation(
             return "parent"
         return "sibling" if direct.get(a, none) & direct.get(b, none) else "unrelated"
 
-    return related
+    return [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]

@@ -24,13 +24,16 @@ CROWD = 200
 _CELLS_AT_ONCE = 4_000_000
 _KEYS_AT_ONCE = 2_000_000
 
+_PLACES_AT_MOST = 20_000_000
+"""Keys that have a place each; 160 MB."""
+
 BYTES_A_PAIR = 200
 """Memory of a pair of labels in the sums and in the table made of them."""
 
 _ROUNDING = 1e-12
 """The share of a sum of counts that rounding may leave where nothing is left."""
 
-_INSTEAD = "Merge labels, or look at a part of the units."
+INSTEAD = "Merge labels, or look at a part of the units."
 
 
 class KeySums:
@@ -38,18 +41,25 @@ class KeySums:
 
     Parameters
     ----------
+    n_keys : int, optional
+        Keys are below it. Where that is not too many, each has its place, and none is sorted.
     bytes_a_key : int
         What a key will take in the table made of the sums, which is refused beyond the limit.
     """
 
-    def __init__(self, bytes_a_key: int = 0) -> None:
+    def __init__(self, n_keys: int | None = None, bytes_a_key: int = 0) -> None:
         self._bytes_a_key = bytes_a_key
+        many = n_keys is None or n_keys > _PLACES_AT_MOST
+        self._places: Floats | None = None if many else np.zeros(n_keys or 0)
         self._keys: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
         self._sums: list[npt.NDArray[Any]] = [np.zeros(0)]
         self._waiting, self._room = 0, _KEYS_AT_ONCE
 
     def add(self, keys: npt.NDArray[np.int64], amounts: npt.NDArray[Any]) -> None:
-        """Add the amounts, one for each key."""
+        """Add the amounts, all above 0, one for each key."""
+        if self._places is not None:
+            np.add.at(self._places, keys, amounts)
+            return
         self._keys.append(keys)
         self._sums.append(amounts)
         self._waiting += len(keys)
@@ -59,13 +69,19 @@ class KeySums:
 
     def totals(self) -> tuple[npt.NDArray[np.int64], Floats]:
         """Return the distinct keys, sorted, and their sums."""
+        if self._places is not None:
+            keys = np.flatnonzero(self._places)
+            self.check(len(keys))
+            return keys, self._places[keys]
         keys, which = np.unique(np.concatenate(self._keys), return_inverse=True)
         sums = np.bincount(which, np.concatenate(self._sums), len(keys)).astype(np.float64)
         self._keys, self._sums, self._waiting = [keys], [sums], 0
-        check_cost(
-            "The table of confusions", n_bytes=self._bytes_a_key * len(keys), instead=_INSTEAD
-        )
+        self.check(len(keys))
         return keys, sums
+
+    def check(self, n_keys: float) -> None:
+        """Raise `CostError` where the table of so many keys would be too large."""
+        check_cost("The table of confusions", n_bytes=self._bytes_a_key * n_keys, instead=INSTEAD)
 
 
 def crowded(tally: Tally) -> npt.NDArray[np.bool_]:
@@ -139,7 +155,7 @@ def add_crowds(tally: Tally, membership: Membership, instead: KeySums, left_out:
         r = float(crowd.counts.sum())
         differing += times * (r * r - float(crowd.counts @ crowd.counts)) / 2
         steps += len(crowd.labels) ** 2
-        check_cost("Comparing all pairs of labels", n_steps=steps, instead=_INSTEAD)
+        check_cost("Comparing all pairs of labels", n_steps=steps, instead=INSTEAD)
         crowd.add_instead(instead, times, membership.n_labels)
         gone = crowd.left_out()
         left_out[crowd.labels] += times * gone

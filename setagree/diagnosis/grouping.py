@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
-from setagree.files.columns import with_columns
 from setagree.study.annotations import Annotations
+from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects
-from setagree.study.identifiers import code_ids
+from setagree.study.columns import with_columns
 from setagree.study.labels import is_missing
-from setagree.study.layouts import pick_column
 from setagree.study.names import check_text, tidied
 from setagree.study.reading import Reading
 

@@ -63,6 +63,13 @@ class Membership:
         found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.asarray(self._keys[found] == keys)
 
+    def alone(self, own: npt.NDArray[Any], other: npt.NDArray[Any]) -> Any:
+        """Return what each value `own` holds and its `other` does not, sparse, a row a pair."""
+        held = self.matrix[own]
+        out = held - held.multiply(self.matrix[other])
+        out.eliminate_zeros()
+        return out
+
     def spread(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return position and label of every label of the values, one after the other."""
         sizes = self.sizes[values]

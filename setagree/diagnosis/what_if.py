@@ -8,21 +8,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.checks import MOST_STEPS, check_cost
 from setagree.diagnosis.common import (
     Row,
     counts,
-    distance_of,
-    known_raters,
     named,
     score_whole,
+    steps_to_score,
     uncertainty,
 )
 from setagree.diagnosis.confusions import confusions
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, DistanceError, OptionError, check_list, did_you_mean, shorten
+from setagree.errors import (
+    DataError,
+    DistanceError,
+    OptionError,
+    check_list,
+    counted,
+    did_you_mean,
+    shorten,
+)
+from setagree.inference.designs import distance_of
 from setagree.inference.differences import linearised_difference
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
@@ -88,6 +98,8 @@ def what_if(
     ------
     DataError
         Labels of numbers or categories are to be changed, or a label or rater does not occur.
+    CostError
+        There are so many changes, such as raters, that scoring each would take many minutes.
 
     Notes
     -----
@@ -119,6 +131,8 @@ def what_if(
         *_without_labels(study, () if drop_labels is None else drop_labels),
         *_to_parents(study, parents),
     ]
+    dropped = _without_raters(study, () if drop_raters is None else drop_raters)
+    _check_cost(study, len(changed) + len(dropped))
     everywhere = np.arange(study.n_units)
     for change, what, rewrite in changed:
         try:
@@ -129,7 +143,8 @@ def what_if(
                 raise DistanceError(f"{change} {what}: {error}") from error
             absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
             rows.append(absent)
-    for name, kept in _without_raters(study, () if drop_raters is None else drop_raters):
+    for name, rater in dropped:
+        kept = study.rater_codes != rater
         part, places = study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
         rows.append(_row("drop rater", name, part, places, whole, level))
     frame = pd.DataFrame(rows)
@@ -236,14 +251,27 @@ def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iter
     yield _TO_PARENTS, what, lifted
 
 
-def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[tuple[str, Any]]:
+def _check_cost(study: Annotations, n_changes: int) -> None:
+    each = steps_to_score(study)
+    check_cost(
+        f"what_if with {counted(n_changes, 'change')}",
+        n_steps=n_changes * each,
+        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge=, "
+        "drop_labels=, drop_raters=); by_rater gives the coefficient without every rater.",
+    )
+
+
+def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tuple[str, int]]:
+    """Return name and code of each rater to drop."""
     place = {rater: g for g, rater in enumerate(study.raters)}
     check_list("drop_raters", raters, "raters")
+    out = []
     for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)
             raise DataError(f"there is no rater {shorten(rater)} in the study.{hint}")
-        yield str(rater), study.rater_codes != place[rater]
+        out.append((str(rater), place[rater]))
+    return out
 
 
 def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:

@@ -29,7 +29,7 @@ _NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 
 
-def peek(path: Path, encoding: str = "utf-8") -> Peek:
+def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) -> Peek:
     r"""Return the beginning of a file, or the names of the files in a folder.
 
     The first rows of a workbook or a Parquet file are shown as the CSV they would be.
@@ -53,16 +53,11 @@ def peek(path: Path, encoding: str = "utf-8") -> Peek:
         return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
     start = _start(path)
     if start.startswith(_BINARY):
-        return peek_frame(first_rows(path, _HEAD_ROWS), path)
+        return replace(peek_frame(first_rows(path, _HEAD_ROWS, sheet=sheet), path), is_binary=True)
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
     return replace(_NOTHING, path=path, head=head, header=header, record=record)
-
-
-def is_binary(path: Path) -> bool:
-    """Say whether a file is a workbook or a Parquet file, compressed or not."""
-    return _start(path).startswith(_BINARY)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:

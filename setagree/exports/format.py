@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from setagree.files.tables import sniff_delimiter
+from setagree.study.columns import Role, usual_roles
 from setagree.study.labels import Blank
+from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
@@ -30,12 +32,15 @@ _MOST_ROWS = 500
 _NEVER = "(?!)"
 
 
-def of_tool(tool: str, function: str) -> Callable[..., Any]:
-    """Return a function of a tool's file, which is imported when the function is first called."""
+def of_tool(tool: str, function: str, *kind: str) -> Callable[..., Any]:
+    """Return a function of a tool's file, which is imported when the function is first called.
+
+    It is called with `kind` behind its other arguments, where one serves several formats.
+    """
 
     def call(*arguments: Any) -> Any:
         module = import_module(f"setagree.exports.tools.{tool}")
-        return getattr(module, function)(*arguments)
+        return getattr(module, function)(*arguments, *kind)
 
     return call
 
@@ -85,6 +90,10 @@ class Request:
         What stands between the labels of a cell, where the format leaves it open.
     encoding : str
         How the bytes spell text.
+    where : Where or None
+        Of a table: which rows count.
+    sheet : str, int or None
+        Of a workbook: which sheet.
     """
 
     question: str | None = None
@@ -92,6 +101,8 @@ class Request:
     roster: object | None = None
     sep: str | None = None
     encoding: str = "utf-8"
+    where: Where | None = None
+    sheet: str | int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,8 @@ class Peek:
         The first JSON object, of a list or of lines; else None.
     names : tuple of str
         Relative names of files in a folder (a bounded number of them); else ().
+    is_binary : bool
+        Whether it is a workbook or a Parquet file, of which the first rows alone were seen.
     """
 
     path: Path
@@ -118,6 +131,12 @@ class Peek:
     header: tuple[str, ...]
     record: object
     names: tuple[str, ...]
+    is_binary: bool = False
+
+    @cached_property
+    def roles(self) -> dict[Role, str]:
+        """The columns of a table by what their usual names say; nothing without rows."""
+        return usual_roles(name.strip() for name in self.header) if self.rows else {}
 
     @cached_property
     def rows(self) -> list[list[str]]:
@@ -153,6 +172,9 @@ class Signature:
         A regular expression that must be the whole of no name.
     first : str
         A regular expression that must be the whole of the first name.
+    roles, no_roles : collection of str
+        What columns must, and must not, be told to be by their usual names: "unit", "rater",
+        "labels" or "value".
     also : callable, optional
         Says the rest where names are not enough; it is asked when all else is right.
 
@@ -170,6 +192,8 @@ class Signature:
     some: Collection[str] = ()
     none: str = _NEVER
     first: str = ".*"
+    roles: Collection[Role] = ()
+    no_roles: Collection[Role] = ()
     also: Callable[[Peek], bool] | None = None
 
     def fits(self, peek: Peek) -> bool:
@@ -181,8 +205,12 @@ class Signature:
             and _is_one(self.first, names[:1])
             and all(_is_one(pattern, names) for pattern in self.some)
             and not _is_one(self.none, names)
+            and (not self.roles or self._fits_roles(peek.roles))
             and (self.also is None or self.also(peek))
         )
+
+    def _fits_roles(self, found: Collection[Role]) -> bool:
+        return {*self.roles} <= {*found} and {*self.no_roles}.isdisjoint(found)
 
 
 def _is_one(pattern: str, names: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ A new format is a file in `tools` with a function that reads it, and one entry h
 from __future__ import annotations
 
 from setagree.exports.format import Format, Signature, of_tool
+from setagree.study.columns import Role
 
 _BLANK = "A blank answer needs blank= or roster=."
 _EMPTY = "A blank answer is the empty set unless blank='missing' is said."
@@ -17,6 +18,7 @@ _CLASSES = (
 )
 _DOCCANO = {"id", "label", "Comments"}
 _MTURK = {"HITId", "WorkerId"}
+_LONG: tuple[Role, ...] = ("unit", "rater", "labels")
 _BOX = r"Answer\.[^\n]+\.on"
 
 FORMATS: tuple[Format, ...] = (
@@ -215,7 +217,7 @@ FORMATS: tuple[Format, ...] = (
         "NVivo, matrix coding query",
         "documented",
         (Signature("table", some=["[A-Z]+ : [^\n]+"], first=r"\s*"),),
-        of_tool("nvivo", "read_matrix"),
+        of_tool("nvivo", "read", "a matrix of counts over all users"),
         _NO_RATERS,
     ),
     Format(
@@ -223,7 +225,7 @@ FORMATS: tuple[Format, ...] = (
         "NVivo, coding comparison",
         "documented",
         (Signature("table", {"Code", "File", "Kappa"}),),
-        of_tool("nvivo", "read_comparison"),
+        of_tool("nvivo", "read", "a comparison of two users or groups, code by code"),
         _NO_RATERS,
     ),
     Format(
@@ -238,7 +240,7 @@ FORMATS: tuple[Format, ...] = (
         "Google Forms, downloaded CSV",
         "documented",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_download")),),
-        of_tool("google_forms", "read_download"),
+        of_tool("google_forms", "read", ";"),
         _BLANK,
     ),
     Format(
@@ -246,7 +248,7 @@ FORMATS: tuple[Format, ...] = (
         "Google Forms, linked sheet",
         "documented",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
-        of_tool("google_forms", "read_sheet"),
+        of_tool("google_forms", "read", ", "),
         f"{_BLANK} A label that contains ', ' is taken for two, which codebook= shows.",
     ),
     Format(
@@ -274,7 +276,7 @@ FORMATS: tuple[Format, ...] = (
         "qualtrics_values",
         "Qualtrics, values",
         "documented",
-        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_values")),),
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "values")),),
         of_tool("qualtrics", "read_values"),
         _BLANK,
     ),
@@ -282,7 +284,7 @@ FORMATS: tuple[Format, ...] = (
         "qualtrics_labels",
         "Qualtrics, choice text",
         "documented",
-        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_labels")),),
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "labels")),),
         of_tool("qualtrics", "read_labels"),
         f"{_BLANK} A label that contains a comma is refused where it is seen.",
     ),
@@ -290,7 +292,7 @@ FORMATS: tuple[Format, ...] = (
         "qualtrics_split",
         "Qualtrics, one column a choice",
         "documented",
-        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "is_split")),),
+        (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "split")),),
         of_tool("qualtrics", "read_split"),
         "Without -99 for choices seen and not taken, a blank answer needs blank= or roster=.",
     ),
@@ -298,7 +300,7 @@ FORMATS: tuple[Format, ...] = (
         "plain_long",
         "One row an annotation",
         "plain",
-        (Signature("table", also=of_tool("plain", "is_long")),),
+        (Signature("table", roles=_LONG),),
         of_tool("plain", "read_long"),
         "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
     ),
@@ -306,7 +308,7 @@ FORMATS: tuple[Format, ...] = (
         "plain_wide",
         "One column a rater",
         "plain",
-        (Signature("table", also=of_tool("plain", "is_wide")),),
+        (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
         of_tool("plain", "read_wide"),
         "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
     ),
@@ -314,7 +316,14 @@ FORMATS: tuple[Format, ...] = (
         "plain_onehot",
         "One row an annotation, one column of 0 and 1 a label",
         "plain",
-        (Signature("table", also=of_tool("plain", "is_flags")),),
+        (
+            Signature(
+                "table",
+                roles=["unit", "rater"],
+                no_roles=["labels", "value"],
+                also=of_tool("plain", "is_flags"),
+            ),
+        ),
         of_tool("plain", "read_flags"),
         "A row of 0 is the empty set, a row of blanks no annotation.",
     ),
@@ -322,7 +331,7 @@ FORMATS: tuple[Format, ...] = (
         "plain_row_per_label",
         "One row a label",
         "plain",
-        (Signature("table", also=of_tool("plain", "is_rows")),),
+        (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),
         of_tool("plain", "read_rows"),
         "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
     ),

@@ -19,9 +19,9 @@ from setagree.errors import (
 )
 from setagree.exports.format import Request
 from setagree.files.tables import read_table
+from setagree.study.assembly import pick_column
 from setagree.study.frames import as_pandas
 from setagree.study.labels import is_missing
-from setagree.study.layouts import pick_column
 from setagree.study.names import tidied
 
 Pair: TypeAlias = tuple[str, str]

@@ -27,11 +27,12 @@ from setagree.errors import (
 )
 from setagree.exports.format import Request
 from setagree.exports.unclear import Flags, Found
-from setagree.files.columns import Role, guess_columns
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
+from setagree.study.columns import Role, guess_columns
 from setagree.study.doubts import doubt_brackets, doubt_separator
 from setagree.study.layouts import from_cube
+from setagree.study.where import matching_rows
 from setagree.wording.label_sets import LabelSet
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class Sheet:
     @classmethod
     def open(cls, path: Path, request: Request) -> Sheet:
         """Read a file."""
-        frame = read_table(path, encoding=request.encoding)
+        frame = read_table(path, encoding=request.encoding, sheet=request.sheet)
         odd = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
         if odd:
             raise FileError(
@@ -83,9 +84,10 @@ class Sheet:
             breaks += frame[name].str.count("\n").to_numpy(dtype=np.int64)
         header = 2 + sum(str(name).count("\n") for name in frame)
         starts = header + np.arange(len(frame)) + np.cumsum(breaks) - breaks
-        if _n_lines(path) == starts[-1] + breaks[-1]:
-            return cls(path.name, frame, starts)
-        return cls(path.name, frame, np.arange(1, len(frame) + 1), "row")
+        sheet = cls(path.name, frame, starts)
+        if _n_lines(path) != starts[-1] + breaks[-1]:
+            sheet = cls(path.name, frame, np.arange(1, len(frame) + 1), "row")
+        return sheet if request.where is None else sheet.keep(matching_rows(frame, request.where))
 
     @property
     def columns(self) -> list[str]:

@@ -10,7 +10,14 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from setagree.errors import FileError, SetagreeError, listing, missing_package
+from setagree.errors import (
+    FileError,
+    SetagreeError,
+    counted,
+    did_you_mean,
+    listing,
+    missing_package,
+)
 from setagree.files.delimited import with_header
 from setagree.files.streams import Source
 from setagree.study.frames import as_pandas
@@ -33,6 +40,8 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         table = pq.read_table(content) if limit is None else _first_rows(content, limit)
         table.validate(full=True)  # text that is none would fail later, far from here
         names = table.column_names
+    except MemoryError as error:  # Arrow's, too, which says nothing about the file
+        raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
@@ -68,7 +77,7 @@ def _first_rows(content: Any, limit: int) -> Any:
 
 
 def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the cells of the one sheet that has some, as the text that a CSV would hold.
+    """Return the cells of a sheet, the only one with some unless it is named, as text of a CSV.
 
     A `limit` is how many rows are wanted at most.
     """
@@ -122,15 +131,29 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 
 def _only_sheet(source: Source, book: Any) -> Any:
     sheets: Sequence[Any] = book.worksheets
+    if source.sheet is not None:
+        return _named_sheet(source, sheets)
     filled = [s for s in sheets if any(c.value is not None for row in _cells(s) for c in row)]
     if not filled:
         raise FileError(f"{source} has no cells.")
     if len(filled) > 1:
         raise FileError(
             f"{source} has cells in {len(filled)} sheets ({listing([s.title for s in filled])}); "
-            "keep one, or pass the frame of pandas.read_excel(..., sheet_name=..., dtype=str)."
+            f"say which with sheet={filled[0].title!r}."
         )
     return filled[0]
+
+
+def _named_sheet(source: Source, sheets: Sequence[Any]) -> Any:
+    """Return the sheet of a name, or of a number, which a text may spell, too."""
+    titles, asked = [sheet.title for sheet in sheets], source.sheet
+    number = str(asked).strip()
+    if asked in titles:
+        return sheets[titles.index(asked)]
+    if number.isdecimal() and 1 <= int(number) <= len(sheets):
+        return sheets[int(number) - 1]
+    known = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
+    raise FileError(f"{source} has no sheet {asked!r}; {known}.{did_you_mean(asked, titles)}")
 
 
 def _cells(sheet: Any) -> Iterator[Sequence[Any]]:

@@ -119,9 +119,10 @@ def _delimiter(source: Source) -> str:
 def _parsed(source: Source) -> Iterator[TextFileReader]:
     """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
     try:
-        # pandas keeps hold of what it reads, so that it has a file of its own.
-        with replace(source, held=None).open() as stream:
-            yield pd.read_csv(
+        with (
+            source.open() as stream,
+            # Closed, pandas lets go of what it reads, which stays open.
+            pd.read_csv(
                 stream,
                 sep=source.delimiter,
                 encoding=source.encoding,
@@ -131,7 +132,9 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
                 keep_default_na=False,
                 na_filter=False,
                 iterator=True,
-            )
+            ) as reader,
+        ):
+            yield reader
     except pd.errors.EmptyDataError:
         raise FileError(f"{source} has blank lines and nothing else.") from None
     except pd.errors.ParserError as error:

@@ -10,19 +10,20 @@ import glob
 import gzip
 import lzma
 import os
-import shutil
+import re
 import stat
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeAlias, cast
 
+from setagree.checks import MOST_BYTES
 from setagree.errors import (
     FileError,
     OptionError,
@@ -34,6 +35,9 @@ from setagree.errors import (
     shorten,
 )
 
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+"""A file, the pattern of several, or a list of both."""
+
 _STDIN = "-"
 _IN_MEMORY = 64 * 2**20
 _PIECE = 2**22
@@ -41,6 +45,8 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
+# Path makes one slash of two; a drive of Windows has one letter.
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile)
 
 
@@ -56,6 +62,8 @@ class Source:
         How the bytes spell text.
     delimiter : str
         What stands between two columns, where it is a delimited table.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or its number from 1.
     spool : file, optional
         What came through standard input.
     held : file, optional
@@ -65,6 +73,7 @@ class Source:
     path: Path
     encoding: str = "utf-8"
     delimiter: str = ","
+    sheet: str | int | None = None
     spool: BinaryIO | None = field(default=None, repr=False)
     held: BinaryIO | None = field(default=None, repr=False, compare=False)
 
@@ -170,25 +179,47 @@ class _Kept:
 
 
 @contextmanager
-def find_sources(path: str | os.PathLike[str], encoding: str) -> Iterator[list[Source]]:
-    """Give standard input for ``-``, the file of that name, or the files of a pattern."""
+def find_sources(
+    path: Paths, encoding: str, *, sheet: str | int | None = None
+) -> Iterator[list[Source]]:
+    """Give standard input for ``-``, the file of that name, or the files of patterns."""
     check_encoding(encoding)
     # A byte order mark is allowed for.
     encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    if os.fspath(path) != _STDIN:
-        yield [Source(each, encoding) for each in matching(path)]
+    if not is_stdin(path):
+        yield [Source(each, encoding, sheet=sheet) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
-        _copy_stdin(cast("BinaryIO", spool))
-        yield [Source(Path(_STDIN), encoding, spool=cast("BinaryIO", spool))]
+        stream = cast("BinaryIO", spool)
+        _copy_stdin(stream)
+        yield [Source(Path(_STDIN), encoding, sheet=sheet, spool=stream)]
+
+
+def is_stdin(path: Paths) -> bool:
+    """Say whether standard input is meant."""
+    return isinstance(path, str | os.PathLike) and os.fspath(path) == _STDIN
 
 
 def _copy_stdin(spool: BinaryIO) -> None:
-    """Copy all of standard input, which whoever started the program may have closed."""
+    """Copy all of standard input, which may be closed, or have no end.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, is no table from its beginning on, or is more than may be held.
+    """
     if sys.stdin is None:
         raise FileError("Standard input cannot be read: it is closed.")
     try:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
+        while block := sys.stdin.buffer.read(_PIECE):
+            if not spool.tell() and len(block) == _PIECE and not block.strip(b"\0"):
+                raise FileError("standard input, line 1 has a NUL character; it is no text.")
+            if spool.tell() + len(block) > MOST_BYTES:
+                raise FileError(
+                    f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
+                    "memory; write it to a file and say memory_limit= to read that in pieces."
+                )
+            spool.write(block)
     except OSError as error:
         raise FileError(f"Standard input cannot be read: {error.strerror or error}.") from error
 
@@ -248,20 +279,59 @@ def _is_clutter(info: zipfile.ZipInfo) -> bool:
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:
-    """Return a path in which ~ stands for the home of the user."""
+    """Return a path in which ~ stands for the home of the user; refuse an address of the web."""
     check_path(path)
-    return Path(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - Path's raises for unknown users
+    return Path(_on_this_computer(path))
 
 
-def matching(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the file of that name, or the files that match the pattern in the order of names."""
-    name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
+def matching(path: Paths) -> list[Path]:
+    """Return the file of that name, or the files that match the pattern in the order of names.
+
+    A list of names and patterns gives the files of each, one after the other.
+    """
+    if not isinstance(path, str | os.PathLike):
+        return _several(path)
+    name = _on_this_computer(path)
     if os.path.lexists(name) or not glob.has_magic(name):
         return [Path(name)]
     matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207 - Path's takes no "/*"
     if found := sorted(match for match in matches if not match.is_dir()):
         return found
     raise FileError(f"No file matches {name!r}.{_nearby(Path(name))}")
+
+
+def _several(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    for path in paths:
+        check_path(path)
+        if is_stdin(path):
+            raise FileError("Standard input ('-') is read alone, not among several files.")
+    files = [file for path in paths for file in matching(path)]
+    if not files:
+        raise FileError("The list of files is empty; name one at least.")
+    if twice := next((file for k, file in enumerate(files) if file in files[:k]), None):
+        raise FileError(f"{str(twice)!r} is named twice; name each file once.")
+    return files
+
+
+def _on_this_computer(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file, with the home of the user for ~."""
+    name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
+    address = _ADDRESS.match(name)
+    if address is None or os.path.lexists(name):
+        return name
+    raise FileError(
+        f"'{address[1]}://{address[2]}' is an address, and only files on this computer are read; "
+        "download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
+        "s3:// and gs://, datasets reads hf://, gspread reads Google Sheets)."
+    )
+
+
+def n_bytes(path: Paths) -> int:
+    """Return how large files are together; 0 where there are none, or for standard input."""
+    try:
+        return 0 if is_stdin(path) else sum(p.stat().st_size for p in matching(path))
+    except (OSError, ValueError):
+        return 0
 
 
 def _nearby(path: Path) -> str:

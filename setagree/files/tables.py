@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from setagree.errors import FileError, OptionError, listing
 from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
-from setagree.files.streams import Source, find_sources, no_collection, readable
+from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
 from setagree.study.codes import Column
 from setagree.study.frames import stacked
 
@@ -36,7 +36,12 @@ _OTHER_FORMATS = {
 
 
 def read_table(
-    path: str | os.PathLike[str], *, encoding: str = "utf-8", sep: str | None = None
+    path: Paths,
+    *,
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    source: str | None = None,
+    sheet: str | int | None = None,
 ) -> pd.DataFrame:
     r"""Return the table in a file, or in several: CSV, TSV, JSON, JSON lines, Parquet, Excel.
 
@@ -48,15 +53,22 @@ def read_table(
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or several
         A file; a pattern such as ``"round-*.csv"`` that matches files with the same columns, which
-        are read in the order of their names; or ``"-"`` for standard input.
+        are read in the order of their names; a list of both, in its order; or ``"-"`` for standard
+        input.
     encoding : str
         How the bytes spell text. A byte order mark is allowed for.
     sep : str, optional
         The one character between two columns of text (not the separator of labels inside a cell).
         Default: a tab where the name ends in ``.tsv``, else whichever of ``, ; | \t`` the first
         lines fit.
+    source : str, optional
+        The name of a new column, which says what file a row comes from: its name, or its path
+        where two files have one name.
+    sheet : str or int, optional
+        Of a workbook: the sheet, by its name or its number from 1. Default: the only one that has
+        cells.
 
     Returns
     -------
@@ -82,13 +94,30 @@ def read_table(
     """
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
-    with find_sources(path, encoding) as sources:
-        return _stack(sources, [_read_one(source, sep) for source in sources])
+    with find_sources(path, encoding, sheet=sheet) as sources:
+        frames = [_read_one(one, sep) for one in sources]
+        frame = _stack(sources, frames)
+        if source is None:
+            return frame
+        return _with_source(frame, source, sources, list(map(len, frames)))
 
 
-def first_rows(path: Path, n: int) -> pd.DataFrame:
+def _with_source(
+    frame: pd.DataFrame, column: str, sources: Sequence[Source], sizes: Sequence[int]
+) -> pd.DataFrame:
+    """Return the rows with a column that says what file each comes from."""
+    if column in frame:
+        raise OptionError(
+            f"source={column!r}: there is a column of that name already; use another."
+        )
+    names = [one.path.name for one in sources]
+    names = names if len({*names}) == len(names) else [str(one.path) for one in sources]
+    return frame.assign(**{column: np.repeat(np.array(names), sizes)})
+
+
+def first_rows(path: Path, n: int, *, sheet: str | int | None = None) -> pd.DataFrame:
     """Return the first rows of a workbook or a Parquet file."""
-    source = Source(path)
+    source = Source(path, sheet=sheet)
     with readable(source):
         read = read_workbook if source.is_workbook() else read_parquet
         return read(source, limit=n)
@@ -99,6 +128,8 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
         source = replace(source, held=file)
         if source.is_workbook():
             return read_workbook(source)
+        if source.sheet is not None:
+            raise OptionError(f"sheet={source.sheet!r} is for Excel workbooks; {source} is none.")
         with source.open() as stream:
             start = stream.read(_SAMPLE)
         if start.startswith(b"PAR1\x15"):

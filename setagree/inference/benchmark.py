@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import OptionError, did_you_mean
-from setagree.scoring.result_tables import AgreementTable, ResultTable, for_each_row
-from setagree.scoring.results import Agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
 
 Scale: TypeAlias = str | Mapping[str, float]

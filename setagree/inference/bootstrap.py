@@ -20,8 +20,8 @@ from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.scoring.result_tables import AgreementTable, ResultTable
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.result_tables import ResultTable
+from setagree.scoring.results import Agreement, AgreementTable, check_agreement
 from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters", "both"]

@@ -27,8 +27,7 @@ from setagree.inference.differences import (
     unit_places,
 )
 from setagree.inference.draws import draw_units, row_weights
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement, check_agreement
+from setagree.scoring.results import Agreement, AgreementTable, check_agreement
 from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]

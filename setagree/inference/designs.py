@@ -9,8 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from setagree.distances import Distance
 from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, warn
 from setagree.inference.differences import on_one_tally
+from setagree.inference.known_raters import known_study
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, warn_undefined
 
@@ -102,13 +104,16 @@ def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
     return known
 
 
+def distance_of(agreement: Agreement) -> Distance:
+    """Return the distance that an agreement was scored with."""
+    if agreement.case.distance is None:
+        raise TypeError("this agreement does not know its distance")
+    return agreement.case.distance
+
+
 def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
-    study, distance = agreement.study, agreement.case.distance
-    if study is None or distance is None:
-        raise DataError(
-            "design='shared_units' scores anew and must know who gave what to which unit; a tally "
-            "does not: build the study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "design='shared_units' scores anew and must know")
+    distance = distance_of(agreement)
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
     part = study.take(kept[study.unit_codes])
     return Scorer(part, categories=agreement.weights.values).score(agreement.definition, distance)

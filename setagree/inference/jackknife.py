@@ -14,10 +14,11 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.coefficients.leave_rater_out import Absence, without_raters
 from setagree.coefficients.replicates import replicates
-from setagree.errors import DataError, check_choice
+from setagree.errors import check_choice
 from setagree.inference.differences import rows_of_units
-from setagree.scoring.result_tables import AgreementTable, ResultTable, for_each_row
-from setagree.scoring.results import Agreement
+from setagree.inference.known_raters import known_study
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score_part
 from setagree.wording.results import Result
 
@@ -192,12 +193,7 @@ def without_rows(agreement: Agreement) -> Floats:
 
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:
-    study = agreement.study
-    if study is None:
-        raise DataError(
-            "to leave out raters it must be known who gave what to which unit; a tally does not: "
-            "build the study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "to leave out raters it must be known")
     absence = Absence(agreement.case, study)
     values, anew = without_raters(absence, agreement.definition.model)
     if agreement.reason is not None:

@@ -14,8 +14,8 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, check_choice
 from setagree.inference.shuffles import Shuffler, table_shuffles
-from setagree.scoring.result_tables import AgreementTable, ResultTable, for_each_row
-from setagree.scoring.results import Agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]

@@ -21,6 +21,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.jackknife import jackknife
+from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -89,12 +90,7 @@ def variances_by_raters(
     here = agreement.n_raters if together and regular.all() else _ratings_a_unit(agreement)
     if raters is None or (regular.all() and list(raters) == [here]):
         return {here: (own, "pilot")}
-    study = agreement.study
-    if study is None:
-        raise DataError(
-            "other numbers of raters need to know who gave what to which unit; a tally does not: "
-            "build the study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "other numbers of raters need to know")
     if not together:
         return _by_ratings(agreement, study, raters, min(n_resamples, _THINNINGS), generator)
     if not regular.all():

@@ -14,8 +14,8 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.errors import DataError, OptionError
 from setagree.inference.pilots import unit_variance, variances_by_raters
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.result_tables import AgreementTable, ResultTable, for_each_row
-from setagree.scoring.results import Agreement
+from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.annotations import Annotations
 from setagree.wording.results import Result
 

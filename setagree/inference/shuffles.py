@@ -11,8 +11,7 @@ from math import exp, inf, lgamma
 import numpy as np
 
 from setagree.checks import LOOPED, check_drawing
-from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.credit.dense import DenseWeights
 from setagree.errors import DataError
@@ -23,6 +22,7 @@ from setagree.inference.inside_units import (
     lists_pairs,
     rating_pairs,
 )
+from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
@@ -168,21 +168,16 @@ class Shuffler:
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
-        if self._keeps_chance:
-            return np.repeat(self._kept_chance, len(V))
-        return self._chance_of(V)
+        kept = self._kept_chance
+        return self._chance_of(V) if kept is None else np.repeat(kept, len(V))
 
     @cached_property
-    def _kept_chance(self) -> Floats:
-        """The chance disagreement / d_max that all reshuffles share, of shape (1,)."""
+    def _kept_chance(self) -> Floats | None:
+        """The chance disagreement / d_max, of shape (1,), where no reshuffle changes it."""
+        kept = (self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all()
+        if not (self.within_rater if self.model.asks_who else kept):
+            return None
         return self._chance_of(self.value[None, :])
-
-    @cached_property
-    def _keeps_chance(self) -> bool:
-        """Whether no reshuffle changes what chance is computed from."""
-        if self.model.asks_who:
-            return self.within_rater
-        return bool((self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all())
 
     def _chance_of(self, V: Codes) -> Floats:
         match self.model:
@@ -235,12 +230,7 @@ def table_shuffles(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator
 ) -> Floats:
     """Return the estimates after reshuffling all cells of the table, missing ones among them."""
-    study = agreement.study
-    if study is None:
-        raise DataError(
-            "scheme='table' needs to know who gave what to which unit; a tally does not: build the "
-            "study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "scheme='table' needs to know")
     n_cells = study.n_units * study.n_raters
     if n_cells > _TABLE_LIMIT:
         raise DataError(

@@ -23,6 +23,7 @@ from setagree.inference.inside_units import (
     lists_pairs,
     rating_pairs,
 )
+from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
@@ -34,12 +35,7 @@ def two_way_replicates(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
 ) -> Floats:
     """Return the estimates of resamples of the raters, and of the units too where asked."""
-    study = agreement.study
-    if study is None:
-        raise DataError(
-            "to draw raters it must be known who gave what to which unit; a tally does not: build "
-            "the study in memory with Annotations.from_long."
-        )
+    study = known_study(agreement, "to draw raters it must be known")
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
     check_drawing(n_resamples, study.n_ratings + LOOPED)

@@ -6,5 +6,6 @@ the units; where it asks who gave which answer, how often each set of (rater, va
 they come home. The steps, what is exact, and what it costs are told in
 ``examples/guide/bigger-data.md``.
 
-Others use `opening` (a file or a folder to a study) and `reduce` (a table to a tally).
+Others use `opening` (whatever a person has to a study), `recognition` (the exports of tools) and
+`reduce` (a table to a tally).
 """

@@ -8,9 +8,10 @@ file, three columns of it, is written into the folder for what does not fit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from setagree.errors import DataError, FileError, a_type, listing, missing_package
@@ -20,6 +21,7 @@ from setagree.files.streams import Source, no_collection, readable
 from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text
+from setagree.study.where import NO_ROWS, YES, Counts, Where
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,23 +46,41 @@ class Copy:
         The columns of the file, which are those that memory finds, in their order.
     kinds : dict of str to set of str
         What the cells of each role are: text, numbers, or neither.
+    where : Where, optional
+        The condition that rows match which are copied.
+    counts : Counts
+        How many were, and were not.
     """
 
     source: Source
     path: str
     names: dict[str, None] = field(default_factory=dict)
     kinds: dict[str, set[str]] = field(default_factory=dict)
+    where: Where | None = None
+    counts: Counts = NO_ROWS
+
+    def matching(self, where: Where, cells: Iterable[object]) -> list[bool]:
+        """Return which rows match by their cells in the column of the condition; count them."""
+        verdicts = where.verdicts(cells)
+        self.counts += Counts.of(verdicts)
+        return list(verdicts == YES)
 
 
-def copy_text(source: Source, kind: TextKind, columns: Mapping[str, str], path: str) -> Copy:
-    """Copy the three columns of a file, which are named by role.
+def copy_text(
+    source: Source,
+    kind: TextKind,
+    columns: Mapping[str, str],
+    path: str,
+    where: Where | None = None,
+) -> Copy:
+    """Copy the three columns of a file, which are named by role, of the rows that match.
 
     Raises
     ------
     FileError
         The file is no table to the reader of memory; or there is no room for the copy.
     """
-    copy = Copy(source, path)
+    copy = Copy(source, path, where=where)
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
     try:
         import pyarrow.parquet as pq
@@ -69,6 +89,8 @@ def copy_text(source: Source, kind: TextKind, columns: Mapping[str, str], path: 
     with readable(source), pq.ParquetWriter(path, _schema()) as writer, no_collection():
         for cells in pieces:
             _write(writer, cells, copy)
+    if where is not None:
+        where.found_in(list(copy.names))
     return copy
 
 
@@ -127,6 +149,8 @@ def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
         blank = {name for name in blank if (piece[name] == "").all()}
         if missing := [name for name in columns.values() if name not in copy.names]:
             raise FileError(f"{copy.source} has no column {missing[0]!r}.")
+        if (where := copy.where) is not None:
+            piece = piece[copy.matching(where, piece[where.found_in(list(piece))])]
         yield {role: piece[name] for role, name in columns.items()}
     copy.names = {name: None for name in copy.names if name not in (blank or set())}
 
@@ -137,12 +161,19 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
     copy.kinds = {role: set() for role in columns}
     for rows in line_pieces(copy.source):
         copy.names.update(dict.fromkeys(name for row in rows for name in row))
-        cells = {}
         for role, name in columns.items():
-            found = [row.get(name) for row in rows]
-            copy.kinds[role].update(map(_kind, {type(c) for c in found if not is_nothing(c)}))
-            cells[role] = [None if is_nothing(c) else spell[role](c, role) for c in found]
-        yield cells
+            cells = {type(c) for row in rows if not is_nothing(c := row.get(name))}
+            copy.kinds[role].update(map(_kind, cells))
+        some = rows
+        if (where := copy.where) is not None:
+            some = list(
+                compress(rows, copy.matching(where, (row.get(where.column) for row in rows)))
+            )
+        found = {role: [row.get(name) for row in some] for role, name in columns.items()}
+        yield {
+            role: [None if is_nothing(c) else spell[role](c, role) for c in cells]
+            for role, cells in found.items()
+        }
 
 
 def is_nothing(cell: object) -> bool:

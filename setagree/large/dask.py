@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from setagree.errors import DataError, SetagreeError
 from setagree.large.engines import stopped
+from setagree.large.filtering import kept_part
 from setagree.large.partitions import (
     Part,
     code_part,
@@ -21,6 +23,7 @@ from setagree.large.partitions import (
 )
 from setagree.large.survey import CodedCells, code_cells
 from setagree.study.reading import Reading
+from setagree.study.where import NO_ROWS, Where, warn_dropped
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -49,10 +52,14 @@ def reduce_dask(
     """
     from dask.delayed import delayed
 
-    frame = _before_text(frame)[list(columns.values())]
+    where = reading.condition
+    names = [*columns.values(), *(() if where is None else (where.found_in(list(frame.columns)),))]
+    frame = _before_text(frame)[list(dict.fromkeys(names))]
     _refuse_made_text(frame)
-    picked = frame.rename(columns={c: r for r, c in columns.items()})
-    parts = picked.to_delayed()
+    if where is None:
+        parts = frame.rename(columns={c: r for r, c in columns.items()}).to_delayed()
+    else:
+        parts = _kept(frame.to_delayed(), where, names[-1], columns)
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
 
     def place(position: int) -> str:
@@ -67,6 +74,19 @@ def reduce_dask(
     how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
     reduced = [delayed(reduce_part)(p, **how) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
+
+
+def _kept(
+    parts: Sequence[Delayed], where: Where, column: Any, columns: Mapping[str, str]
+) -> Sequence[Delayed]:
+    """Return the roles of the rows of each part that match; warn how many do not."""
+    from dask.delayed import delayed
+
+    kept = [delayed(kept_part, nout=2)(part, where, column, columns) for part in parts]
+    counts = _compute(_tree([n for _, n in kept], partial(sum, start=NO_ROWS)))
+    counts.check(where)
+    warn_dropped(counts.sentence(where))
+    return [part for part, _ in kept]
 
 
 def _before_text(frame: Any) -> Any:

@@ -15,13 +15,14 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
-from setagree.files.streams import Source, find_sources, no_collection, readable
+from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
 from setagree.large.copies import check_alike, copy_text
+from setagree.study.where import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
-LARGE = 2**30
-"""Files of more bytes than this together are reduced, not read into memory."""
+CONDITION = "condition"
+"""What the column of a condition is called beside the roles."""
 
 _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
@@ -84,8 +85,10 @@ class Files:
             if _stamp(source) != stamp:
                 raise FileError(f"{source} changed while it was read, so there is no result.")
 
-    def ready(self, folder: str, columns: Mapping[str, str]) -> Ready:
+    def ready(self, folder: str, columns: Mapping[str, str], where: Where | None = None) -> Ready:
         """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
+
+        Copies are of the rows that match; of other files the column of the condition is read, too.
 
         Raises
         ------
@@ -93,16 +96,20 @@ class Files:
             Two files cannot be parts of one table; or one is no table.
         """
         if self.kind == "parquet":
+            if where is not None:
+                columns = {**columns, CONDITION: where.found_in(self.names)}
             self._check_names(columns)
             self._check_types(columns)
             return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
         copies = [
-            copy_text(source, self.kind, columns, str(Path(folder, f"{place}.parquet")))
+            copy_text(source, self.kind, columns, str(Path(folder, f"{place}.parquet")), where)
             for place, source in enumerate(self.sources)
         ]
         check_alike(copies)
         paths = _plain([copy.path for copy in copies])
-        return Ready(paths, [*copies[0].names], {r: r for r in columns}, self.kind == "json lines")
+        names, roles = [*copies[0].names], {r: r for r in columns}
+        counts = sum((copy.counts for copy in copies), NO_ROWS)
+        return Ready(paths, names, roles, self.kind == "json lines", counts)
 
     def _check_types(self, columns: Mapping[str, str]) -> None:
         """Refuse columns of several types, which DuckDB would make one by rounding."""
@@ -149,12 +156,15 @@ class Ready:
         What the columns of the roles are called in the files.
     in_json : bool
         Whether the answers are JSON.
+    counts : Counts, optional
+        How many rows match a condition, where no others are in the files.
     """
 
     paths: list[str]
     names: list[str]
     columns: Mapping[str, str]
     in_json: bool = False
+    counts: Counts | None = None
 
     def rows(self, connection: Any, paths: Sequence[str]) -> Any:
         """Return the columns of some of the files by role."""
@@ -228,7 +238,7 @@ def _folder(spill: object) -> str:
     return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 
-def find_files(path: str | os.PathLike[str], *, encoding: str) -> Files | None:
+def find_files(path: Paths, *, encoding: str) -> Files | None:
     """Return the files that are read piece by piece; None where they are of another kind.
 
     Raises
@@ -261,17 +271,6 @@ def _check_alike(one: Source, names: list[str], other: Source, others: list[str]
             f"{one} and {other} have different columns: only one of them has "
             f"{listing(sorted(found ^ known))}."
         )
-
-
-def n_bytes(path: str | os.PathLike[str], *, encoding: str) -> int:
-    """Return how large files are together; 0 where there are none, or for standard input."""
-    if os.fspath(path) == "-":
-        return 0
-    try:
-        with find_sources(path, encoding) as sources:
-            return sum(source.path.stat().st_size for source in sources)
-    except (OSError, ValueError):
-        return 0
 
 
 def _wide_decimal(dtype: str) -> bool:

@@ -1,270 +1,313 @@
-"""The door for what annotation tools export."""
+"""The one way from what a person has to a study, or to a tally where it need not fit in memory."""
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Collection, Hashable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
+from os import PathLike
+from typing import Any, TypeAlias, TypeGuard, cast
 
 import pandas as pd
 
 from setagree.errors import (
     DataError,
-    FileError,
     OptionError,
-    SetagreeError,
-    shorten,
+    RepeatsError,
+    SetagreeWarning,
+    check_type,
+    counted,
+    warn,
 )
-from setagree.exports import FORMATS, Answers, Format, Peek, Request
-from setagree.exports.detection import (
-    detect,
-    format_of_name,
-    is_binary,
-    other_formats,
-    peek,
-    peek_frame,
-    peek_record,
-    recognised,
-    the_one,
-)
-from setagree.exports.nodes import class_files, shown
-from setagree.files.streams import check_encoding, expanded, listable, matching, no_collection
-from setagree.files.tables import read_table
+from setagree.study import layouts
 from setagree.study.annotations import Annotations
-from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading
-from setagree.wording.label_sets import Label
+from setagree.study.assembly import assemble, code_ids
+from setagree.study.columns import guess_people, guess_wide_unit, with_columns
+from setagree.study.frames import Frame, as_pandas, column_names
+from setagree.study.names import find_names
+from setagree.study.reading import Reading, as_reading
+from setagree.study.shapes import seen_wide
+from setagree.study.tally import Tally
+from setagree.study.where import counting_kept
 
-_ROW_A_LABEL = "plain_row_per_label"
-_TABLES = {"plain_long", "plain_wide", _ROW_A_LABEL}
-_BASIS = {
-    "tool": "written by the tool's own code",
-    "source": "from the tool's source",
-    "documented": "from the documented format, not verified against a live export",
-    "plain": "no tool's, a plain table",
-}
+Study: TypeAlias = Annotations | Tally
+Path: TypeAlias = str | PathLike[str]
+Paths: TypeAlias = "Path | Sequence[Path]"
+Data: TypeAlias = "Study | Frame | Paths"
+Note: TypeAlias = Callable[[str], None]
+
+LARGE = 2**30
+"""Files of more bytes than this together are reduced, not read into memory."""
+
+_BUILD = (
+    "Where columns have other names, build the study first: "
+    "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
+)
+_SHOWN = 8
 
 
-def read(
-    path: str | os.PathLike[str],
+@dataclass(frozen=True)
+class Plan:
+    """How a table is reduced; see `tally`. `keep_raters` follows from what is to be computed.
+
+    Under `in_memory` nothing is, however large.
+    """
+
+    assume_unique: bool = False
+    partitioned_by_unit: bool = False
+    memory_limit: str | None = None
+    spill: Path | None = None
+    keep_raters: bool = False
+    in_memory: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("assume_unique", "partitioned_by_unit"):
+            if getattr(self, name) is not False:
+                check_type(name, getattr(self, name), bool, "True or False")
+
+    @property
+    def asked(self) -> list[str]:
+        """The options that are given, for sentences."""
+        given = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
+        return [f"{name}=" for name in given]
+
+
+def open_study(
+    source: Data,
+    reading: Reading | None = None,
+    plan: Plan | None = None,
     *,
-    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
-    question: str | None = None,
-    blank: Blank | None = None,
-    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
-    sep: str | None = None,
-    case: Case = "keep",
-    codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
-    duplicates: Duplicates = "error",
-    encoding: str = "utf-8",
-) -> Annotations:
-    r"""Return the annotations of a file or folder that an annotation tool exported.
+    note: Note | None = None,
+) -> Study:
+    """Return the study of what a person has: a study, a table, the path or pattern of files.
 
     Parameters
     ----------
-    path : str or path
-        The export. Some tools write a folder, with a file for each rater or unit.
-    format : str
-        A name that `formats` lists. Default: the one that the beginning of the file shows; where it
-        could be several, that is an error.
-    question : str, optional
-        Which question, where the export holds answers to several.
-    blank : {"missing", "empty", "error"}, optional
-        What a blank answer means. Default: what the format says; where it cannot tell "no label
-        applies" from "no answer", that is an error. An empty list is always the empty set, null in
-        the place of a list no annotation.
-    roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
-    sep : str, optional
-        What stands between the labels of a cell, where the format leaves it open.
-    case, codebook, missing, duplicates
-        As in `Annotations.from_long`.
-    encoding : str
-        How the bytes spell text.
-
-    Returns
-    -------
-    Annotations
+    source : Annotations, Tally, frame, or path
+        A study is returned as it is. Lazy tables and very large files become a tally.
+    reading : Reading, optional
+        How it is read. Default: with the usual names of columns, and as `Annotations.from_long`
+        reads cells.
+    plan : Plan, optional
+        How it is reduced where it need not fit in memory; asks for that.
+    note : callable, optional
+        Takes sentences about what was found: which columns were guessed, which format was seen.
 
     Raises
     ------
-    FileError
-        The file is absent or damaged, or has no format that is known.
     DataError
-        The format cannot tell what is asked; the sentence says which option, or which other
-        export, can.
+        It is none of these, or its columns are not found.
     OptionError
-        The file could have several formats, or holds several questions.
+        Options of tables for a study that is already built, or repeats in what is reduced.
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> ann = '{"id": "u1", "annotator": "ann", "labels": ["joy"]}\n'
-    >>> bob = '{"id": "u1", "annotator": "bob", "labels": []}\n'
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "emotions.jsonl")
-    ...     _ = file.write_text(ann + bob)
-    ...     read(file)
+    >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "a, b"]})
+    >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    reading = Reading(
-        sep=sep,
-        blank=blank,
-        case=case,
-        codebook=codebook,
-        missing=missing,
-        duplicates=duplicates,
-        encoding=encoding,
-        format=format,
-        question=question,
-        roster=roster,
-    )
-    check_encoding(encoding)
-    where = expanded(path)
-    _refuse_several(where)
-    found = find_format(where, name=format, encoding=encoding, duplicates=duplicates)
-    with no_collection(), listable(where):
-        answers = found.read(where, Request(question, blank, roster, sep, encoding))
-    if not answers.units:
-        raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
-    try:
-        study = Annotations.from_triples(
-            zip(answers.raters, answers.units, answers.labels, strict=True),
-            case=case,
-            codebook=codebook,
-            missing=missing,
-            duplicates=duplicates,
-        )
-    except SetagreeError as error:
-        repeats = _repeats(answers) if duplicates == "error" else ""
-        raise type(error)(f"{shown(where)}: {error}{repeats}") from error
-    return replace(study, reading=reading)
+    if isinstance(source, list | tuple) and len(source) == 1 and is_files(source):
+        source = source[0]
+    how, plan, say = as_reading(reading), plan or Plan(), note or _nothing
+    if isinstance(source, Annotations | Tally):
+        if useless := [*how.asked, *plan.asked]:
+            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
+        return source
+    if is_files(source) and not plan.asked:
+        return _of_path(source, how, plan, say, is_asked=reading is not None)
+    if plan.asked or not isinstance(source, pd.DataFrame):
+        # loads what speaks to engines
+        from setagree.large.reduce import is_lazy, opened, reduce_table
+
+        source = opened(source, also=", Annotations, Tally or path")
+        if plan.asked or is_lazy(source, how):
+            _check_reducible(how, plan)
+            return reduce_table(source, how, plan, say)
+    return _of_table(source, how, say, is_asked=reading is not None)
 
 
-def formats() -> pd.DataFrame:
-    """Return the formats that `read` knows: name, title, basis, and what each leaves open.
+def open_table(source: Any, reading: Reading) -> pd.DataFrame:
+    """Return all columns of a long table, of which more is to be known than who answered what."""
+    if not is_files(source):
+        return cast("pd.DataFrame", _kept(as_pandas(source), reading))
+    was_seen = False
+    if not reading.is_table:
+        from setagree.large.recognition import find_export  # loads the readers of all formats
 
-    The basis says how the layout is known: written by the tool's own code, taken from the tool's
-    source, or from the documented format and not verified against a live export.
-
-    An installed package adds formats as entry points of the group ``setagree.formats``, each the
-    name of a `setagree.exports.Format`; they are asked where no other format fits.
-
-    Examples
-    --------
-    >>> formats().set_index("name").loc["label_studio_json", "title"]
-    'Label Studio, JSON'
-    """
-    known = (*FORMATS, *other_formats())
-    rows = [(each.name, each.title, _BASIS[each.basis], each.asks) for each in known]
-    return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
+        was_seen = find_export(source, reading)[1]
+    return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
 
 
-def find_format(
-    path: Path, *, name: str = "auto", encoding: str = "utf-8", duplicates: Duplicates = "error"
-) -> Format:
-    """Return the format of a name, or the one that a file or folder has.
-
-    Who says what to do with repeated annotations says that rows of one unit and rater are such.
-
-    Raises
-    ------
-    OptionError
-        A file of one row a label is named, whose rows are united, and repeats are to be dropped.
-    """
-    if not isinstance(name, str):
-        raise OptionError(f"format={shorten(name)} must be the name of a format.")
-    if name == "auto":
-        one_answer = duplicates == "error"
-        formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
-        return detect(path, formats, encoding=encoding)
-    if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
-        raise OptionError(
-            f"format={name!r} unites the rows of a unit and a rater, so that duplicates="
-            f"{duplicates!r} has none to drop; say one of the two."
-        )
-    return format_of_name(name, FORMATS)
+def is_files(source: object) -> TypeGuard[Paths]:
+    """Say whether something is the path of a file, or a list of such."""
+    listed = list(source) if isinstance(source, list | tuple) else [source]
+    return all(isinstance(one, str | PathLike) for one in listed)
 
 
-def seen_format(path: Path, *, encoding: str = "utf-8") -> Format | None:
-    """Return the format of a tool's export, or None for a table and for what is not there.
-
-    Raises
-    ------
-    OptionError
-        It could have several formats.
-    FileError
-        It is damaged JSON.
-    """
-    path = expanded(path)
-    if not (path.is_file() or path.is_dir()):
-        return None
-    return _of_tool(peek(path, encoding), path, [path])
+def _nothing(sentence: str) -> None:
+    """Tell nobody."""
 
 
-def plain_table(
-    path: str | os.PathLike[str], *, encoding: str = "utf-8", sep: str | None = None
-) -> pd.DataFrame:
-    """Return the table in a file, or in several, where `seen_format` saw no export of a tool.
+def _kept(frame: Any, how: Reading) -> Any:
+    """Return the rows of a table that count; warn how many do not."""
+    if how.condition is None:
+        return frame
+    from setagree.large.filtering import kept_where  # loads what speaks to engines
 
-    Raises
-    ------
-    FileError
-        It cannot be read as a table; see `read_table`.
-    DataError
-        What it could not look into, a pattern or standard input, is the export of a tool.
-    """
-    frame = read_table(path, encoding=encoding, sep=sep)
-    where = expanded(path)
-    if where.is_file() and not is_binary(where):
-        return frame  # of which all was seen
-    files = [] if str(path) == "-" else matching(path)
-    for peeked in (peek_frame(frame, where), peek_record(frame, where)):
-        if (found := _of_tool(peeked, where, files)) is not None:
-            raise DataError(
-                f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
-                f"from one file that is named (format={found.name!r}). If it is a plain table, "
-                "say which columns are unit=, rater= and labels=."
+    return kept_where(frame, how.condition)
+
+
+def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
+    """Return the study of files: of the export of a tool, or of tables."""
+    was_seen = False
+    if not how.is_table:
+        from setagree.large import recognition  # loads the readers of all formats
+
+        found, was_seen = recognition.find_export(path, how)
+        if found is not None:
+            if how.format == "auto":
+                say(f"Read as {found.title} (format={found.name})")
+            return recognition.read_export(path, found, how)
+    for name in ("question", "roster"):
+        if getattr(how, name) is not None:
+            raise OptionError(
+                f"{name}= is for the export of a tool; see setagree.formats() and format=."
             )
+    if not plan.in_memory and _is_large(path, how):
+        from setagree.large.reduce import reduce_table  # loads what speaks to engines
+
+        _check_reducible(how, plan)
+        say(f"{str(path)!r} is over 1 GiB and is reduced in DuckDB.")
+        return reduce_table(path, how, plan, say)
+    frame = _read_table(path, how, was_seen=was_seen)
+    try:
+        return _of_table(frame, how, say, is_asked=is_asked)
+    except RepeatsError as error:
+        from setagree.large.several import naming_files  # loads the readers of files
+
+        raise naming_files(error, path, how) from None
+
+
+def _is_large(path: Paths, how: Reading) -> bool:
+    """Say whether files are reduced without being asked for, which takes long tables alone."""
+    from setagree.files.streams import n_bytes  # loads the readers of files
+
+    no_flags = not isinstance(how.labels, list)
+    if n_bytes(path) <= LARGE or how.in_memory_only or not no_flags or not find_spec("duckdb"):
+        return False
+    from setagree.large.files import find_files  # loads what reads files piece by piece
+
+    return find_files(path, encoding=how.encoding) is not None
+
+
+def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
+    """Return the table in files; where nobody said that it is one, a tool's export is refused."""
+    from setagree.files.tables import read_table  # loads the readers of files
+
+    frame = read_table(
+        path, encoding=how.encoding, sep=how.delimiter, source=how.source, sheet=how.sheet
+    )
+    if not (was_seen or how.is_table):
+        from setagree.large.recognition import refuse_export  # loads the readers of all formats
+
+        refuse_export(frame, path)
     return frame
 
 
-def _of_tool(peeked: Peek, path: Path, files: Sequence[Path]) -> Format | None:
-    """Return the format of a tool that a beginning has; None for a table."""
-    seen = recognised(peeked, FORMATS)
-    if {each.name for each in seen} <= _TABLES:
-        return None
-    found = the_one(seen, path)
-    if found is None or found.name != "hf_sequence":
-        return found
-    # Rows of lists are a table as it stands, unless a file beside them names their numbers.
-    return found if any(class_files(file) for file in files) else None
+def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
+    """Return the study of a table in memory."""
+    frame = _kept(frame, how)
+    with counting_kept(how.condition):
+        return _of_kept(frame, how, say, is_asked=is_asked)
 
 
-def _named(path: Path) -> str:
-    return "standard input" if str(path) == "-" else shown(path)
+def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
+    """Return the study of the rows that count."""
+    if how.wide:
+        return _of_wide(as_pandas(frame), how, say)
+    if how.people_in_rows:
+        return _of_people(as_pandas(frame), how, say)
+    try:
+        found = with_columns(how, column_names(frame))
+    except DataError as error:
+        eager = as_pandas(frame)
+        are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
+        if are_names and (seen := seen_wide(_answered(eager, how), how)) is not None:
+            unit, raters = seen
+            tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=).", say)
+            return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
+        if is_asked:  # by a function with options for the columns
+            raise
+        raise DataError(f"{error} {_BUILD}") from error
+    say_guessed(how, found, say)
+    return Annotations.from_reading(frame, found)
 
 
-def _refuse_several(path: Path) -> None:
-    """Refuse what is no name of one file or folder."""
-    if not os.path.lexists(path) and (str(path) == "-" or glob.has_magic(str(path))):
-        raise FileError(
-            f"{_named(path)}: the export of a tool is read from one file or folder that is named; "
-            "several, or standard input, are read as plain tables alone, by setagree.agreement."
+def say_guessed(asked: Reading, found: Reading, say: Note) -> None:
+    """Say which columns of a long table were not named but guessed."""
+    guessed = [
+        f"{role} = {name}"
+        for role, name in found.columns.items()
+        if name is not None and asked.columns[role] is None
+    ]
+    if guessed:
+        say(f"Columns guessed: {', '.join(guessed)}")
+
+
+def tell(sentence: str, say: Note) -> None:
+    """Say what was found, where nobody listens in a warning."""
+    if say is _nothing:
+        warn(sentence, SetagreeWarning)
+    else:
+        say(sentence)
+
+
+def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
+    """Return a table without the columns that a condition or a file's name stands in."""
+    beside = {how.source, how.condition and how.condition.column} - {how.unit, how.rater}
+    return frame.drop(columns=[name for name in frame if str(name) in beside])
+
+
+def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
+    """Return the study of a table with one row a unit and one column a rater."""
+    frame = frame if how.raters else _answered(frame, how)
+    unit, raters = how.unit, find_names(how.raters or (), frame.columns)
+    if unit is None:
+        unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
+        shown = _some(raters or [name for name in frame if name != unit])
+        say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
+    long = layouts.from_wide(frame, unit, raters or None)
+    return assemble(Annotations, long, replace(how, unit=unit, raters=raters or None))
+
+
+def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
+    """Return the study of a table with one row a rater and one column a unit."""
+    frame = _answered(frame, how)
+    rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
+    left_out = [str(name) for name in frame if name not in {rater, *units}]
+    beside = f"; left out: {_some(left_out)}" if left_out else ""
+    say(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{beside}")
+    people = frame[rater]
+    code_ids(people, "rater")  # rows without a name are counted as they stand in the file
+    triples = (
+        (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
+    )
+    return assemble(Annotations, layouts.from_triples(triples), replace(how, rater=rater))
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _check_reducible(how: Reading, plan: Plan) -> None:
+    """Refuse what a table that is not read into memory cannot tell."""
+    if plan.asked and (given := how.in_memory_only):
+        raise OptionError(
+            f"{given[0]} is for files that are read into memory; drop it, or "
+            f"{', '.join(plan.asked)}."
         )
-
-
-def _repeats(answers: Answers) -> str:
-    """Return where the first pair of unit and rater stands that is annotated twice."""
-    seen: dict[tuple[Hashable, Hashable], str] = {}
-    for unit, rater, labels, place in zip(
-        answers.units, answers.raters, answers.labels, answers.places, strict=True
-    ):
-        if labels is not None and (unit, rater) in seen:
-            return f" The first stand in {seen[unit, rater]} and {place}."
-        if labels is not None:
-            seen[unit, rater] = place
-    return ""
+    if how.duplicates != "error":
+        raise OptionError(
+            f"duplicates={how.duplicates!r} is not settled in an engine; if the table "
+            "fits in memory, build the study with Annotations.from_long and score that."
+        )

@@ -16,9 +16,9 @@ from setagree.errors import shorten
 from setagree.large.patterns import Repeats, anonymous, merge_all
 from setagree.large.survey import Held, Survey
 from setagree.study.annotations import Annotations
+from setagree.study.assembly import code_ids
 from setagree.study.codes import MISSING, Codes, Column, as_objects
 from setagree.study.frames import is_inexact, without_dictionary
-from setagree.study.identifiers import code_ids
 from setagree.study.keys import spelled_time
 from setagree.study.tally import Tally
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DataError, counted, shorten
+from setagree.errors import DataError, RepeatsError, counted, shorten
 from setagree.large.survey import CodedCells
 from setagree.study.codes import as_objects
 from setagree.study.kept_raters import Given
@@ -39,16 +39,17 @@ class Repeats:
         return Repeats(self.n + other.n, (self.few + other.few)[:_FEW])
 
     def check(self) -> None:
-        """Raise `DataError` if there are any."""
+        """Raise `RepeatsError` if there are any."""
         if self.n:
             places = "; ".join(
                 f"unit {shorten(unit)}, rater {shorten(rater)}: {times} times"
                 for unit, rater, times in self.few
             )
-            raise DataError(
+            raise RepeatsError(
                 f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
                 "keep one row of each, or read the table into memory for duplicates='first', "
-                "'last' or 'union'."
+                "'last' or 'union'.",
+                self.few[0][:2],
             )
 
 

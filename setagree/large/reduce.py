@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from importlib.util import find_spec
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from setagree.errors import DataError, FileError, OptionError, check_flag
-from setagree.files.columns import with_columns
-from setagree.files.streams import check_encoding, matching
+from setagree.errors import DataError, FileError, OptionError, check_flag, listing
+from setagree.files.streams import Paths, check_encoding, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
@@ -23,21 +20,27 @@ from setagree.large.engines import (
     without_uuids,
     wrapped,
 )
+from setagree.large.filtering import Matching, find_matching, kept_lazy
+from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
-from setagree.large.plan import Plan
 from setagree.large.raters import number_raters
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import doubt_exchanged
 from setagree.study.codes import as_objects
+from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Reading
 from setagree.study.tally import Tally
+from setagree.study.where import NO_ROWS, Where, kept_rows, warn_dropped
 from setagree.wording.label_sets import Label
 
-Large: TypeAlias = "Frame | str | PathLike[str]"
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Large: TypeAlias = "Frame | Paths"
 
 # How much more units the parts may have than all rows, whose units are estimated within some 5 %.
 _SPLIT = 1.25
@@ -56,6 +59,7 @@ def tally(
     codebook: Collection[Label] | None = None,
     missing: Missing | None = None,
     encoding: str = "utf-8",
+    where: str | None = None,
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
@@ -82,6 +86,8 @@ def tally(
         is decided by the whole column: of all files, of all partitions.
     encoding : str
         How the bytes of files spell text.
+    where : str, optional
+        Which rows count, as in `read`: ``"repeat == 0"``.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice, which takes about as long as
         the rest.
@@ -144,21 +150,22 @@ def tally(
         codebook=codebook,
         missing=missing,
         encoding=encoding,
+        where=where,
     )
     check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)
 
 
-def reduce_table(data: Any, reading: Reading, plan: Plan) -> Tally:
-    """Reduce files, a table in an engine, or one in memory."""
+def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
+    """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
     if isinstance(reading.labels, list):
         raise OptionError(
             "columns of flags are read in memory alone; make them one column of label text, or "
             "build the study with Annotations.from_long."
         )
-    if isinstance(data, str | PathLike):
-        return _reduce_files(data, reading, plan)
+    if is_files(data):
+        return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit=", "spill="))
     if dask.is_dask(data):
         return _reduce_dask(data, with_columns(reading, list(data.columns)), plan)
@@ -169,9 +176,13 @@ def reduce_table(data: Any, reading: Reading, plan: Plan) -> Tally:
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
     reading = with_columns(reading, column_names(frame))
     columns = _roles(reading)
+    where = reading.condition
+    asked = None if where is None else where.found_in(column_names(frame))
     if engine.name == "DuckDB":
-        picked = set(columns.values())
+        picked = {*columns.values(), *(() if asked is None else (asked,))}
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
+    if where is not None:
+        frame = kept_lazy(frame, engine, where, str(asked))
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
 
@@ -180,21 +191,16 @@ def _roles(reading: Reading) -> dict[str, Any]:
     return {"unit": reading.unit, "rater": reading.rater, "answer": reading.answer}
 
 
-def is_large(data: Any, reading: Reading) -> bool:
-    """Say whether a table is reduced without being asked for: lazy ones, and large files.
+def is_lazy(data: Any, reading: Reading) -> bool:
+    """Say whether a table is reduced without being asked for, as lazy ones are.
 
     Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
     tables are never read into memory unasked.
     """
-    flags = isinstance(reading.labels, list)
-    if isinstance(data, str | PathLike):
-        if flags or files.n_bytes(data, encoding=reading.encoding) <= files.LARGE:
-            return False
-        known = find_spec("duckdb") is not None
-        return known and files.find_files(data, encoding=reading.encoding) is not None
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
+    flags = isinstance(reading.labels, list)
     return engine is not None and (engine.name == "Spark" or not flags)
 
 
@@ -203,7 +209,7 @@ def opened(data: Any, *, also: str) -> Any:
 
     `also` words what else the caller takes, for the error.
     """
-    if isinstance(data, str | PathLike) or dask.is_dask(data):
+    if is_files(data) or dask.is_dask(data):
         return data
     return open_frame(data, also=also)
 
@@ -213,14 +219,14 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
 
 
-def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
+def _refuse_exports(data: Paths, reading: Reading) -> None:
     """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
-    if os.fspath(data) == "-" or reading.names_columns:
+    if is_stdin(data) or reading.is_table:
         return
-    from setagree.large.opening import seen_format  # loads the readers of all formats
+    from setagree.large.recognition import find_export  # loads the readers of all formats
 
     for path in matching(data):
-        if (found := seen_format(path, encoding=reading.encoding)) is not None:
+        if (found := find_export(path, reading)[0]) is not None:
             raise FileError(
                 f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
                 "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
@@ -228,28 +234,38 @@ def _refuse_exports(data: str | PathLike[str], reading: Reading) -> None:
             )
 
 
-def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Tally:
+def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -> Tally:
     check_encoding(reading.encoding)
     _refuse_exports(data, reading)
-    found = files.find_files(str(data), encoding=reading.encoding)
+    found = files.find_files(data, encoding=reading.encoding)
     if found is None:
         if not plan.asked:
-            table = read_table(str(data), encoding=reading.encoding)
+            table = read_table(data, encoding=reading.encoding)
             return _reduce_in_memory(table, reading, plan)
         raise FileError(
-            f"{str(data)!r} is read into memory as a whole; only Parquet, CSV, TSV and JSON "
-            f"lines are read piece by piece. Drop {', '.join(plan.asked)} or convert it."
+            f"{listing(list(map(str, matching(data))))} is read into memory as a whole; only "
+            "Parquet, CSV, TSV and JSON lines are read piece by piece. Drop "
+            f"{', '.join(plan.asked)} or convert it."
         )
     with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
-        ready, reading = _ready(found, reading, folder)
+        asked = reading
+        ready, reading = _ready(found, asked, folder)
+        if say is not None:
+            say_guessed(asked, reading, say)
         columns = _roles(reading)
 
+        engine, named = DuckDB(connection), {"unit", "rater", files.CONDITION}
+
+        def native(paths: list[str]) -> nw.LazyFrame[Any]:
+            return wrapped(without_uuids(ready.rows(connection, paths), named))
+
+        kept = _matching(ready, native, engine, reading.condition)
+
         def rows(paths: list[str]) -> program.Rows:
-            native = wrapped(without_uuids(ready.rows(connection, paths), {"unit", "rater"}))
+            frame = native(paths) if kept is None else kept.kept(native(paths), engine)
             roles, name = {role: role for role in columns}, columns["answer"]
-            engine, kind = DuckDB(connection), reading.answers
             return program.pick_rows(
-                native, engine, roles, name=name, in_json=ready.in_json, kind=kind
+                frame, engine, roles, name=name, in_json=ready.in_json, kind=reading.answers
             )
 
         whole = rows(ready.paths)
@@ -259,6 +275,23 @@ def _reduce_files(data: str | PathLike[str], reading: Reading, plan: Plan) -> Ta
             _refuse_split_units(whole, connection, tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
     return _unspelled(tally) if ready.in_json else tally
+
+
+def _matching(
+    ready: files.Ready,
+    native: Callable[[list[str]], nw.LazyFrame[Any]],
+    engine: DuckDB,
+    where: Where | None,
+) -> Matching | None:
+    """Return what tells the rows of files that match, unless no others were copied."""
+    if where is None:
+        return None
+    copied = ready.counts
+    found = None if copied else find_matching(native(ready.paths), engine, where, files.CONDITION)
+    counts = copied or (found.counts if found else NO_ROWS)
+    counts.check(where)
+    warn_dropped(counts.sentence(where))
+    return found
 
 
 def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
@@ -279,10 +312,10 @@ def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Rea
         first = with_columns(reading, found.names)
     except DataError:
         first = with_columns(reading, found.all_names())
-    ready = found.ready(folder, _roles(first))
+    ready = found.ready(folder, _roles(first), reading.condition)
     again = with_columns(reading, ready.names)
     same = _roles(again) == _roles(first)
-    return (ready if same else found.ready(folder, _roles(again))), again
+    return (ready if same else found.ready(folder, _roles(again), reading.condition)), again
 
 
 def _reduce_rows(
@@ -352,6 +385,8 @@ def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
 
 def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
     _check_plan(plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    if reading.condition is not None:
+        frame = kept_rows(frame, reading.condition)
     study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))
     tally = anonymous(Tally.from_annotations(study, keep_raters=plan.keep_raters))
     return replace(tally, n_missing=study.n_missing)

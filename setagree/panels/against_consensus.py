@@ -14,12 +14,12 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.raters import (
     Codes,
     Flags,
-    check_study,
     flags,
     part_of,
     rater_codes,
@@ -121,7 +121,7 @@ def score_against_consensus(
     >>> scores.to_frame()["micro_f1"].round(3).to_dict()
     {'r1': 0.731, 'r4': 0.654}
     """
-    study = check_study(study)
+    study = known_raters(study, "score_against_consensus")
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
     everybody = list(range(study.n_raters))

@@ -20,7 +20,8 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.raters import (
     Codes,
@@ -28,7 +29,6 @@ from setagree.panels.raters import (
     case_of,
     check_least,
     check_share,
-    check_study,
     flags,
     part_of,
     rater_codes,
@@ -121,7 +121,7 @@ def alt_test(
     >>> alt_test(study, model=["r4", "r5"])
     <AltTestTable of 2 models, the best 'r5' (0.9117)>
     """
-    study = check_study(study)
+    study = known_raters(study, "alt_test")
     check_share("epsilon", epsilon)
     check_share("q", q)
     check_least("min_units", min_units, 2)

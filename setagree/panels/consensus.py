@@ -20,14 +20,14 @@ from setagree.errors import (
     counted,
     warn,
 )
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.panels import votes as decisions
 from setagree.panels.raters import (
     Codes,
     Flags,
     case_of,
     check_share,
-    check_study,
     flags,
     is_number,
     part_of,
@@ -303,7 +303,7 @@ def consensus(
     >>> agreed.answers["u1"], agreed.to_frame()["why"][1]
     (frozenset({'joy'}), 'empty though nobody said so')
     """
-    study = check_study(study)
+    study = known_raters(study, "consensus")
     rule = Rule(method, threshold, ties, distance)
     rule.named(study)
     check_share("adjudicate_below", adjudicate_below)

@@ -9,20 +9,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
-from setagree.large.studies import Data
-from setagree.panels.raters import Flags, case_of, check_study, flags, rater_codes, why_no_interval
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
+from setagree.panels.raters import (
+    Flags,
+    Replicated,
+    case_of,
+    flags,
+    percentile_interval,
+    rater_codes,
+    why_no_interval,
+)
 from setagree.panels.two_panels import Joint, shared_part
 from setagree.study.annotations import Annotations
-from setagree.wording.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossReplication(Result):
+class CrossReplication(Replicated):
     """How far two panels replicate each other, beyond chance.
 
     Attributes
@@ -77,22 +85,13 @@ class CrossReplication(Result):
         return None
 
     @property
-    def interval_reason(self) -> str | None:
-        """Why `interval` is nan: as the estimate is, or for what the resamples gave; or None."""
-        return self.reason or why_no_interval(self.distribution)
-
-    @property
     def normalised_interval_reason(self) -> str | None:
-        """The same of `normalised_interval`."""
+        """Why `normalised_interval` is nan, as `interval_reason` says it of `interval`."""
         return self.normalised_reason or why_no_interval(self.normalised_distribution)
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval of kappa_x over resampled units; nan where it is nan."""
-        return _percentiles(self.distribution, level, self.estimate)
 
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of the normalised kappa_x; nan where it is nan."""
-        return _percentiles(self.normalised_distribution, level, self.normalised)
+        return percentile_interval(self.normalised_distribution, level, self.normalised_reason)
 
     @property
     def n_undefined(self) -> int:
@@ -131,13 +130,9 @@ class CrossReplication(Result):
         return pd.DataFrame([row])
 
     def __repr__(self) -> str:
-        low, high = self.interval()
-        value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
-        no = "" if self.reason else f" (no interval: {self.interval_reason})"
-        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else no
         return (
             f"<CrossReplication of {self.panels[0]} and {self.panels[1]} [{self.distance}]: "
-            f"{value}{sure}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}"
+            f"{self._shown}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}"
             f"{self._missed}>"
         )
 
@@ -214,7 +209,7 @@ def cross_replication(
     >>> round(result.estimate, 4), round(result.normalised, 4)
     (0.4034, 0.9937)
     """
-    study = check_study(study)
+    study = known_raters(study, "cross_replication")
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)
@@ -225,7 +220,9 @@ def cross_replication(
     once = joint.multiplicity[None, :]
     observed, expected = joint.disagreements(once)
     values, normalised, alphas = _scores(joint, once)
-    reason = _reason(joint, float(expected[0]))
+    reason = None if expected[0] > 0 else "chance leaves no disagreement to correct for"
+    if len(joint.unit_patterns) == 1:
+        reason = "there is only one unit with both panels"
     if reason is not None:
         warn(
             f"cross-replication [{compared.name}]: undefined (nan), because {reason}.",
@@ -268,24 +265,8 @@ def _resampled(
     return kappas, normalised
 
 
-def _reason(joint: Joint, expected: float) -> str | None:
-    if len(joint.unit_patterns) == 1:
-        return "there is only one unit with both panels"
-    return None if expected > 0 else "chance leaves no disagreement to correct for"
-
-
 def _total(once: Floats, ratings: Floats) -> int:
     return round(float((once @ ratings)[0]))
-
-
-def _percentiles(distribution: Floats, level: float, estimate: float) -> tuple[float, float]:
-    """Return the ends of an interval; nan where all resamples came out alike."""
-    check_level(level)
-    defined = distribution[np.isfinite(distribution)]
-    if np.isnan(estimate) or why_no_interval(distribution) is not None:
-        return float("nan"), float("nan")
-    low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
-    return float(low), float(high)
 
 
 def _two_panels(

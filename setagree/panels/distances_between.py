@@ -51,11 +51,8 @@ class SharedPairs:
     def _kept(self) -> list[Run]:
         return list(self._computed())
 
-    def _runs(self) -> Iterator[Run]:
-        """Yield runs of pairs: two positions in the order by unit, and the distance."""
-        yield from self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed()
-
     def _computed(self) -> Iterator[Run]:
+        """Yield runs of pairs: two positions in the order by unit, and the distance."""
         study = self.study
         units, values = study.unit_codes[self._order], study.value_codes[self._order]
         left, shift = np.arange(len(units)), 0
@@ -106,7 +103,7 @@ class SharedPairs:
     def _added(self, raters: Codes, *, distances: bool) -> Floats:
         n = self.study.n_raters
         out = np.zeros(n * n)
-        for left, right, d in self._runs():
+        for left, right, d in self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed():
             cells = raters[left].astype(np.int64) * n + raters[right]
             out += np.bincount(cells, d if distances else None, n * n)
         table = out.reshape(n, n)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing, check_level
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn
 from setagree.coefficients.replicates import replicates
@@ -17,15 +17,15 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.raters import (
+    Replicated,
     check_least,
-    check_study,
     flags,
     part_of,
     rater_codes,
-    why_no_interval,
 )
 from setagree.panels.votes import Ties
 from setagree.progress import track
@@ -33,7 +33,6 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.wording.results import Result
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
@@ -41,7 +40,7 @@ _LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KRaterReliability(Result):
+class KRaterReliability(Replicated):
     """How far the agreed answers of two panels of k raters agree, beyond chance.
 
     Attributes
@@ -79,23 +78,6 @@ class KRaterReliability(Result):
     distribution: Floats
     reason: str | None
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval over redrawn units; the luck of the split is in it.
-
-        nan where all of them came out alike, which is no certainty.
-        """
-        check_level(level)
-        if self.interval_reason is not None:
-            return float("nan"), float("nan")
-        defined = self.distribution[np.isfinite(self.distribution)]
-        low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
-        return float(low), float(high)
-
-    @property
-    def interval_reason(self) -> str | None:
-        """Why the interval is nan: as the estimate is, or for what the resamples gave; or None."""
-        return self.reason or why_no_interval(self.distribution)
-
     @property
     def n_undefined(self) -> int:
         """How many splits leave alpha undefined; they are not in the estimate."""
@@ -120,14 +102,10 @@ class KRaterReliability(Result):
         return pd.DataFrame([row])
 
     def __repr__(self) -> str:
-        low, high = self.interval()
-        value = f"nan ({self.reason})" if self.reason else f"{self.estimate:.4f}"
-        no = "" if self.reason else f" (no interval: {self.interval_reason})"
-        sure = f" (95% {low:.4f} to {high:.4f})" if np.isfinite(low) else no
         n = 0 if self.reason else self.n_undefined
         missed = f", {counted(n, 'split')} undefined" if n else ""
         return (
-            f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {value}{sure}, "
+            f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {self._shown}, "
             f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}>"
         )
 
@@ -201,7 +179,7 @@ def k_rater_reliability(
     >>> round(three.single, 3), round(three.estimate, 3)
     (0.232, 0.532)
     """
-    study = check_study(study)
+    study = known_raters(study, "k_rater_reliability")
     check_least("k", k, 1)
     check_least("n_splits", n_splits, 1)
     generator = as_generator(rng)

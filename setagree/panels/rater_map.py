@@ -11,11 +11,12 @@ from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
 from setagree.panels.distances_between import SharedPairs
 from setagree.panels.polarisation import unit_camps
-from setagree.panels.raters import Codes, case_of, check_least, check_study
+from setagree.panels.raters import Codes, case_of, check_least
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import p_phrase
@@ -218,7 +219,7 @@ def rater_map(
     >>> result.verdict
     '2 camps of 3 and 3 raters (p = .005).'
     """
-    study = check_study(study)
+    study = known_raters(study, "rater_map")
     check_least("min_shared", min_shared, 1)
     check_least("n_resamples", n_resamples, 0)
     if n_clusters is not None:

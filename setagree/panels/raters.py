@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.credit import Weights
 from setagree.distances import get_distance
@@ -16,36 +17,18 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
     OptionError,
-    a_type,
     check_list,
     did_you_mean,
     listing,
     shorten,
 )
-from setagree.large.studies import Data, open_study
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
+from setagree.wording.results import Result
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
-
-
-def check_study(study: Data) -> Annotations:
-    """Return a study that knows its raters.
-
-    Raises
-    ------
-    DataError
-        It is a tally, which does not know them, or no study at all.
-    """
-    study = open_study(study)
-    if isinstance(study, Annotations):
-        return study
-    raise DataError(
-        f"{a_type(study)} does not say who gave which answer; pass Annotations, such as "
-        "Annotations.from_long makes of a table."
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +123,44 @@ def check_least(name: str, value: int, least: int) -> None:
     """Raise `OptionError` unless a number is whole and large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")
+
+
+class Replicated(Result):
+    """An estimate with what resampled units give."""
+
+    estimate: float
+    distribution: Floats
+    reason: str | None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the percentile interval over redrawn units; nan where there is none."""
+        return percentile_interval(self.distribution, level, self.reason)
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Why the interval is nan: as the estimate is, or for what the resamples gave; or None."""
+        return self.reason or why_no_interval(self.distribution)
+
+    @property
+    def _shown(self) -> str:
+        """The estimate with its interval, or why there is none."""
+        if self.reason is not None:
+            return f"nan ({self.reason})"
+        low, high = self.interval()
+        sure = f"95% {low:.4f} to {high:.4f}" if np.isfinite(low) else ""
+        return f"{self.estimate:.4f} ({sure or f'no interval: {self.interval_reason}'})"
+
+
+def percentile_interval(
+    distribution: Floats, level: float, reason: str | None
+) -> tuple[float, float]:
+    """Return the percentile interval; nan for a reason, or where all resamples came out alike."""
+    check_level(level)
+    if reason is not None or why_no_interval(distribution) is not None:
+        return float("nan"), float("nan")
+    defined = distribution[np.isfinite(distribution)]
+    low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
+    return float(low), float(high)
 
 
 def why_no_interval(distribution: Floats) -> str | None:

@@ -22,8 +22,8 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.large.studies import Data
-from setagree.panels.raters import check_study
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
@@ -186,7 +186,7 @@ def panel_scorer(
     >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
     0.7143
     """
-    study = check_study(study)
+    study = known_raters(study, "panel_scorer")
     if distance is None:
         distance = "masi" if study.kind == "labels" else "nominal"
     check_list("labels", () if labels is None else labels, "labels")

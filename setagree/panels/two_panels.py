@@ -16,8 +16,8 @@ from setagree.credit.pairs import sums_to_others
 from setagree.errors import DataError
 from setagree.panels.raters import Flags, part_of
 from setagree.study.annotations import Annotations
-from setagree.study.keys import row_keys, value_numbers
-from setagree.study.tally import Tally
+from setagree.study.keys import value_numbers
+from setagree.study.tally import Tally, row_keys
 
 
 @dataclass(frozen=True, eq=False)

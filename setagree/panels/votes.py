@@ -157,7 +157,10 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
             each = np.log(1 - fit.panels)[panel]
             each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
         logs += each
-        rates.append(_rate_rows(fit.rates, l))
+        raters = np.arange(study.n_raters)
+        rates.append(
+            np.stack([raters, np.full(len(raters), l), fit.rates[1], fit.rates[0]], axis=1)
+        )
         unconverged += not fit.converged
     decision = _of_labels(ballot, taken, np.exp(logs), tied, ties)
     table = np.concatenate(rates) if rates else np.zeros((0, 4))
@@ -231,12 +234,6 @@ def code_sets(
     ends = np.searchsorted(units, [first, first + 1])
     sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
     return codes, tuple(sets)
-
-
-def _rate_rows(rates: Floats, label: int) -> Floats:
-    """Return rater, label, sensitivity and specificity."""
-    raters = np.arange(rates.shape[1])
-    return np.stack([raters, np.full(len(raters), label), rates[1], rates[0]], axis=1)
 
 
 def _of_labels(

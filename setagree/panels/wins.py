@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Urn
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
@@ -121,7 +120,7 @@ class Contest:
         _, raters, values = self._answers
         n_raters, K = self.study.n_raters, self.weights.n_values
         n = np.bincount(raters, minlength=n_raters).astype(np.float64)
-        observed = np.bincount(raters, self._farness, n_raters)
+        observed = np.bincount(raters, self.bounded - self._to_humans, n_raters)
         totals = np.bincount(values, minlength=K).astype(np.float64)
         to_all = self.weights.distance_dot(totals)[values]
         own = spread_within_groups(raters, values, n_groups=n_raters, weights=self.weights)
@@ -130,11 +129,6 @@ class Contest:
         reached = expected > ROUNDING * self.weights.max_distance * n
         share = np.divide(observed, expected, out=np.full(n_raters, np.nan), where=reached)
         return np.asarray(1 - share)
-
-    @property
-    def _farness(self) -> Floats:
-        """The mean distance of each of these answers to the others of its unit."""
-        return self.bounded - self._to_humans
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""

@@ -82,7 +82,9 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
     """
 
     def documented(draws: Draws) -> Draws:
-        text, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.getdoc(draws) or "")
+        if draws.__doc__ is None:  # under python -OO
+            return draws
+        text, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.cleandoc(draws.__doc__))
         own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
         parameters = inspect.signature(draws).parameters
         kind = next(iter(parameters.values())).annotation.replace("pd.", "").replace(" |", " or")

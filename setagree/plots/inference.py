@@ -27,8 +27,7 @@ from setagree.plots.base import (
 )
 from setagree.plots.style import BLUE, NAME_SIZE, Floats, floats, reasons
 from setagree.scoring.names import distance_name, measure_name, picture_name
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.numbers import level_text, number, p_phrase
 from setagree.wording.text import short_text
 

@@ -6,12 +6,12 @@ import secrets
 import warnings
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples
-from setagree.diagnosis.common import known_raters
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
-from setagree.large.studies import Data
+from setagree.inference.known_raters import known_raters
+from setagree.large.opening import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.models import named_models
 from setagree.reporting.sections.registry import find_all

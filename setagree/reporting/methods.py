@@ -14,13 +14,12 @@ from setagree.distances import get_distance
 from setagree.errors import check_flag, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, open_study
 from setagree.reporting.methods_resampling import bootstrapped, check_reported, tested
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import Agreement
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
 from setagree.wording.numbers import interval, level_text, number, rough, share

@@ -11,7 +11,7 @@ from setagree.checks import Rng
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line

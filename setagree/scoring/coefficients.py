@@ -7,7 +7,7 @@ from typing import Any
 
 from setagree.coefficients.models import GwetUrn, NoChance, Redrawn, Uniform, Urn, UrnOfEachRater
 from setagree.distances.registry import DistanceLike
-from setagree.large.studies import Data
+from setagree.large.opening import Data
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score
@@ -28,11 +28,6 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
     Do is the mean distance between the answers to the same unit, De that between all answers of the
     study: De = n' D n / (N (N - 1)), n_k how often value k was given and N the number of ratings.
     Units with one rating drop out. The standard error is that of Gwet (2014), by linearisation.
-
-    Raises
-    ------
-    DistanceError
-        The distance does not fit the values, or breaks its contract.
 
     Warns
     -----
@@ -74,11 +69,6 @@ def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
     mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r
     raters and U units, alpha = kappa + (1 - kappa) / (U r).
 
-    Raises
-    ------
-    DistanceError
-        The distance does not fit the values, or breaks its contract.
-
     References
     ----------
     Fleiss (1971), Psychological Bulletin 76; Gwet (2014), ch. 3.
@@ -108,13 +98,6 @@ def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
     raters, p_g the shares of rater g. With two raters it is Cohen's kappa.
-
-    Raises
-    ------
-    DataError
-        The study is a tally that keeps no raters.
-    DistanceError
-        The distance does not fit the values, or breaks its contract.
 
     References
     ----------
@@ -147,11 +130,6 @@ def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreeme
 
     pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
 
-    Raises
-    ------
-    DataError
-        There are more than two raters, or the study is a tally that keeps no raters.
-
     References
     ----------
     Cohen (1960, 1968); the standard error is Gwet's (2014, ch. 5).
@@ -180,11 +158,6 @@ def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Scott's pi of two raters: Fleiss' kappa for two.
 
     pe = pi' W pi with shares pooled over the two raters.
-
-    Raises
-    ------
-    DataError
-        There are more than two raters, or a tally does not say how many.
 
     References
     ----------
@@ -218,11 +191,6 @@ def gwet_ac(
     with label sets there are up to 2^L values, of which the study shows some. By default K counts
     the distinct observed values; `categories` lists those that could have been given.
 
-    Raises
-    ------
-    OptionError
-        An observed value is not among the categories.
-
     References
     ----------
     Gwet (2008), British Journal of Mathematical and Statistical Psychology 61; Gwet (2014), ch. 4.
@@ -252,11 +220,6 @@ def brennan_prediger(
 
     pe = T_w / K², T_w the sum of all K x K credits: chance picks every value equally often. It
     depends on K as `gwet_ac` does.
-
-    Raises
-    ------
-    OptionError
-        An observed value is not among the categories.
 
     References
     ----------
@@ -315,8 +278,6 @@ def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
 
     Raises
     ------
-    DistanceError
-        The distance depends on more than the three counts.
     CostError
         Sets of hundreds of labels, of thousands in all.
 

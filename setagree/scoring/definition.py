@@ -7,7 +7,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
 from setagree.coefficients.models import Model
@@ -38,6 +38,20 @@ _RETURNS = """\
 Returns
 -------
 Agreement"""
+_RAISES = """\
+Raises
+------
+DistanceError
+    The distance does not fit the values, or breaks its contract."""
+_UNKNOWN = """
+DataError
+    The study is a tally that keeps no raters."""
+_NOT_TWO = """
+DataError
+    There are more than two raters, or a tally tells too little of them."""
+_UNLISTED = """
+OptionError
+    An observed value is not among the categories."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +82,10 @@ class Coefficient(Generic[P]):
         Where it is not that of the study.
     short_names : tuple of str
         What else it may be called by.
+    name : str
+        The name of the function.
+    asks_who : bool
+        Whether it asks who gave what, not only how many did.
 
     Examples
     --------
@@ -89,6 +107,8 @@ class Coefficient(Generic[P]):
     for_more: str | None = None
     default_distance: str | None = None
     short_names: tuple[str, ...] = ()
+    name: str = field(init=False)
+    asks_who: bool = field(init=False)
 
     def __post_init__(self) -> None:
         check_type("function", self.function, types.FunctionType, "a function that has a name")
@@ -100,6 +120,8 @@ class Coefficient(Generic[P]):
         check_choice("raters", self.raters, ("any", "known", "two"))
         check_type("short_names", self.short_names, tuple, "a tuple of names")
         # help(), editors and the collectors of docstrings then see the function.
+        object.__setattr__(self, "name", self.function.__name__)
+        object.__setattr__(self, "asks_who", self.model.asks_who)
         for name in functools.WRAPPER_ASSIGNMENTS:
             object.__setattr__(self, name, getattr(self.function, name))
         object.__setattr__(self, "__wrapped__", self.function)
@@ -125,21 +147,13 @@ class Coefficient(Generic[P]):
         if own is None:
             return None
         text, *sections = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", own)
-        distance = (
-            _DISTANCE if self.default_distance is None else _SIZES.format(self.default_distance)
-        )
-        listed = _CATEGORIES if "categories" in inspect.signature(self.function).parameters else ""
-        return "\n\n".join([text, _STUDY + distance + listed, _RETURNS, *sections])
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        return self.function.__name__
-
-    @property
-    def asks_who(self) -> bool:
-        """Whether it asks who gave what, not only how many did."""
-        return self.model.asks_who
+        asked = _DISTANCE if self.default_distance is None else _SIZES.format(self.default_distance)
+        raised = _RAISES + {"any": "", "known": _UNKNOWN, "two": _NOT_TWO}[self.raters]
+        if "categories" in inspect.signature(self.function).parameters:
+            asked, raised = asked + _CATEGORIES, raised + _UNLISTED
+        if sections and sections[0].startswith("Raises\n"):
+            raised += sections.pop(0).removeprefix("Raises\n------")
+        return "\n\n".join([text, _STUDY + asked, _RETURNS, raised, *sections])
 
 
 def coefficient(

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Undefined
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import Case, Estimate, Undefined, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -26,10 +25,9 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.large.plan import Plan
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.results import Agreement, make_agreement
+from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
@@ -202,6 +200,30 @@ def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agree
     return make_agreement(coefficient, distance, parts, case=case, reason=reason)
 
 
+def make_agreement(
+    definition: Coefficient[...],
+    distance: str,
+    parts: Estimate,
+    *,
+    case: Case,
+    reason: str | None,
+) -> Agreement:
+    """Return the frozen result of an estimate."""
+    return Agreement(
+        definition,
+        distance,
+        parts.estimate,
+        standard_error(parts),
+        parts.observed_agreement,
+        parts.expected_agreement,
+        parts.observed_disagreement,
+        parts.expected_disagreement,
+        reason,
+        case,
+        parts,
+    )
+
+
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Give one warning that names the undefined estimates and says why."""
     undefined = [one for one in agreements if one.reason is not None]
@@ -221,11 +243,9 @@ def read_categories(
     if categories is None:
         return tally.values
     check_list("categories", categories, "values")
-    listed = tuple(
-        dict.fromkeys(
-            _category(one, tally.kind, syntax or LabelSyntax(blank="empty")) for one in categories
-        )
-    )
+    how = LabelSyntax() if syntax is None else syntax
+    cells = LabelSyntax(sep=how.sep, blank="empty", case=how.case)
+    listed = tuple(dict.fromkeys(_category(one, tally.kind, cells) for one in categories))
     absent = [display_value(value) for value in tally.values if value not in listed]
     if absent:
         raise OptionError(f"categories= leaves out values that were given: {listing(absent)}.")

@@ -11,13 +11,12 @@ from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
-from setagree.large.plan import Plan
-from setagree.large.studies import Data, open_study
+from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.registry import CoefficientLike, get_coefficient
-from setagree.scoring.result_tables import AgreementTable
+from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading
 from setagree.wording.label_sets import Label
 
@@ -44,6 +43,7 @@ def agreement(
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
+    where: str | None = None,
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
@@ -78,6 +78,8 @@ def agreement(
         distinct observed ones.
     encoding : str
         How the bytes of a file spell text.
+    where : str, optional
+        Which rows count, as in `read`: ``"repeat == 0"``.
     assume_unique, partitioned_by_unit, memory_limit, spill
         How a table that need not fit in memory is reduced; see `tally`.
 
@@ -130,17 +132,18 @@ def agreement(
         missing=missing,
         duplicates=duplicates,
         encoding=encoding,
+        where=where,
     )
     check_level(level)
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient
-    check_list("coefficient", several, "names")
+    if not isinstance(several, list | tuple):
+        check_list("coefficient", several, "names")
     found = list(dict.fromkeys(get_coefficient(one) for one in several))
     asked = _distances(distance)
     keep_raters = any(one.asks_who for one in found)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
     study = open_study(data, reading, plan=plan)
-    syntax = LabelSyntax(sep=reading.syntax.sep, blank="empty", case=case)
-    scorer = Scorer(study, categories=categories, syntax=syntax)
+    scorer = Scorer(study, categories=categories, syntax=reading.syntax)
     rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, asked))
     if not rows:
         raise OptionError("name one coefficient and one distance at least.")

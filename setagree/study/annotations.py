@@ -13,10 +13,9 @@ import pandas as pd
 
 from setagree.errors import DataError, OptionError, check_choice, counted
 from setagree.study import layouts, tables
-from setagree.study.assembly import assemble, found_raters
-from setagree.study.codes import Codes, Kind, Value, in_use, used_labels
+from setagree.study.assembly import assemble, found_raters, from_long
+from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
 from setagree.study.frames import Frame
-from setagree.study.frozen import ReadOnlyArrays
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
 from setagree.wording.label_sets import Label, sorted_labels
@@ -180,8 +179,9 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        long = layouts.from_long(data, reading.unit, reading.rater, reading.answer)
-        return assemble(cls, long, reading, is_long=not isinstance(reading.answer, list))
+        long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
+        long = long_of(data, reading.unit, reading.rater, reading.answer)
+        return assemble(cls, long, reading, is_long=long_of is from_long)
 
     @classmethod
     def from_wide(

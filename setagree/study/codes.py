@@ -1,12 +1,10 @@
-"""Columns to integer codes: identifiers, label sets, scalars."""
+"""Label sets to integer codes, and what every coded column needs."""
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, TypeAlias
@@ -15,28 +13,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import (
-    DataError,
-    LabelError,
-    SetagreeError,
-    a_type,
-    counted,
-    shorten,
-)
+from setagree.errors import DataError, LabelError, SetagreeError, counted, shorten
 from setagree.study.doubts import (
+    MARKERS,
     doubt_absent,
     doubt_brackets,
     doubt_markers,
-    doubt_mixed_scale,
     doubt_numeric_labels,
     doubt_separator,
     doubt_similar,
-    doubt_spellings,
     how_many,
 )
-from setagree.study.labels import Blank, Case, LabelSyntax, is_missing, read_cell
-from setagree.study.names import check_text, tidied
-from setagree.study.numbers import MOST_DIGITS, Number, as_number
+from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.wording.label_sets import LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -46,6 +34,10 @@ Value: TypeAlias = Any
 """A label set, a number, or a category."""
 
 MISSING = -1
+
+_USUAL_SEPARATORS = {",", ";", "|"}
+_PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
+_ODD_SPELLING = re.compile(r"\.0+$|  |[^\S\n ]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -83,6 +75,33 @@ def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
     return out
 
 
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a new array that is shared from now on, so that nobody writes to it."""
+    array.flags.writeable = False
+    return array
+
+
+class ReadOnlyArrays:
+    """Base of dataclasses whose arrays are read-only.
+
+    Nothing is copied: the record holds a view of each array, so that an array of the caller stays
+    as it is.
+    """
+
+    def __post_init__(self) -> None:
+        """Take a read-only view of each array; one that is read-only stays the same object."""
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy, or what was pickled: numpy makes its arrays writeable."""
+        vars(self).update(state)
+        ReadOnlyArrays.__post_init__(self)
+
+
 def code_label_sets(
     column: Column,
     syntax: LabelSyntax,
@@ -95,75 +114,54 @@ def code_label_sets(
     `place` words where a row is, for error sentences. `times` says how many cells of the study each
     row stands for, where it is not one.
     """
-    codes, cells = _without_markers(*_distinct_cells(column), syntax.markers)
+    codes, cells = without_markers(*distinct_cells(column), syntax.markers)
     _refuse_flags(cells)
     _refuse_numbers(column)
-    sets, failures = _parse_all(cells, partial(read_cell, syntax=syntax))
+    sets, failures = parse_all(cells, partial(read_cell, syntax=syntax))
     if failures:
-        raise LabelError(_worded(failures, codes, place, times))
+        raise LabelError(worded(failures, codes, place, times))
     merged, values = merge(sets)
     n_blank = _count_blanks(codes, cells, sets, syntax.sep, times)
-    doubt_separator(cells, syntax.sep)
-    doubt_brackets(cells, syntax.sep)
-    doubt_markers(codes, cells, times=times)
-    doubt_numeric_labels(values)
-    doubt_similar("Labels", used_labels(values))
-    is_text = all(isinstance(cell, str) for cell in cells)
-    return Answers(recode(codes, merged), values, "labels", n_blank, is_text)
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if not _is_plain(texts, values, syntax.sep):
+        doubt_separator(texts, syntax.sep)
+        doubt_brackets(texts, syntax.sep)
+        doubt_markers(codes, cells, times=times)
+        doubt_numeric_labels(values)
+        doubt_similar("Labels", used_labels(values))
+    return Answers(recode(codes, merged), values, "labels", n_blank, len(texts) == len(cells))
 
 
-def code_scalars(
-    column: Column,
-    blank: Blank,
-    *,
-    case: Case = "keep",
-    markers: Sequence[str | float] = (),
-    place: Callable[[int], str],
-    times: Codes | None = None,
-    kind: Kind | Literal["value"] = "value",
-) -> Answers:
-    """Return the coded scalars of a column: numbers where every cell is one, else categories.
+def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> bool:
+    """Say whether nothing in label text can look odd: one test of all, before the single doubts."""
+    together = "".join(texts)
+    labels = used_labels(values)
+    return (
+        max(map(len, values), default=0) > 1
+        and (not texts or (sep in _USUAL_SEPARATORS and sep in together))
+        and _PLAIN.fullmatch(together.replace(sep, "")) is not None
+        and MARKERS.isdisjoint(str(label).lower() for label in labels)
+        and not may_look_alike([*labels])
+    )
 
-    `kind` may say which; the text of categories is kept, so that 007 is not 7. Which numbers are
-    one value, and of what type that is, `numbers.as_number` says.
 
-    `markers` are the answers that mean no annotation; `place` and `times` are as in
-    `code_label_sets`.
+def may_look_alike(names: Sequence[object]) -> bool:
+    """Say whether two names without space around may look alike: cheap where none do.
+
+    Most names have letters of one case only, or stay distinct without it: both are seen at once.
     """
-    codes, cells = _without_markers(*_distinct_cells(column), markers)
-    cleaned, failures = _parse_all(cells, lambda cell: _clean_scalar(cell, case))
-    if failures:
-        raise DataError(_worded(failures, codes, place, times))
-    is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
-    n_blank = how_many((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
-    if n_blank and blank != "missing":
-        row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
-        raise DataError(
-            f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
-            f"blank='missing' or drop the rows ({n_blank:,} of them)."
-        )
-    cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
-    numbers = [as_number(value) for value in cleaned]
-    no_number = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
-    if kind == "number" and any(no_number):
-        row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
-        raise DataError(
-            f"{place(row)}: {shorten(cells[codes[row]])} is no number, which kind='number' asks "
-            "for; say kind='category', or list in missing= what means no answer."
-        )
-    is_number = kind != "category" and not any(no_number)
-    _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
-    if not is_number:
-        if kind == "category":
-            doubt_markers(codes, cleaned, what="categories", times=times)
-        else:
-            finite = [n is not None and not math.isinf(n) for n in numbers]
-            doubt_mixed_scale(finite, cleaned, codes, place, times=times)
-        doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
-    merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
-    if is_number:
-        doubt_spellings(cleaned, merged)
-    return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
+    if not any(isinstance(name, str) for name in names):
+        return False
+    texts = [*map(str, names)]
+    together = "\n".join(texts)
+    one_case = together == together.casefold() and len({*texts}) == len(texts)
+    return (
+        not (one_case or len({*map(str.casefold, texts)}) == len(texts))
+        or not together.isascii()
+        or _ODD_SPELLING.search(together) is not None
+        or together.count("\n") >= len(texts)
+        or len({text.lstrip("0") for text in texts}) < len(texts)
+    )
 
 
 def used_labels(values: Iterable[LabelSet]) -> LabelSet:
@@ -171,19 +169,20 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
     return frozenset().union(*values)
 
 
-def _distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
+def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
     try:
         codes, cells = pd.factorize(column)
         return codes, cells.tolist()
-    except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError):
+        # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.
         listed = column.tolist()
     codes, _ = pd.factorize(as_objects(_keys(listed)))
     first = pd.Series(codes).drop_duplicates()
     return codes, [listed[row] for row in first[first != MISSING].index]
 
 
-def _without_markers(
+def without_markers(
     codes: Codes, cells: list[Any], markers: Sequence[str | float]
 ) -> tuple[Codes, list[Any]]:
     """Make the answers missing that mean no annotation; say which of them nobody gave."""
@@ -229,7 +228,7 @@ def _key(cell: object) -> Hashable:
     return cell
 
 
-def _parse_all(
+def parse_all(
     cells: Sequence[object], read: Callable[[object], Value | None]
 ) -> tuple[list[Value | None], dict[int, SetagreeError]]:
     """Return what each cell is read as, and what went wrong where it cannot be read."""
@@ -244,7 +243,7 @@ def _parse_all(
     return answers, failures
 
 
-def _worded(
+def worded(
     failures: dict[int, SetagreeError],
     codes: Codes,
     place: Callable[[int], str],
@@ -282,9 +281,11 @@ def _count_blanks(
 ) -> int:
     """Return how many cells are blank, whatever a blank was taken as."""
     may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
+    if not any(may_be):
+        return 0
     syntax = LabelSyntax(sep=sep)
     is_blank = [b and read_cell(c, syntax) is None for b, c in zip(may_be, cells, strict=True)]
-    return how_many(np.array([*is_blank, False])[codes], times) if any(is_blank) else 0
+    return how_many(np.array([*is_blank, False])[codes], times)
 
 
 def _refuse_numbers(column: Column) -> None:
@@ -333,51 +334,23 @@ def _refuse_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
         )
 
 
-def _clean_scalar(cell: object, case: Case) -> object:
-    if isinstance(cell, str):
-        check_text(cell, "the answer")
-        text = tidied(cell)
-        return text.lower() if case == "lower" else text
-    if isinstance(cell, bool | np.bool_):
-        return int(cell)
-    if isinstance(cell, np.generic):
-        return cell.item()
-    if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
-        return cell
-    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
-
-
-def _category(value: object) -> object:
-    """Return a category; numbers of two types that are one number are one."""
-    return as_number(value) if isinstance(value, Decimal | Fraction) else value
-
-
-def _refuse_infinite(
-    numbers: Sequence[Number | None],
-    codes: Codes,
-    cells: Sequence[object],
-    place: Callable[[int], str],
-    *,
-    spelled: bool,
-) -> None:
-    """Refuse infinite and overlong numbers; as text only where text means numbers."""
-    for position, number in enumerate(numbers):
-        if isinstance(cells[position], str) and not spelled:
-            continue
-        if isinstance(number, float) and math.isinf(number):
-            row = int(np.flatnonzero(codes == position)[0])
-            raise DataError(f"{place(row)}: {_why_refused(cells[position])}.")
-
-
-def _why_refused(cell: object) -> str:
-    if "inf" in (shown := shorten(cell)).lower():
-        return f"{shown} is not a finite number"
-    return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"
-
-
 def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
     """Return the items that a code stands for, and each code's position among them."""
     used = np.bincount(codes, minlength=len(items)) > 0
     if used.all():
         return items, codes
     return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]
+
+
+def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int64]:
+    """Return where the entries of some compressed rows stand, one row after the other.
+
+    Examples
+    --------
+    >>> entries_of(np.array([0, 2, 3, 5]), np.array([2, 0])).tolist()
+    [3, 4, 0, 1]
+    """
+    lengths = np.diff(indptr)[rows]
+    entries = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
+    entries += np.arange(len(entries))
+    return entries

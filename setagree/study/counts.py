@@ -8,15 +8,41 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, a_type, counted, listing
-from setagree.study.codes import as_objects
-from setagree.study.labels import is_missing
+from setagree.errors import DataError, a_type, check_choice, counted, listing, shorten
+from setagree.study.codes import Answers, as_objects, code_label_sets
+from setagree.study.labels import Case, LabelSyntax, is_missing
 from setagree.study.names import check_text, tidied
+from setagree.study.numbers import inferred
+from setagree.study.reading import ANSWER_KINDS, AnswerKind
+from setagree.study.scalars import code_scalars
 
 _UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 _SUM_NAMES = {"all", "total", "sum"}
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def read_counts(
+    table: pd.DataFrame, *, kind: AnswerKind, sep: str, case: Case
+) -> tuple[Floats, npt.NDArray[np.object_], Answers]:
+    """Return the counts (n_units, K) of the units that have any, their names, and the K values."""
+    check_choice("kind", kind, ANSWER_KINDS)
+    counts = checked_counts(table)
+    names = inferred(as_objects(table.columns)).rename("column names")
+
+    def place(column: int) -> str:
+        return f"Column {shorten(names[column])}"
+
+    if kind == "labels":
+        syntax = LabelSyntax(sep=sep, blank="empty", case=case)
+        answers = code_label_sets(names, syntax, place=place)
+    else:
+        answers = code_scalars(names, "error", case=case, place=place, kind=kind)
+    rows, columns = np.nonzero(counts)
+    merged = np.zeros((len(counts), len(answers.values)))
+    np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])
+    rated = merged.sum(axis=1) > 0
+    return merged[rated], as_objects(unit_names(table))[rated], answers
 
 
 def checked_counts(table: pd.DataFrame) -> Floats:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import (
-    BlankLabelsWarning,
     MissingMarkerWarning,
     MixedScaleWarning,
     SeparatorWarning,
@@ -22,7 +21,6 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.labels import Blank
 from setagree.study.numbers import usual_spelling
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
@@ -30,7 +28,9 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
 _OFTEN_INSIDE = ("/", "+", "&", "#", " ")
-_MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
+MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
+"""What people and programs write for no answer."""
+
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 # Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
 _SPELLED = re.compile(
@@ -38,7 +38,6 @@ _SPELLED = re.compile(
     r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
 )
 _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
-_ODD_SPELLING = re.compile(r"\.0+$|  ", re.MULTILINE)
 _EMOJI_STYLE = "\ufe0f"
 _TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
 _AGREED = {
@@ -48,75 +47,24 @@ _AGREED = {
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
 _MOST = 20
-_MANY = 100_000
-
-
-def doubt_blanks(n_blank: int) -> None:
-    """Say that blank cells were taken as missing by default, and how many."""
-    if n_blank:
-        warn(
-            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
-            "'no label applies', or blank='missing' to accept this.",
-            BlankLabelsWarning,
-        )
-
-
-def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None) -> None:
-    """Say what nulls in a long column of label text were taken as, and how many blanks there are.
-
-    `asked` is what blank= says, None by default.
-    """
-    warn(
-        f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
-        f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
-        "such as NA or None: read with keep_default_na=False, or pass the path. Where a null is no "
-        "annotation, drop its row, and nothing is said.",
-        BlankLabelsWarning,
-    )
-
-
-def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
-    """Word what nulls, and blank texts beside them, were taken as."""
-    says = "" if asked is None else f" (blank={asked!r})"
-    if not n_blank:
-        what = "the empty set" if taken == "empty" else "missing"
-        hint = "" if asked else "; say blank='empty' if they mean 'no label applies'"
-        return f"the nulls are taken as {what}{says}{hint}"
-    if asked == "empty":
-        return f"the nulls are taken as missing, the blank texts as the empty set{says}"
-    hint = "" if asked else "; say blank='empty' if blank text means 'no label applies'"
-    return f"both are taken as missing{says}{hint}"
-
-
-def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
-    """Say that nulls stayed missing where blank= says something else, but only of blank text."""
-    if asked == "missing" or not n_null:
-        return
-    why = (
-        "outside a long column of label text a null is no annotation. If pandas made nulls of "
-        "blank cells, read the file with keep_default_na=False"
-        if has_sets
-        else "a single value has no empty answer"
-    )
-    warn(
-        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as blank={asked!r} is about "
-        f"blank text: {why}.",
-        BlankLabelsWarning,
-    )
 
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:
     """Say which names differ only in case, in type, or in what is hard to see."""
-    groups: dict[str, list[Any]] = {}
-    for name in sorted_labels(names):
-        groups.setdefault(_seen(str(name)), []).append(name)
-    pairs = [tuple(labels) for labels in groups.values() if len(labels) > 1]
-    if pairs:
+    if pairs := _alike(sorted_labels(names)):
         warn(
             f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
             "types makes them one.",
             SimilarLabelsWarning,
         )
+
+
+def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return the groups of names that look the same, each in the order that they come in."""
+    groups: dict[str, list[Any]] = {}
+    for name in names:
+        groups.setdefault(_seen(str(name)), []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def _seen(name: str) -> str:
@@ -234,9 +182,9 @@ def doubt_markers(
 ) -> None:
     """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
     lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
-    if _MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
+    if MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
         return
-    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in _MARKERS]
+    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in MARKERS]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
     if odd:
         n = how_many(np.isin(codes, odd), times)
@@ -253,26 +201,9 @@ def doubt_absent(markers: Sequence[object]) -> None:
         warn(f"No answer is {listing(markers)}, which missing= names.", MissingMarkerWarning)
 
 
-def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
-    """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen.
-
-    More than 100,000 are not looked at.
-    """
-    seen = [*names] if len(names) <= _MANY else []
-    has_text = any(isinstance(name, str) for name in seen)
-    texts = [str(name) for name in seen] if has_text else []
-    # Most identifiers have letters of one case only, or stay distinct: both are seen at once.
-    together = "\n".join(texts)
-    one_case = together == together.casefold() and len(set(texts)) == len(texts)
-    distinct = one_case or len(set(map(str.casefold, texts))) == len(texts)
-    plain = together.isascii() and not _ODD_SPELLING.search(together)
-    if distinct and plain and len({text.lstrip("0") for text in texts}) == len(texts):
-        return
-    groups: dict[str, list[object]] = {}
-    for name, text in zip(seen, texts, strict=True):
-        groups.setdefault(_seen(text), []).append(name)
-    several = [tuple(sorted(group, key=repr)) for group in groups.values() if len(group) > 1]
-    if alike := sorted(several, key=repr):
+def doubt_alike(what: str, names: Sequence[object]) -> None:
+    """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen."""
+    if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
             f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in "
             "one way.",
@@ -282,8 +213,6 @@ def doubt_alike(what: str, names: npt.NDArray[np.object_]) -> None:
 
 def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
     """Say that most annotations were taken for repeats, which is seldom what is meant."""
-    if n_left_out <= n_kept:
-        return
     unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
     done = "united with others" if policy == "union" else "dropped"
     warn(

@@ -178,13 +178,10 @@ def stacked(columns: Sequence[Column]) -> Column:
     [9007199254740993, 0.5]
     """
     joined = pd.concat(list(columns), ignore_index=True)
-    if not any(_is_whole(column) for column in columns) or not is_inexact(joined):
+    is_whole = [pd.api.types.is_integer_dtype(column.dtype) for column in columns]
+    if not any(is_whole) or not is_inexact(joined):
         return joined
     return pd.Series(np.concatenate([as_objects(column) for column in columns]), dtype=object)
-
-
-def _is_whole(column: Column) -> bool:
-    return pd.api.types.is_integer_dtype(column.dtype)
 
 
 def check_column(columns: Sequence[Any], name: object) -> None:

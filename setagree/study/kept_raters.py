@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.study.frozen import ReadOnlyArrays
-
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+from setagree.study.codes import Codes, ReadOnlyArrays, as_objects, entries_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class Given(ReadOnlyArrays):
 
     Examples
     --------
-    >>> who = as_names(["ann", "bob"])
+    >>> who = as_objects(["ann", "bob"])
     >>> given = Given.of_answers(who, np.array([0, 0, 1]), np.array([1, 0, 0]), np.array([5, 7, 5]))
     >>> given.rater_codes.tolist(), given.value_codes.tolist(), given.indptr.tolist()
     ([0, 1, 0], [7, 5, 5], [0, 2, 3])
@@ -86,29 +83,8 @@ class Given(ReadOnlyArrays):
         codes = {rater: code for code, rater in enumerate(self.raters.tolist())}
         named = [codes.setdefault(rater, len(codes)) for rater in other.raters.tolist()]
         return self.of_answers(
-            as_names([*codes]),
+            as_objects(codes),
             np.concatenate([self.rows, other.rows + len(self.indptr) - 1]),
             np.concatenate([self.rater_codes, np.array(named)[other.rater_codes]]),
             np.concatenate([self.value_codes, moved[other.value_codes]]),
         )
-
-
-def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int64]:
-    """Return where the entries of some compressed rows stand, one row after the other.
-
-    Examples
-    --------
-    >>> entries_of(np.array([0, 2, 3, 5]), np.array([2, 0])).tolist()
-    [3, 4, 0, 1]
-    """
-    lengths = np.diff(indptr)[rows]
-    entries = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
-    entries += np.arange(len(entries))
-    return entries
-
-
-def as_names(names: list[Any]) -> npt.NDArray[np.object_]:
-    """Return identifiers as an array of one dimension, whatever they are."""
-    out = np.empty(len(names), dtype=object)
-    out[:] = names
-    return out

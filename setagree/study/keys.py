@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.study.codes import Codes, Value
+from setagree.study.codes import Value
 from setagree.study.numbers import as_number, exact
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
@@ -29,25 +29,6 @@ def value_numbers(values: Iterable[Value]) -> Keys:
     spelled = [_spelled(value).encode("utf-8", "surrogatepass") for value in values]
     digests = b"".join(blake2b(text, digest_size=8).digest() for text in spelled)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
-
-
-def row_keys(numbers: Keys, counts: npt.NDArray[np.float64], indices: Codes, indptr: Codes) -> Keys:
-    """Return a number for each row of counts that equal rows share: sum_k number_k h(count_k).
-
-    Unequal rows share one as seldom as random numbers of 64 bits do, so what rests on it must not
-    be wrong where they do.
-    """
-    # The bits of small counts differ only at the top: they are spread before they are multiplied.
-    # In place, because the entries are many and each temporary costs as much as the arithmetic.
-    mixed = counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    other = mixed >> np.uint64(32)
-    mixed ^= other
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    np.right_shift(mixed, np.uint64(29), out=other)
-    mixed ^= other
-    mixed |= np.uint64(1)
-    mixed *= np.take(numbers, indices, out=other, mode="clip")
-    return np.add.reduceat(mixed, indptr[:-1])
 
 
 def _spelled(value: Any) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -28,10 +29,14 @@ Case: TypeAlias = Literal["keep", "lower"]
 Missing: TypeAlias = Collection[str | float]
 
 EMPTY: LabelSet = frozenset()
+BLANKS, CASES = ("missing", "empty", "error"), ("keep", "lower")
+_USUAL_SEPARATORS = (",", ";", "|")
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 # Python writes no whole number of over 4,300 digits, and nobody means one.
 _MOST_NUMBER = 10**4300
+# How a JSON list or a printed collection begins.
+_OPENINGS = ("[", "{", "(", "set(", "frozenset(")
 _SPACE = re.compile(r"\s*")
 _BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 
@@ -64,10 +69,12 @@ class LabelSyntax:
     markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
-        check_sep(self.sep)
-        check_text(self.sep, "sep=: the text", OptionError)
-        check_choice("blank", self.blank, ("missing", "empty", "error"))
-        check_choice("case", self.case, ("keep", "lower"))
+        if not (isinstance(self.sep, str) and self.sep in _USUAL_SEPARATORS):
+            check_sep(self.sep)
+            check_text(self.sep, "sep=: the text", OptionError)
+        for name, option, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
+            if not isinstance(option, str) or option not in options:
+                check_choice(name, option, options)
         if self.codebook is not None:
             object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
         if self.missing is not None:
@@ -155,12 +162,15 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
         return _read_collection(cell, syntax)
     if is_missing(cell):
         return None
-    hint = " Use value= (or kind='value') for one value a cell." if _is_number(cell) else ""
+    is_number = isinstance(cell, int | float | complex | Decimal | np.number | np.bool_)
+    hint = " Use value= (or kind='value') for one value a cell." if is_number else ""
     raise LabelError(f"{shorten(cell)} is {a_type(cell)}, not labels.{hint}")
 
 
 def is_missing(cell: object) -> bool:
     """Say whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
+    if isinstance(cell, Decimal):
+        return cell.is_qnan()  # a signaling NaN raises wherever it is compared
     return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
 
 
@@ -170,16 +180,31 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
         cased = stripped.lower() if syntax.case == "lower" else stripped
         labels = frozenset(map(str.strip, cased.split(syntax.sep)))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
-    items = printed_items(stripped)
-    if items is None:
-        if syntax.sep in stripped and _BARE_LIST.fullmatch(stripped):
-            raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
-        parts = _split(stripped, syntax.sep)
-    elif items:
-        parts = [_as_text(item, stripped) for item in items]
-    else:
-        return EMPTY
-    return _label_set(parts, syntax, cell=text)
+    parts = _parts(stripped, syntax.sep)
+    return _label_set(parts, syntax, cell=text) if parts else EMPTY
+
+
+def listed_labels(text: str, sep: str) -> list[str]:
+    """Return the labels in text in the order in which they stand.
+
+    Examples
+    --------
+    >>> listed_labels('sad, "a, b", joy, sad', ",")
+    ['sad', 'a, b', 'joy']
+    """
+    check_sep(sep)
+    parts = map(tidied, _parts(_trimmed(text, sep), sep))
+    return [part for part in dict.fromkeys(parts) if part]
+
+
+def _parts(text: str, sep: str) -> list[str]:
+    """Return the labels in text as they are spelled, one at least; none for a list without any."""
+    items = printed_items(text) if text.startswith(_OPENINGS) else None
+    if items is not None:
+        return [_as_text(item, text) for item in items]
+    if sep in text and _BARE_LIST.fullmatch(text):
+        raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
+    return _split(text, sep)
 
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
@@ -197,7 +222,9 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
     if not labels:
         return _blank(cell, syntax.blank)
     if syntax.allowed is not None:
-        _check_codebook(labels, syntax.allowed)
+        for label in sorted_labels(labels.difference(syntax.allowed)):
+            hint = did_you_mean(label, syntax.allowed)
+            raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
     return labels
 
 
@@ -210,16 +237,13 @@ def _blank(cell: object, policy: Blank) -> LabelSet | None:
     return EMPTY if policy == "empty" else None
 
 
-def _check_codebook(labels: LabelSet, allowed: Sequence[Label]) -> None:
-    for label in sorted_labels(labels.difference(allowed)):
-        hint = did_you_mean(label, allowed)
-        raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
-
-
 def _clean_label(label: object, case: Case) -> Label:
     if isinstance(label, str):
+        cased = label.lower() if case == "lower" else label
+        if label.isascii():
+            return cased.strip()
         check_text(label, "label", LabelError)
-        return tidied(label.lower() if case == "lower" else label)
+        return tidied(cased)
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
     if is_missing(label):
@@ -303,7 +327,3 @@ def _read_one_hot(row: Collection[object], syntax: LabelSyntax) -> LabelSet:
             f"{shorten(row)} has {len(row)} flags for {len(names)} labels of the codebook."
         )
     return frozenset(name for name, flag in zip(names, row, strict=True) if flag)
-
-
-def _is_number(cell: object) -> bool:
-    return isinstance(cell, int | float | complex | np.number | np.bool_)

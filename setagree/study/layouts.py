@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
+from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
 from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals
-from setagree.study.frames import Frame, as_pandas, check_column, stacked, without_dictionary
+from setagree.study.frames import Frame, as_pandas, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
 from setagree.study.numbers import as_number, inferred
@@ -32,29 +34,11 @@ _NO_RATERS = {
 _UNITS = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 
 
-class LongColumns(NamedTuple):
-    """One annotation a row."""
-
-    unit: Column
-    rater: Column
-    answer: Column
-
-
-def pick_column(data: pd.DataFrame, name: object) -> Column:
-    """Return the one column called ``name``."""
-    check_column(list(data.columns), name)
-    return without_dictionary(data[name])
-
-
-def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
-    """Pick the three columns of a table with one row an annotation.
-
-    A list of columns as the answer names flags, one column a label.
-    """
-    flags = answer if isinstance(answer, list) else None
-    frame = as_pandas(data, (unit, rater, *([answer] if flags is None else flags)))
-    answers = pick_column(frame, answer) if flags is None else _sets(frame, flags)
-    return LongColumns(pick_column(frame, unit), pick_column(frame, rater), answers)
+def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
+    """Read a long table that has a column of flags for each label."""
+    frame = as_pandas(data, (unit, rater, *flags))
+    sets = _sets(frame, flags)
+    return LongColumns(pick_column(frame, unit), pick_column(frame, rater), sets)
 
 
 def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
@@ -132,7 +116,9 @@ def from_cube(
     mask: npt.ArrayLike | None,
 ) -> LongColumns:
     """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
-    flags = _flags(cube)
+    flags = _as_flags(cube, "indicators")
+    if flags.ndim != 3:
+        raise DataError(f"indicators of shape {flags.shape}; they are (raters, units, labels).")
     for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
         # one text names letters, of labels it is refused below
         check_list(axis, () if given is None or isinstance(given, str) else given, "names")
@@ -143,12 +129,8 @@ def from_cube(
     rater_ids = as_objects(range(n_raters) if raters is None else raters)
     _refuse_halves("unit", unit_ids)
     _refuse_halves("rater", rater_ids)
-    if (missing.shape, len(names), len(unit_ids), len(rater_ids)) != (
-        (n_raters, n_units),
-        n_labels,
-        n_units,
-        n_raters,
-    ):
+    named = (len(rater_ids), len(unit_ids), len(names))
+    if missing.shape != (n_raters, n_units) or named != flags.shape:
         raise DataError(
             f"flags of shape {flags.shape} (raters, units, labels) do not fit "
             f"mask {missing.shape}, {len(rater_ids)} raters, {len(unit_ids)} units, "
@@ -213,10 +195,11 @@ def _stack(columns: Sequence[Column]) -> Column:
 def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
     _refuse_names(columns, _NO_RATERS)
-    parts = [_answer_parts(column) for column in columns]
+    present = [_present(column) for column in columns]
+    parts = [*map(_answer_parts, present)]
     in_columns = Counter(part for of_one in parts for part in of_one)
-    for column, of_one in zip(columns, parts, strict=True):
-        cells = [cell for cell in column.dropna().tolist() if _may_identify(cell)]
+    for column, given, of_one in zip(columns, present, parts, strict=True):
+        cells = [cell for cell in given if _may_identify(cell)]
         shared = sum(in_columns[part] > 1 for part in of_one)
         few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
         if few or 10 * len(set(cells)) < 9 * len(cells):
@@ -230,8 +213,8 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
                 f"the raters: raters={others!r}."
             )
     _refuse_names(columns, _UNITS)
-    answered = zip(columns, parts, strict=True)
-    doubt_columns([(c.name, of_one) for c, of_one in answered if c.count() >= _ENOUGH], in_columns)
+    answered = zip(columns, present, parts, strict=True)
+    doubt_columns([(c.name, p) for c, given, p in answered if len(given) >= _ENOUGH], in_columns)
 
 
 def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
@@ -257,13 +240,23 @@ def _may_identify(cell: object) -> bool:
     return isinstance(cell, str | int | datetime) and cell != ""
 
 
-def _answer_parts(column: Column) -> set[str]:
+def _present(column: Column) -> list[Any]:
+    """Return the cells that are not missing."""
+    try:
+        return column.dropna().tolist()
+    except ArithmeticError:  # pandas compares a signaling NaN, which is refused where it is read
+        return [cell for cell in column.tolist() if not is_missing(cell)]
+
+
+def _answer_parts(cells: Sequence[object]) -> set[str]:
     parts: set[object] = set()
-    for cell in column.dropna().tolist():
+    for cell in cells:
         if isinstance(cell, str):
             parts.update(piece.strip().casefold() for piece in cell.replace(";", ",").split(","))
         elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
             parts.update(str(label).casefold() for label in cell)
+        elif isinstance(cell, Decimal):
+            parts.add(str(cell) if cell.is_nan() else cell)
         elif isinstance(cell, Hashable):
             parts.add(cell)
     # 2 of one column and "2" of another are one answer.
@@ -325,13 +318,6 @@ def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
             "written as annotations."
         )
     return counts.astype(np.int64)
-
-
-def _flags(cube: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    flags = _as_flags(cube, "indicators")
-    if flags.ndim != 3:
-        raise DataError(f"indicators of shape {flags.shape}; they are (raters, units, labels).")
-    return flags
 
 
 def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:

@@ -1,17 +1,15 @@
-"""What nulls in a column of answers mean: no annotation, or what a blank is."""
+"""What nulls and blanks in a column of answers mean: no annotation, or an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setagree.errors import LabelError, counted
+from setagree.errors import BlankLabelsWarning, LabelError, counted, warn
 from setagree.study.codes import MISSING, Answers, Codes, Column
-from setagree.study.doubts import doubt_blanks, doubt_nulls, doubt_nulls_left, how_many
+from setagree.study.doubts import how_many
 from setagree.study.labels import EMPTY, Blank
 
 
@@ -59,12 +57,70 @@ def read_nulls(
             raise _refused(place(int(np.flatnonzero(is_null)[0])), n_null)
         if taken == "empty" or answers.values:  # else all is missing, which is refused
             doubt_nulls(n_null, answers.n_blank, taken=taken, asked=asked)
-        return _made_empty(answers, is_null) if taken == "empty" else answers
+        if taken == "missing":
+            return answers
+        values = tuple(dict.fromkeys([*answers.values, EMPTY]))
+        codes = np.where(is_null, np.int32(values.index(EMPTY)), answers.codes)
+        return replace(answers, codes=codes, values=values)
     if asked is not None:
         doubt_nulls_left(n_null, asked, has_sets=answers.kind == "labels")
     elif answers.kind == "labels" and blank == "missing":  # of scalars, blanks can only be missing
         doubt_blanks(answers.n_blank)
     return answers
+
+
+def doubt_blanks(n_blank: int) -> None:
+    """Say that blank cells were taken as missing by default, and how many."""
+    if n_blank:
+        warn(
+            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
+            "'no label applies', or blank='missing' to accept this.",
+            BlankLabelsWarning,
+        )
+
+
+def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None) -> None:
+    """Say what nulls in a long column of label text were taken as, and how many blanks there are.
+
+    `asked` is what blank= says, None by default.
+    """
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
+        f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
+        "such as NA or None: read with keep_default_na=False, or pass the path. Where a null is no "
+        "annotation, drop its row, and nothing is said.",
+        BlankLabelsWarning,
+    )
+
+
+def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
+    """Word what nulls, and blank texts beside them, were taken as."""
+    says = "" if asked is None else f" (blank={asked!r})"
+    if not n_blank:
+        what = "the empty set" if taken == "empty" else "missing"
+        hint = "" if asked else "; say blank='empty' if they mean 'no label applies'"
+        return f"the nulls are taken as {what}{says}{hint}"
+    if asked == "empty":
+        return f"the nulls are taken as missing, the blank texts as the empty set{says}"
+    hint = "" if asked else "; say blank='empty' if blank text means 'no label applies'"
+    return f"both are taken as missing{says}{hint}"
+
+
+def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
+    """Say that nulls stayed missing where blank= says something else, but only of blank text."""
+    if asked == "missing" or not n_null:
+        return
+    why = (
+        "outside a long column of label text a null is no annotation. If pandas made nulls of "
+        "blank cells, read the file with keep_default_na=False"
+        if has_sets
+        else "a single value has no empty answer"
+    )
+    warn(
+        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as blank={asked!r} is about "
+        f"blank text: {why}.",
+        BlankLabelsWarning,
+    )
 
 
 def _refused(place: str, n_null: int) -> LabelError:
@@ -73,9 +129,3 @@ def _refused(place: str, n_null: int) -> LabelError:
         "text in the column blank='error' is about the nulls; say blank='missing' (no annotation) "
         "or 'empty' (no label applies)."
     )
-
-
-def _made_empty(answers: Answers, is_null: npt.NDArray[Any]) -> Answers:
-    values = tuple(dict.fromkeys([*answers.values, EMPTY]))
-    code = np.int32(values.index(EMPTY))
-    return replace(answers, codes=np.where(is_null, code, answers.codes), values=values)

@@ -21,8 +21,6 @@ def printed_items(text: str) -> list[object] | None:
 
     A data frame whose cells are lists or sets is written to CSV as ``['a', 'b']`` or ``set()``.
     """
-    if text[:1] not in {"[", "{", "(", "s", "f"}:
-        return None
     called = _inside_call(text)
     inside = text if called is None else called
     if not inside:

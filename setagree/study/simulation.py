@@ -68,7 +68,8 @@ def simulate(
     """
     rng = as_generator(rng)
     for name, number in (("n_units", n_units), ("n_raters", n_raters), ("n_labels", n_labels)):
-        _check_whole(name, number)
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+            raise OptionError(f"{name}={number!r} must be a whole number of 1 or more.")
     p = _vector("prevalence", prevalence, n_labels, "above 0 and below 1", lambda x: _inside(x, 1))
     s = _vector("skill", skill, n_raters, "0 to 1", lambda x: (x >= 0) & (x <= 1))
     b = _vector(
@@ -82,11 +83,6 @@ def simulate(
     if not present.any():
         raise OptionError(f"missing={missing} left no annotation of {counted(n_units, 'unit')}.")
     return _study(keys, present, names)
-
-
-def _check_whole(name: str, number: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise OptionError(f"{name}={number!r} must be a whole number of 1 or more.")
 
 
 def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:

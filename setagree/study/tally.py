@@ -10,25 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, a_type, check_choice, check_flag, counted
+from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
-from setagree.study.codes import (
-    Answers,
-    Codes,
-    Kind,
-    Value,
-    as_objects,
-    code_label_sets,
-    code_scalars,
-)
-from setagree.study.counts import checked_counts, unit_names
+from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, entries_of, read_only
+from setagree.study.counts import read_counts
 from setagree.study.doubts import doubt_similar
-from setagree.study.frozen import ReadOnlyArrays, read_only
-from setagree.study.kept_raters import Given, entries_of
-from setagree.study.keys import Keys, row_keys, value_numbers
-from setagree.study.labels import Case, LabelSyntax
-from setagree.study.numbers import inferred
-from setagree.study.reading import ANSWER_KINDS, AnswerKind
+from setagree.study.kept_raters import Given
+from setagree.study.keys import Keys, value_numbers
+from setagree.study.labels import Case
+from setagree.study.reading import AnswerKind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -96,7 +86,8 @@ class Tally(ReadOnlyArrays):
     @classmethod
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
-        check_flag("keep_raters", keep_raters)
+        if keep_raters is not False:
+            check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
             raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
@@ -157,21 +148,19 @@ class Tally(ReadOnlyArrays):
         >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
         <Tally: 2 units in 2 patterns of 2 values>
         """
-        check_choice("kind", kind, ANSWER_KINDS)
-        counts = checked_counts(table)
-        names = inferred(as_objects(table.columns)).rename("column names")
-        if kind == "labels":
-            syntax = LabelSyntax(sep=sep, blank="empty", case=case)
-            answers = code_label_sets(names, syntax, place=lambda k: f"Column {names[k]!r}")
-        else:
-            answers = code_scalars(
-                names, "error", case=case, place=lambda k: f"Column {names[k]!r}", kind=kind
-            )
+        counts, units, answers = read_counts(table, kind=kind, sep=sep, case=case)
         rows, columns = np.nonzero(counts)
-        merged = np.zeros((len(counts), len(answers.values)))
-        np.add.at(merged, (rows, answers.codes[columns]), counts[rows, columns])
-        rated = merged.sum(axis=1) > 0
-        return _from_dense(merged[rated], as_objects(unit_names(table))[rated], answers)
+        tally = cls(
+            answers.kind,
+            answers.values,
+            np.searchsorted(rows, np.arange(len(counts) + 1)),
+            columns.astype(np.int32),
+            counts[rows, columns],
+            np.ones(len(counts)),
+            units,
+            np.arange(len(counts)),
+        )
+        return _in_patterns(tally)
 
     @property
     def n_values(self) -> int:
@@ -287,7 +276,29 @@ class Tally(ReadOnlyArrays):
             given,
             self.n_missing + other.n_missing,
         )
-        return _in_patterns(_sorted_rows(joined))
+        # Sorted inside each row, equal rows are equal entry by entry.
+        order = np.lexsort((joined.indices, joined.rows))
+        indices, counts = joined.indices[order], joined.counts[order]
+        return _in_patterns(replace(joined, indices=indices, counts=counts))
+
+
+def row_keys(numbers: Keys, counts: npt.NDArray[np.float64], indices: Codes, indptr: Codes) -> Keys:
+    """Return a number for each row of counts that equal rows share: sum_k number_k h(count_k).
+
+    Unequal rows share one as seldom as random numbers of 64 bits do, so what rests on it must not
+    be wrong where they do.
+    """
+    # The bits of small counts differ only at the top: they are spread before they are multiplied.
+    # In place, because the entries are many and each temporary costs as much as the arithmetic.
+    mixed = counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    other = mixed >> np.uint64(32)
+    mixed ^= other
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    np.right_shift(mixed, np.uint64(29), out=other)
+    mixed ^= other
+    mixed |= np.uint64(1)
+    mixed *= np.take(numbers, indices, out=other, mode="clip")
+    return np.add.reduceat(mixed, indptr[:-1])
 
 
 def dot(x: Floats, y: Floats) -> float:
@@ -353,12 +364,6 @@ def _take_rows(tally: Tally, rows: Codes) -> Tally:
     )
 
 
-def _sorted_rows(tally: Tally) -> Tally:
-    """Sort the values inside each row, so that equal rows are equal entry by entry."""
-    order = np.lexsort((tally.indices, tally.rows))
-    return replace(tally, indices=tally.indices[order], counts=tally.counts[order])
-
-
 def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Codes] | None:
     if one.units is None or two.units is None:
         return None
@@ -366,19 +371,3 @@ def _joined_units(one: Tally, two: Tally) -> tuple[npt.NDArray[np.object_], Code
         return None
     patterns = np.concatenate([one.unit_patterns, two.unit_patterns + one.n_patterns])
     return np.concatenate([one.units, two.units]), patterns
-
-
-def _from_dense(counts: Floats, units: npt.NDArray[np.object_], answers: Answers) -> Tally:
-    rows, columns = np.nonzero(counts)
-    return _in_patterns(
-        Tally(
-            answers.kind,
-            answers.values,
-            np.searchsorted(rows, np.arange(len(counts) + 1)),
-            columns.astype(np.int32),
-            counts[rows, columns],
-            np.ones(len(counts)),
-            units,
-            np.arange(len(counts)),
-        )
-    )

@@ -12,6 +12,7 @@ import setagree as sa
 from tests.benchmarks import data, dense
 from tests.benchmarks.table import Row, at_least, at_most, duration
 from tests.benchmarks.timing import alternate
+from tests.benchmarks.vocabularies import large_vocabularies
 
 SPEED_BAR = 200
 MEMORY_BAR = 64
@@ -27,7 +28,7 @@ def chance_term(*, quick: bool) -> Iterator[Row]:
     Parameters
     ----------
     quick : bool
-        Whether to take K = 10,000 instead of 50,000.
+        Whether to take K = 10,000 instead of 50,000, and the smaller studies of many labels.
 
     Yields
     ------
@@ -49,6 +50,7 @@ def chance_term(*, quick: bool) -> Iterator[Row]:
             yield _faster(f"{what}, {state}, against blocks", ours, name.__name__, taken)
     yield _same(what, product(), dense.by_popcount(masks, x, y))
     yield _memory(what, product)
+    yield from large_vocabularies(quick=quick)
 
 
 def _study(masks: data.Masks) -> sa.Annotations:

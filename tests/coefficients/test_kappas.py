@@ -10,10 +10,9 @@ import reference
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.coefficients.chance import standard_error
-from setagree.coefficients.estimate import estimate
+from setagree.coefficients.chance import estimate, standard_error
 from setagree.coefficients.models import Uniform, ac_scale
-from setagree.credit import overlap
+from setagree.credit import roads
 from setagree.distances import get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
@@ -162,7 +161,7 @@ def test_nested_sets_under_overlap_leave_nothing_to_correct():
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
 def test_rounding_is_no_disagreement(monkeypatch, name):
     """Twelve nested sets are at 0 under overlap; what rounding leaves of it is not corrected."""
-    monkeypatch.setattr(overlap, "_PAIR_COST", 1e9)  # by subsets, whose sums cancel to about 1e-17
+    monkeypatch.setattr(roads, "_PAIR_COST", 1e9)  # by subsets, whose sums cancel to about 1e-17
     chain = [frozenset(range(size)) for size in range(12, 0, -1)]
     result = score([list(pair) for pair in pairwise(chain)], name, "overlap")
     assert math.isnan(result.estimate)

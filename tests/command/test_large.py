@@ -61,16 +61,16 @@ class TestScore:
 
     def test_unasked(self, monkeypatch):
         """A file of more than a GiB goes this way unasked, unless only memory can read it so."""
-        from setagree.large import files
+        from setagree.large import opening
 
         words = ["score", "study.csv", "--blank", "empty"]
         expected = pd.DataFrame(rows(*words))
-        monkeypatch.setattr(files, "LARGE", 100)
+        monkeypatch.setattr(opening, "LARGE", 100)
         pd.testing.assert_frame_equal(pd.DataFrame(rows(*words)), expected, **TIGHT)
         said = "'study.csv' is over 1 GiB and is reduced in DuckDB."
         assert said in invoke(*words).stderr
         assert said not in invoke(*words, "--duplicates", "first").stderr
-        monkeypatch.setattr(files, "LARGE", 10**9)
+        monkeypatch.setattr(opening, "LARGE", 10**9)
         assert said not in invoke(*words).stderr
 
     def test_bootstrap(self):
@@ -155,8 +155,9 @@ class TestRefusals:
         [
             (["--wide"], "--wide is for files that are read into memory; drop it, or --memory"),
             (["--people-in-rows"], "--people-in-rows is for files that are read into memory"),
-            (["--raters", "r1"], "--raters is for files that are read into memory"),
-            (["--kind", "value"], "--kind is for files"),
+            (["--wide", "--raters", "r1"], "--wide is for files that are read into memory"),
+            (["--raters", "r1"], "--raters makes sense only with --wide"),
+            (["--kind", "value"], "--kind makes sense only with --wide"),
             (["--without", "r1"], "--without is for files"),
             (["--delimiter", ";"], "--delimiter is for files"),
             (["--question", "q"], "--question is for files"),
@@ -167,7 +168,7 @@ class TestRefusals:
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
             (["--memory-limit", "much"], "--memory-limit 'much' is no amount of memory; write"),
             (["--spill", "gone"], "--spill 'gone' is no folder."),
-            (["--assume-unique", "--wide"], "or --memory-limit, --assume-unique."),
+            (["--assume-unique", "--wide"], "or --assume-unique, --memory-limit."),
             (["--unit", "nobody"], "nobody"),
         ],
     )
@@ -180,8 +181,9 @@ class TestRefusals:
         export = toy.write(folder, "label_studio_json")
         generated(9).to_json("study.json", orient="records")
         sentence = refusal("score", export, *LARGE)
-        assert "is read as Label Studio" in sentence
-        assert sentence.endswith("drop --memory-limit, or say --from table if it is none.")
+        assert "the export of a tool, Label Studio, JSON, which is read into memory" in sentence
+        assert "drop --memory-limit" in sentence
+        assert sentence.endswith("say which columns are --unit, --rater and --labels.")
         sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
         assert "is read into memory as a whole; only Parquet, CSV" in sentence
         assert "Drop --memory-limit or convert it" in sentence

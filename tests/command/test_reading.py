@@ -1,13 +1,16 @@
 """The command on tables as people have them: repeats, odd layouts, raters who do not count."""
 
+import io
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
-from setagree.errors import OptionError
+from setagree.errors import FileError, OptionError
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -239,3 +242,48 @@ def test_the_help_of_the_command(monkeypatch, capsys):
         monkeypatch.setattr("sys.argv", ["setagree", *words])
         assert cli.run() == 2
         assert f"See '{where} --help'." in capsys.readouterr().err
+
+
+def test_the_order_of_a_codebook_counts(tmp_path):
+    """Rows of flags are about the labels as the codebook lists them, given here or in a file."""
+    rows = [{"unit": 1, "rater": "a", "labels": [True, False]}]
+    rows += [{"unit": 1, "rater": "b", "labels": [True, True]}]
+    Path("flags.json").write_text(json.dumps(rows), encoding="utf-8")
+    Path("codes.txt").write_text("joy\nanger\n", encoding="utf-8")
+    for codebook in ("joy,anger", "codes.txt", '["joy", "anger"]'):
+        text = ok("convert", "flags.json", "--codebook", codebook)
+        assert text.splitlines()[1:] == ["1,a,joy", '1,b,"anger, joy"']
+
+
+def test_standard_input_without_end(monkeypatch):
+    """What gives NUL characters, or rows, without end is refused after so many bytes."""
+
+    class Endless(io.RawIOBase):
+        def __init__(self, text):
+            self.text, self.given = text, 0
+
+        def read(self, n=-1):
+            assert n > 0
+            self.given += n
+            return (self.text * n)[:n]
+
+    monkeypatch.setattr("setagree.files.streams.MOST_BYTES", 20_000_000)
+    for text, sentence in [
+        (b"\0", "standard input, line 1 has a NUL character; it is no text."),
+        (b"u,r,l\n", "standard input has more than 20,000,000 bytes, too many to read into memory"),
+    ]:
+        endless = Endless(text)
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=endless))
+        with pytest.raises(FileError, match=sentence):
+            sa.agreement("-")
+        assert endless.given <= 30_000_000
+
+
+def test_a_rater_with_missing_answers_is_one(tmp_path):
+    """A model that skipped a unit is named once, however it is asked for."""
+    Path("skips.csv").write_text(
+        "unit,rater,labels\n1,ann,x\n1,bob,x\n1,cy,x\n2,ann,\n2,bob,y\n2,cy,y\n"
+        "3,ann,y\n3,bob,y\n3,cy,x\n",
+        encoding="utf-8",
+    )
+    assert ok("diagnose", "skips.csv", "--model", "ann", "--resamples", "20")

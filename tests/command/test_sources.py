@@ -22,7 +22,7 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 
 from setagree import __main__
 from setagree.cli import options as cli_options
-from setagree.large import opening as reading
+from setagree.large import recognition as reading
 
 LONG = 'doc,who,tags\nd1,ann,"joy, fear"\nd1,bob,joy\nd2,ann,fear\nd2,bob,fear\nd3,ann,\nd3,bob,\n'
 

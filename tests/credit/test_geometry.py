@@ -60,6 +60,23 @@ def test_shared_counts_the_intersection(chunk, family):
     )
 
 
+@pytest.mark.parametrize("chunk", [1, 7, 50_000])
+def test_many_labels(monkeypatch, chunk):
+    """Sets of few of 1,000 labels are compared by members, with what Python's sets have."""
+    monkeypatch.setattr(geometry, "_ROW_CHUNK", chunk)
+    rng = np.random.default_rng(1)
+    small = [frozenset(rng.choice(40, n, replace=False).tolist()) for n in range(12)]
+    family = [*small, *(frozenset({40 + k, k % 40}) for k in range(960))]
+    made = SetGeometry(family)
+    assert made.n_words == 16
+    k, l = rng.integers(len(family), size=(2, 60))
+    k[:30], l[:30] = rng.integers(12, size=(2, 30))
+    expected = [len(family[i] & family[j]) for i, j in zip(k, l, strict=True)]
+    assert made.shared(k, l).tolist() == expected
+    assert max(expected) > 3
+    assert "words" not in vars(made)
+
+
 def test_size_classes():
     """The distinct sizes ascend, and each set knows its own."""
     sizes, codes = size_classes(np.array([3, 0, 3, 7]))

@@ -1,6 +1,8 @@
 """Weights of overlap distances: every road gives what the definition gives."""
 
 from functools import cache
+from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -9,12 +11,13 @@ from hypothesis import strategies as st
 from small_studies import sets_of
 
 import setagree as sa
-from setagree.credit import base, geometry, overlap
+from setagree.credit import base, geometry, heavy_tail, roads, subsets, table
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.overlap import OverlapWeights, cheapest_size, check_overlap_function
+from setagree.credit.overlap import OverlapWeights, check_overlap_function
+from setagree.credit.roads import Plan, Roads, Use
 from setagree.distances import OverlapDistance, get_distance
 from setagree.distances.sets import SET_DISTANCES
-from setagree.errors import DistanceError
+from setagree.errors import CostError, DistanceError
 
 # An unbounded distance of our own: its largest value is not where the sets are largest.
 UNLIKE_SIZES = OverlapDistance(
@@ -27,10 +30,16 @@ EXPECTED = [*SET_DISTANCES, SKEW, UNLIKE_SIZES]
 every_distance = pytest.mark.parametrize("distance", EXPECTED, ids=lambda d: d.name)
 
 # The costs that send all sets one way, or the larger ones the other way.
+FREE = dict.fromkeys(
+    ["_RANKED_COST", "_LISTED_COST", "_LEVEL_COST", "_ENTRY_COLUMN", "_CELL_COLUMN"], 0.0
+)
+SUBSETS = {"_RANKED_COST": 1.0, "_LISTED_COST": 1.0}
 ROADS = {
-    "subsets": {"_PAIR_COST": 1e9, "_ENTRY_COST": 0.0, "_LEVEL_COST": 0.0},
-    "blocks": {"_PAIR_COST": 0.0},
-    "mixed": {"_PAIR_COST": 1.0, "_ENTRY_COST": 1.0, "_LEVEL_COST": 0.0},
+    "subsets": {**FREE, "_PAIR_COST": 1e9, "_TAIL_COST": 1e6},
+    "tails": {**FREE, "_PAIR_COST": 1e9, "_RANKED_COST": 1e6, "_LISTED_COST": 1e6},
+    "both": {**FREE, **SUBSETS, "_PAIR_COST": 1e9, "_TAIL_COST": 1.0},
+    "blocks": {"_PAIR_COST": 0.0, "_WORD_COST": 0.0, "_PAIR_COLUMN": 0.0},
+    "mixed": {**SUBSETS, "_LEVEL_COST": 0.0, "_PAIR_COST": 1.0, "_TAIL_COST": 1e6},
 }
 
 
@@ -42,6 +51,19 @@ def random_family(seed, n, labels, largest):
         size = rng.integers(1, largest + 1)
         family.add(frozenset(rng.choice(labels, size=size, replace=False).tolist()))
     return tuple(sorted(family, key=lambda A: (len(A), sorted(A))))
+
+
+def zipf_family(n, labels, least, most, seed=6):
+    """Draw distinct sets of labels whose frequencies follow Zipf's law."""
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, labels + 1)
+    ends = np.cumsum(share / share.sum())
+    family = set()
+    while len(family) < n:
+        size = rng.integers(least, most + 1)
+        drawn = dict.fromkeys(np.searchsorted(ends, rng.random(3 * most)).tolist())
+        family.add(frozenset(list(drawn)[:size]))
+    return tuple(sorted(family, key=sorted))
 
 
 FAMILIES = {
@@ -68,7 +90,12 @@ def definition(family, distance):
 def road(monkeypatch, name, block=7):
     """Force one road, with blocks so small that many are needed."""
     for constant, cost in ROADS[name].items():
-        monkeypatch.setattr(overlap, constant, cost)
+        monkeypatch.setattr(roads, constant, cost)
+    monkeypatch.setattr(roads, "_FREE_BYTES", 1e12)
+    monkeypatch.setattr(roads, "_MOST_BYTES", 1e12)
+    monkeypatch.setattr(roads, "_STEP_COST", np.inf)
+    monkeypatch.setattr(heavy_tail, "_PRODUCTS_AT_ONCE", 50)
+    monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", 50)
     monkeypatch.setattr(base, "BLOCK", block)
     monkeypatch.setattr(geometry, "_PAIR_CHUNK", 11)
 
@@ -79,8 +106,9 @@ def weights_of(family, distance):
 
 
 def shares(weights):
-    """Return how many sets go by subsets and how many by blocks."""
-    return [len(part) for part in weights._split]
+    """Return how many sets go by shared labels and how many by blocks."""
+    n_shared = len(weights._road_of(1).codes)
+    return [n_shared, weights.n_values - n_shared]
 
 
 @pytest.mark.parametrize("name", ROADS)
@@ -111,16 +139,22 @@ def test_single_pairs_equal_the_definition(monkeypatch, family, distance):
 
 
 def test_the_roads_are_what_they_say(monkeypatch):
-    """The costs do force the roads: all by subsets, none, or the small ones only."""
+    """The costs do force the roads: by subsets, by tails, by both, by blocks, or some by blocks."""
     family = FAMILIES["70 labels"]
-    split = {}
+    in_several = int((SetGeometry(family).counts > 1).sum())
+    found = {}
     for name in ROADS:
         road(monkeypatch, name)
-        split[name] = shares(weights_of(family, get_distance("masi")))
+        weights = weights_of(family, get_distance("masi"))
+        found[name] = (*shares(weights), weights._road_of(1).plan.n_heavy)
         monkeypatch.undo()
-    assert split["subsets"] == [50, 0]
-    assert split["blocks"] == [0, 50]
-    assert min(split["mixed"]) > 5
+    assert found["subsets"][:2] == (50, 0)
+    assert found["subsets"][2] >= in_several  # no two sets share a tail label
+    assert found["tails"] == (50, 0, 0)
+    assert found["both"][:2] == (50, 0)
+    assert 0 < found["both"][2] < in_several
+    assert found["blocks"][:2] == (0, 50)
+    assert min(found["mixed"][:2]) > 5
 
 
 @pytest.mark.parametrize("name", ROADS)
@@ -162,8 +196,9 @@ def test_sets_with_equal_closures(monkeypatch, name):
 
 def test_large_sets_among_many_small_ones(monkeypatch):
     """Sets of 60 labels go by blocks, 2 and 3 labels by subsets, and together they are right."""
-    monkeypatch.setattr(overlap, "_LEVEL_COST", 0.0)
-    monkeypatch.setattr(overlap, "_PAIR_COST", 1e-7)
+    monkeypatch.setattr(roads, "_LEVEL_COST", 0.0)
+    monkeypatch.setattr(roads, "_PAIR_COST", 1e-5)
+    monkeypatch.setattr(roads, "_TAIL_COST", 1.0)
     small = random_family(4, 120, 30, 3)
     large = tuple(frozenset(range(k, k + 60)) for k in range(8))
     family = small + large
@@ -174,12 +209,67 @@ def test_large_sets_among_many_small_ones(monkeypatch):
     assert weights.distance_dot(x) == pytest.approx(expected, rel=1e-11)
 
 
+REGIMES = {
+    "few labels": lambda: random_family(11, 400, 10, 8),
+    "10,000 labels": lambda: zipf_family(400, 10_000, 5, 20),
+    "10 of 30": lambda: tuple(A for A in random_family(12, 3_000, 30, 10) if len(A) == 10),
+    "10 of 64": lambda: tuple(A for A in random_family(13, 3_000, 64, 10) if len(A) == 10),
+    "2 to 300": lambda: tuple(A for A in random_family(14, 300, 600, 300) if len(A) > 1),
+    "disjoint": lambda: tuple(frozenset(range(5 * k, 5 * k + 5)) for k in range(300)),
+    "nested": lambda: tuple(frozenset(range(k)) for k in range(200)),
+    "hundreds of sizes": lambda: random_family(15, 300, 1_500, 1_000),
+}
+PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_000, 3)]
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
+    """The chance term is that of the double loop to 1e-12, by every road, for every distance."""
+    family = REGIMES[regime]()
+    flags = SetGeometry(family).flags.astype(int)
+    shared = (flags @ flags.T).toarray()
+    a = np.broadcast_to(np.array([len(A) for A in family])[:, None], shared.shape)
+    x = np.random.default_rng(16).random(len(family))
+    made = SetGeometry(family)
+    for distance in EXPECTED:
+        weights = OverlapWeights(family, made, distance)
+        if plan is not None:
+            monkeypatch.setattr(Roads, "cheapest", lambda *_: plan)
+        expected = x @ np.asarray(distance.function(a, a.T, shared), dtype=float) @ x
+        assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("regime", ["few labels", "10,000 labels"])
+def test_many_products(monkeypatch, regime):
+    """What sets share is made anew at first, then kept; the products stay what they are."""
+    monkeypatch.setattr(roads, "_FREE_BYTES", 0.0)
+    monkeypatch.setattr(roads, "_BYTE_COST", 3e-9)
+    monkeypatch.setattr(roads, "_PAIR_COST", 1.0)
+    family = REGIMES[regime]()
+    weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
+    rng = np.random.default_rng(17)
+    kept = []
+    for n_columns in (1, 1, 1, 1, 1, 1, 1, 1, 40, 1):
+        x = rng.random((len(family), n_columns))
+        assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-12)
+        kept.append(weights._road.plan.keeps)
+    assert not kept[0]
+    assert kept[-1]
+    assert kept == sorted(kept)
+    assert weights.squares(x[:, 0]) == pytest.approx(
+        x[:, 0] @ (D / weights.max_distance) ** 2 @ x[:, 0], rel=1e-12
+    )
+
+
 def test_too_many_sizes_for_a_table(monkeypatch):
     """Where a table by sizes would be too large the function is called for each block."""
-    monkeypatch.setattr(overlap, "_TABLE_LIMIT", 0)
+    monkeypatch.setattr(table, "_TABLE_LIMIT", 0)
     family = FAMILIES["250 labels"]
-    weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
-    assert weights._table is None
+    # An intersection of one byte would turn -i into something else.
+    negative = OverlapDistance(lambda a, b, i: -i + (a + b) / 2, name="negative", bounded=False)
+    weights, D = weights_of(family, negative), definition(family, negative)
+    assert weights.table.entries is None
     every = np.arange(len(family))
     assert weights.block(every, every).tolist() == D.tolist()
     assert weights.distance_at(every, every[::-1]).tolist() == D[every, every[::-1]].tolist()
@@ -201,46 +291,102 @@ def test_largest_of_an_unbounded_distance(distance, seed):
     )
 
 
+@pytest.mark.parametrize("n_pairs", [0, 2_000])
+def test_largest_among_hundreds_of_sizes(n_pairs):
+    """The function is called once for each size, not for each pair of sizes."""
+    calls = []
+
+    def watched(a, b, i):
+        calls.append(len(a))
+        return np.asarray(a + b - 2 * i, dtype=float)
+
+    distance = OverlapDistance(watched, name="watched", bounded=False)
+    nested = tuple(frozenset(range(k)) for k in range(1, 400))
+    pairs = tuple(frozenset({k, k + 1}) for k in range(500, 500 + n_pairs))
+    weights = OverlapWeights(nested + pairs, SetGeometry(nested + pairs), distance)
+    calls.clear()
+    bounds = weights._bounds()
+    assert len(calls) == 399
+    n_labels, sizes = len(weights.geometry.labels), weights.sizes
+    fewest = np.maximum(0, np.add.outer(sizes, sizes) - n_labels)
+    assert bounds.tolist() == (np.add.outer(sizes, sizes) - 2 * fewest).tolist()
+    assert weights.max_distance == (401 if n_pairs else 398)
+
+
 def test_largest_where_all_distances_are_zero():
     """One value only: d_max is 1, for nothing may be divided by 0."""
     assert weights_of((frozenset("ab"),), get_distance("hamming")).max_distance == 1
 
 
-class TestCheapestSize:
-    """The size up to which sets go by subsets."""
+def plan_of(family, *use):
+    """Return the cheapest plan for one product, or for so many and their columns."""
+    return Roads(SetGeometry(family)).cheapest(Use(*use))
 
-    @pytest.fixture(autouse=True)
-    def _costs(self, monkeypatch):
-        """Fix the costs: 100 ns an entry, 6 ns a pair, 0.4 ms a level."""
-        monkeypatch.setattr(overlap, "_ENTRY_COST", 1e-7)
-        monkeypatch.setattr(overlap, "_PAIR_COST", 6e-9)
-        monkeypatch.setattr(overlap, "_LEVEL_COST", 4e-4)
+
+class TestPlan:
+    """Which road is the cheapest one that memory allows."""
 
     def test_few_values_go_by_blocks(self):
-        """Below a few thousand values blocks always win."""
-        assert cheapest_size(np.full(200, 3), 1) == -1
+        """Below some hundred values blocks always win."""
+        assert plan_of(random_family(1, 200, 30, 3)).largest == -1
 
     def test_many_small_sets_go_by_subsets(self):
-        """50,000 sets of three labels have 400,000 subsets and 1.25 thousand million pairs."""
-        assert cheapest_size(np.full(50_000, 3), 1) == 3
+        """20,000 sets of up to four of 30 labels: 270,000 subsets, 200 million pairs."""
+        assert plan_of(random_family(2, 20_000, 30, 4)) == Plan(4, 30, keeps=True)
 
     def test_large_sets_stay_behind(self):
-        """Among them, sets of 40 labels, with 2^40 subsets each, go by blocks."""
-        sizes = np.concatenate([np.full(50_000, 3), np.full(10, 40)])
-        assert cheapest_size(sizes, 1) == 3
+        """Among them, sets of 40 and more labels, with 2^40 subsets each, go by blocks."""
+        large = [frozenset(range(40 + k)) for k in range(10)]
+        family = [*random_family(2, 20_000, 30, 4), *large]
+        assert plan_of(family).largest == 4
+
+    def test_rare_labels_go_by_pairs(self):
+        """Of 5,000 labels, which Zipf's law makes frequent and rare, some are heavy, most not."""
+        plan = plan_of(zipf_family(3_000, 5_000, 4, 12))
+        assert plan.largest == 12
+        assert 3 < plan.n_heavy < 200
 
     def test_memory_is_bounded(self, monkeypatch):
-        """However cheap, no more than the allowed number of entries is made."""
-        monkeypatch.setattr(overlap, "_ENTRY_COST", 0.0)
-        sizes = np.concatenate([np.full(50_000, 3), np.full(2_000, 15)])
-        assert overlap._MAX_ENTRIES < 2_000 * 2**15
-        assert cheapest_size(sizes, 1) == 3
+        """However cheap, no level of more entries than memory allows is made."""
+        for name in ("_RANKED_COST", "_LISTED_COST"):
+            monkeypatch.setattr(roads, name, 0.0)
+        family = [*random_family(2, 3_000, 30, 4), *(frozenset(range(k, k + 40)) for k in range(9))]
+        assert plan_of(family).largest == 4
 
-    def test_more_words_make_blocks_dearer(self):
-        """1,000 sets of 4: 3 ms by blocks, 3.6 by subsets; over 8 words blocks take 24 ms."""
-        sizes = np.full(1_000, 4)
-        assert cheapest_size(sizes, 1) == -1
-        assert cheapest_size(sizes, 8) == 4
+    def test_memory_is_worth_time(self, monkeypatch):
+        """For one product 64 labels go by blocks; for several, subsets are kept, within 1 GB."""
+        drawn = np.argsort(np.random.default_rng(18).random((30_000, 64)), axis=1)[:, :10]
+        family = set(map(frozenset, drawn.tolist()))
+        assert plan_of(family).largest == -1
+        assert plan_of(family, 9, 9) == Plan(10, 64, keeps=True)
+        monkeypatch.setattr(roads, "_MOST_BYTES", 64e6)
+        assert plan_of(family, 9, 9).largest == -1
+
+    def test_what_takes_too_long_is_refused(self, monkeypatch):
+        """A sentence says what one product of the cheapest road would take."""
+        monkeypatch.setattr(roads, "_STEP_COST", 1e-16)
+        sentence = (
+            "The distances between 400 label sets over 10 labels would take about .* steps; the "
+            "limit is 10,000,000,000. Merge or leave out rare labels, or take a part of the units."
+        )
+        with pytest.raises(CostError, match=sentence):
+            plan_of(REGIMES["few labels"]())
+
+    def test_what_is_counted(self):
+        """The entries and pairs of every split of the labels are those of the double loop."""
+        family = [frozenset(s) for s in ("a", "ab", "abc", "bcd", "e", "abcd", "ae")]
+        made = Roads(SetGeometry(family))
+        order = ["a", "b", "c", "d", "e"]  # 5, 4, 3 sets, and 2 each of d and e
+        assert made.tried.tolist() == [0, 1, 2, 3, 4, 5]
+        for counts in made.counts:
+            small = [A for A in family if len(A) <= counts.largest]
+            for h in made.tried:
+                heavy = set(order[:h])
+                for p in range(6):
+                    held = sum(comb(len(A & heavy), p) for A in small)
+                    assert counts.entries[p, h] == held
+                shared = sum(len(A & B - heavy) for A, B in combinations(small, 2))
+                assert counts.pairs[h] == shared
 
 
 class TestCheck:

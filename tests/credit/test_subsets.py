@@ -9,7 +9,7 @@ from small_studies import sets_of
 
 from setagree.credit import subsets
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.subsets import SubsetIndex, binomial_coefficients
+from setagree.credit.subsets import SubsetIndex, _number_shared, binomial_coefficients
 from setagree.distances import get_distance
 from setagree.distances.sets import SET_DISTANCES
 
@@ -41,8 +41,20 @@ def test_hamming_needs_single_labels_only():
 FAMILY = [frozenset(s) for s in ("", "a", "ab", "abc", "bcd", "e", "abcd")]
 
 
-def test_only_shared_subsets_are_kept():
-    """Level p has a set once for each of its p-subsets that another set holds as well."""
+def entries_of(index):
+    """Return for each level how many subsets each set has there, in the order of the codes."""
+    levels = []
+    for table in index._tables():
+        if table.p == len(levels):
+            levels.append(np.zeros(len(index.order), dtype=int))
+        for rows, held in table.parts:
+            levels[-1][index.order[rows]] += np.diff(held.indptr)
+    return [level.tolist() for level in levels]
+
+
+def test_only_shared_subsets_are_listed(monkeypatch):
+    """Without ranks, level p has a set once for each of its p-subsets that another one holds."""
+    monkeypatch.setattr(subsets, "_RANKED_CELLS", 0)
     index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
     shared = {
         S
@@ -50,12 +62,55 @@ def test_only_shared_subsets_are_kept():
         for S in combinations("abcde", p)
         if sum(A.issuperset(S) for A in FAMILY) > 1
     }
-    largest = max(map(len, shared))
-    assert len(index.levels) == largest + 1
-    for p, level in enumerate(index.levels):
-        kept = [sum(len(S) == p and A.issuperset(S) for S in shared) for A in FAMILY]
-        # the empty set is below all of them, shared or not
-        assert level.kept.tolist() == ([1] * len(FAMILY) if p == 0 else kept)
+    levels = entries_of(index)
+    assert len(levels) == max(map(len, shared)) + 1
+    for p, kept in enumerate(levels[1:], start=1):
+        assert kept == [sum(len(S) == p and A.issuperset(S) for S in shared) for A in FAMILY]
+    assert levels[0] == [1] * len(FAMILY)  # the empty set is below all of them, shared or not
+
+
+@pytest.mark.parametrize("factor", [1, 2**57])
+def test_shared_keys_are_numbered(factor):
+    """Keys that stand twice have numbers from 0, others -1, also where they fill 63 bits."""
+    keys = np.array([5, 1, 5, 0, 7, 1, 5]) * factor
+    numbers, n_shared = _number_shared(keys)
+    assert n_shared == 2
+    assert sorted({numbers[0], numbers[1]}) == [0, 1]
+    assert numbers.tolist() == [numbers[k] for k in (0, 1, 0, 3, 4, 1, 0)]
+    assert numbers[[3, 4]].tolist() == [-1, -1]
+    assert _number_shared(np.zeros(0, dtype=np.int64))[1] == 0
+
+
+def test_ranked_levels_hold_all_subsets():
+    """By rank, a set of n labels has C(n, p) subsets at level p, each in a cell of its own."""
+    index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
+    expected = [[comb(len(A), p) for A in FAMILY] for p in range(5)]
+    assert entries_of(index) == expected
+
+
+@pytest.mark.parametrize("ranked_cells", [0, 300, 6_000_000])
+@pytest.mark.parametrize("entries_at_once", [5, 3_000_000])
+@pytest.mark.parametrize("n_heavy", [0, 1, 3, 9])
+def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
+    """With i counted over the most frequent labels, by rank and by list."""
+    monkeypatch.setattr(subsets, "_RANKED_CELLS", ranked_cells)
+    monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", entries_at_once)
+    rng = np.random.default_rng(4)
+    share = np.arange(9, 0, -1) / 45
+    sizes = rng.integers(0, 7, size=60)
+    family = [frozenset(rng.choice(9, n, replace=False, p=share).tolist()) for n in sizes]
+    counts = [sum(k in A for A in family) for k in range(9)]
+    heavy = set(np.argsort(-np.array(counts), kind="stable")[:n_heavy].tolist())
+    function = get_distance("jaccard").function
+    D = np.array(
+        [[float(function(len(A), len(B), len(A & B & heavy))) for B in family] for A in family]
+    )
+    np.fill_diagonal(D, 0)
+    y = rng.random((60, 2))
+    for keeps in (True, False):
+        index = SubsetIndex(SetGeometry(family), np.arange(60), n_heavy, keeps=keeps)
+        for _ in range(2):
+            assert index.dot(y, function) == pytest.approx(D @ y, rel=1e-12)
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 4_000_000])

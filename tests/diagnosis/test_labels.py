@@ -14,6 +14,7 @@ from small_studies import sets_of
 
 import setagree as sa
 from setagree import checks as limits
+from setagree.diagnosis import confusions as confusing
 from setagree.diagnosis import contained, crowded
 
 
@@ -186,18 +187,21 @@ class TestConfusions:
     """`confusions`."""
 
     @settings(max_examples=80, deadline=None)
-    @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]))
-    def test_against_loops(self, rows, crowd):
+    @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]), st.sampled_from([0, 1_000]))
+    def test_against_loops(self, rows, crowd, places):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
 
         Expected is their share among all pairs of different answers, of any units, times the pairs
         of one unit that differ.
 
-        A unit with many answers is one with two or three of them here.
+        A unit with many answers is one with two or three of them here, and few are compared at
+        once; sums are kept sorted, or each in its place.
         """
         study = study_of(rows)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(crowded, "CROWD", crowd)
+            patch.setattr(confusing, "STEPS_AT_ONCE", 4)
+            patch.setattr(crowded, "_PLACES_AT_MOST", places)
             self.check_against_loops(study)
 
     def check_against_loops(self, study):
@@ -305,6 +309,7 @@ class TestConfusions:
             patch.setattr(crowded, "CROWD", 1)
             patch.setattr(crowded, "_CELLS_AT_ONCE", 3)
             patch.setattr(crowded, "_KEYS_AT_ONCE", 2)
+            patch.setattr(crowded, "_PLACES_AT_MOST", 0)
             crowd = sa.confusions(tally)
         index = ["kind", "label", "other"]
         one, two = (frame.set_index(index).sort_index() for frame in (few, crowd))
@@ -368,6 +373,23 @@ class TestConfusions:
         assert len(sa.confusions(study)) == 300 * 299 / 2
         monkeypatch.setattr(limits, "MOST_BYTES", 5_000_000)
         with pytest.raises(sa.SetagreeError, match=r"The table of confusions would take about"):
+            sa.confusions(study)
+
+    def test_large_sets_over_many_labels(self, monkeypatch):
+        """Two sets of 500 labels each confuse 250,000 pairs; far more are refused beforehand."""
+        one, two = ({f"{side}{k}" for k in range(500)} for side in "xy")
+        study = sa.Annotations.from_triples([("g", 1, one), ("h", 1, two)])
+        tracemalloc.start()
+        frame = sa.confusions(study)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(frame) == 250_000
+        assert peak < 80e6
+        monkeypatch.setattr(limits, "MOST_BYTES", 40_000_000)
+        with pytest.raises(sa.SetagreeError, match=r"The table of confusions would take about"):
+            sa.confusions(study)
+        monkeypatch.setattr(limits, "MOST_STEPS", 250_000)
+        with pytest.raises(sa.SetagreeError, match=r"Comparing all pairs of labels .* 251,000 ste"):
             sa.confusions(study)
 
     def test_categories(self):

@@ -17,7 +17,8 @@ from statsmodels.stats.oneway import anova_generic
 import setagree as sa
 from setagree import checks as limits
 from setagree.credit import overlap
-from setagree.diagnosis import pairs_within
+from setagree.diagnosis import alpha_without, pairs_within
+from setagree.inference.differences import linearised_difference
 
 
 def triples(study):
@@ -168,6 +169,98 @@ def test_too_many_raters_are_refused(monkeypatch):
     monkeypatch.setattr(limits, "MOST_STEPS", 1_000)
     with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 2,000 steps.*jackknife"):
         sa.by_rater(study)
+    with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 385,000 steps.*fleiss"):
+        sa.by_rater(study, coefficient="fleiss_kappa")
+
+
+def crowd_of_raters(n, kind="labels"):
+    """Return a study of n raters, n units and three answers to each, of three values."""
+    rng = np.random.default_rng(n)
+    raters = (np.arange(n)[:, None] + rng.integers(1, n // 3, (n, 3)).cumsum(axis=1)) % n
+    answers = np.array(["a", "b", "a, b"])[rng.integers(0, 3, (n, 3))]
+    rows = zip(raters.ravel(), np.repeat(np.arange(n), 3), answers.ravel(), strict=True)
+    return sa.Annotations.from_triples(list(rows), kind=kind)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
+class TestByManyRaters:
+    """`by_rater` without a pass for each rater."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
+    def test_all_at_once_as_one_by_one(self, rows, distance, lone):
+        """The sums that all absences share give what a pass for each rater gives."""
+        few = study_of(rows)
+        # More raters than values; some stand alone, or with one other.
+        more = [(f"lone {k}", f"unit {k // 2}", "a") for k in range(3 + lone)]
+        more += [(f"lone {k}", 0, "a, b") for k in range(3 + lone, 16)]
+        study = sa.Annotations.from_triples([*triples(few), *more])
+        each = quietly(sa.by_rater, study, distance=distance)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(alpha_without, "PASSES", -1)
+            patch.setattr(alpha_without, "_ENTRIES_AT_ONCE", 40)
+            at_once = quietly(sa.by_rater, study, distance=distance)
+        one, two = (
+            frame.set_index("rater").sort_index(key=lambda k: k.map(str))
+            for frame in (each, at_once)
+        )
+        pd.testing.assert_frame_equal(one, two, rtol=1e-9, atol=1e-11)
+
+    def test_thousands_of_raters(self):
+        """Where passes would be refused, the numbers are those of the study without a rater."""
+        study = crowd_of_raters(30_000)
+        frame = sa.by_rater(study).set_index("rater")
+        whole = sa.krippendorff_alpha(study)
+        for rater in (*frame.index[[0, 7, -1]],):
+            rest = sa.krippendorff_alpha(study.without_raters([rater]))
+            gap = linearised_difference(rest, whole, design="same_units")
+            assert frame.loc[rater, "estimate_without"] == pytest.approx(rest.estimate, abs=1e-12)
+            assert frame.loc[rater, "change_standard_error"] == pytest.approx(
+                gap.standard_error, rel=1e-8
+            )
+
+    def test_nothing_to_tell(self):
+        """Raters who disagree alike in all units, or agree in all, need no passes either."""
+        n = 10_000
+        raters, units = np.arange(n), np.arange(n) // 2
+        for answers in (np.where(raters % 2, "a", "b"), np.where(units % 2, "a", "b")):
+            rows = zip(raters.tolist(), units.tolist(), answers.tolist(), strict=True)
+            study = sa.Annotations.from_triples(list(rows))
+            frame = sa.by_rater(study)
+            assert frame["change_standard_error"].isna().all()
+            rest = sa.krippendorff_alpha(study.without_raters([0])).estimate
+            assert frame["estimate_without"].to_numpy() == pytest.approx(rest, abs=1e-12)
+
+
+class TestTooMany:
+    """What is refused at once, with its cost and what passes."""
+
+    def test_pairs_of_raters(self):
+        """Where tens of thousands of raters share a unit, their pairs are not listed."""
+        n = 30_000
+        units = [("same", g) for g in range(n)] + [(f"own {g}", g) for g in range(n)]
+        study = sa.Annotations.from_triples([(g, unit, "a") for unit, g in units], kind="value")
+        cost = r"by_pair of 30,000 raters would take about 135.0 GB"
+        with pytest.raises(sa.SetagreeError, match=cost + r".* Some 3,651 raters pass"):
+            sa.by_pair(study)
+        with pytest.raises(sa.SetagreeError, match=cost + r".* Some 893 raters pass"):
+            sa.by_pair(study, coefficient="fleiss_kappa")
+
+    def test_pairs_that_are_scored(self, monkeypatch):
+        """Pairs of raters that are scored one by one are refused earlier than alpha's."""
+        study = sa.simulate(20, 10, rng=1)
+        monkeypatch.setattr(limits, "MOST_STEPS", 1_000_000)
+        assert len(sa.by_pair(study)) == 45
+        with pytest.raises(sa.SetagreeError, match="by_pair of 10 raters would take about 1,161,0"):
+            sa.by_pair(study, coefficient="fleiss_kappa")
+
+    def test_raters_left_out_one_by_one(self):
+        """`what_if` scores a study for each change; the number of changes that pass is said."""
+        study = crowd_of_raters(30_000)
+        message = r"what_if with 28,492 changes would take about .* 5,333 changes pass: name them"
+        with pytest.raises(sa.SetagreeError, match=message):
+            sa.what_if(study)
+        assert len(sa.what_if(study, drop_raters=study.raters[:2])) == 3
 
 
 class TestByPair:

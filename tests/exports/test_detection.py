@@ -20,7 +20,7 @@ from setagree.errors import FileError, OptionError
 from setagree.exports import FORMATS
 from setagree.exports import nodes as json_files
 from setagree.exports.detection import detect, format_of_name, peek, recognised
-from setagree.large.opening import find_format, seen_format
+from setagree.large.recognition import find_export, find_format
 
 MIXED = {(u, r): {"crow"} for u in ("p1", "p2") for r in ("mia", "noa")}
 NAMES = [each.name for each in FORMATS]
@@ -103,7 +103,9 @@ def test_an_unknown_folder_is_described(tmp_path):
 def test_absent_and_odd_files(tmp_path):
     """What is not there, not regular, or blank is said to be."""
     toy.write(tmp_path, "prodigy")
-    assert seen_format(tmp_path / "prodgy.json") is None  # that is for who reads tables to say
+    assert (
+        find_export(tmp_path / "prodgy.json", sa.Reading())[0] is None
+    )  # that is for who reads tables to say
     with pytest.raises(FileError, match=r"There is no file .* Did you mean 'prodigy\.json'"):
         sa.read(tmp_path / "prodgy.json")
     with pytest.raises(
@@ -179,7 +181,7 @@ def test_workbooks_and_parquet(tmp_path, ending):
     frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
     assert detect(path, FORMATS).name == "plain_long"
     assert toy.found(sa.read(path)) == MIXED
-    assert seen_format(path) is None
+    assert find_export(path, sa.Reading())[0] is None
     frame.columns = ["colour", "size", "weight"]
     frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
     with pytest.raises(FileError, match="a table with the columns 'colour', 'size', 'weight'"):

@@ -20,7 +20,7 @@ from exports.json_writers import (
 
 import setagree as sa
 from setagree.errors import DataError, FileError, OptionError
-from setagree.large.opening import seen_format
+from setagree.large.recognition import find_export
 
 
 def test_a_blank_row_of_flags_is_asked_about(save):
@@ -55,7 +55,9 @@ def test_class_labels_get_their_names(tmp_path, beside, features):
         path = tmp_path / "birds.jsonl"
         path.write_text(as_lines(make(codes)), encoding="utf-8")
         assert found(sa.read(path)) == answered(TRUTH)
-        assert seen_format(path) is not None  # the names count wherever a path is taken
+        assert (
+            find_export(path, sa.Reading())[0] is not None
+        )  # the names count wherever a path is taken
         path.write_text(as_lines(make(TRUTH)), encoding="utf-8")  # names stay names
         assert found(sa.read(path)) == answered(TRUTH)
 

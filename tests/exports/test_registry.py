@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from setagree.cli import options as cli_options
 from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning
 from setagree.exports import FORMATS, Answers, Format, Peek, Request, Signature
 from setagree.exports.detection import other_formats
-from setagree.large.opening import seen_format
+from setagree.large.recognition import find_export
 
 NOTHING = Peek(Path("nothing"), is_folder=False, head="", header=(), record=None, names=())
 PLAIN = "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,joy\n"
@@ -66,6 +67,19 @@ def test_signatures(signature, fits):
     assert signature.fits(peek) is fits
 
 
+@pytest.mark.parametrize(
+    ("header", "fits"),
+    [("doc,who,tags", True), ("doc,who,stars", False), ("doc,who", False), ("item,tags,a", False)],
+)
+def test_signatures_by_usual_names(header, fits):
+    """Columns may be told by their usual names: some must be there, some must not."""
+    row = ",".join("1" for _ in header.split(","))
+    peek = Peek(Path("a.csv"), False, f"{header}\n{row}\n", tuple(header.split(",")), None, ())
+    assert Signature("table", roles=["unit", "rater", "labels"]).fits(peek) is fits
+    assert Signature("table", roles=["unit"], no_roles=["labels"]).fits(peek) is not fits
+    assert not Signature("table", roles=["unit"]).fits(replace(peek, head=header))  # no rows
+
+
 def loaded(monkeypatch, work):
     """Return the tools whose code is loaded by some work, in a house where none was."""
     start = "setagree.exports.tools."
@@ -79,10 +93,11 @@ def loaded(monkeypatch, work):
 
 
 def test_the_code_of_a_tool_is_loaded_for_its_exports_alone(tmp_path, monkeypatch):
-    """A plain table loads the reader of plain tables, an export the reader of its tool."""
+    """A plain long table loads the reader of no tool, an export the reader of its own alone."""
     table = tmp_path / "table.csv"
     table.write_text(PLAIN, encoding="utf-8")
-    assert loaded(monkeypatch, lambda: sa.agreement(table)) == {"plain"}
+    assert loaded(monkeypatch, lambda: sa.agreement(table)) == set()
+    assert loaded(monkeypatch, lambda: sa.read(table)) == {"plain"}
     columns = {"unit": "unit", "rater": "rater", "labels": "labels"}
     assert loaded(monkeypatch, lambda: sa.agreement(table, **columns)) == set()
     export = toy.write(tmp_path, "prodigy")
@@ -153,7 +168,7 @@ def test_a_format_of_another_package(offered, diary):
     """It is recognised, named, listed, and read by every road, as one that is built in."""
     offered(lambda: DIARY)
     assert toy.found(sa.read(diary)) == toy.found(sa.read(diary, format="diary")) == TRUTH
-    assert seen_format(diary).name == "diary"
+    assert find_export(diary, sa.Reading())[0].name == "diary"
     assert sa.formats().iloc[-1].tolist()[:2] == ["diary", "Diary, text"]
     assert sa.agreement(diary).to_frame().equals(sa.agreement(sa.read(diary)).to_frame())
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import setagree as sa
 from setagree.cli import app as cli
 from setagree.errors import DataError, FileError
-from setagree.large.opening import plain_table
+from setagree.large.opening import open_table
 
 APPEN = [
     ("_unit_id", "_tainted", "_golden", "_worker_id", "emotion"),
@@ -150,11 +150,11 @@ def test_numbers_of_classes_in_a_pattern(tmp_path):
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "rows-1.jsonl").write_text(text)
     pattern = tmp_path / "rows-*.jsonl"
-    assert plain_table(pattern)["labels"].tolist() == [[0], [0]]
+    assert open_table(pattern, sa.Reading())["labels"].tolist() == [[0], [0]]
     names = {"labels": {"feature": {"_type": "ClassLabel", "names": ["joy"]}}}
     (tmp_path / "rows-1.features.json").write_text(json.dumps(names))
     with pytest.raises(DataError, match="Hugging Face"):
-        plain_table(pattern)
+        open_table(pattern, sa.Reading())
 
 
 def test_read_takes_one_name(tmp_path, monkeypatch):

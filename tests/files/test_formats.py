@@ -28,8 +28,8 @@ from setagree.errors import (
 )
 from setagree.files import binary, delimited, records, streams
 from setagree.files import tables as files
-from setagree.files.columns import guess_wide_unit
 from setagree.files.tables import read_table
+from setagree.study.columns import guess_wide_unit
 
 RECORDS = [
     {"doc": "u1", "who": "ana", "tags": "joy"},
@@ -313,6 +313,19 @@ class TestJson:
 
 class TestParquet:
     """Parquet files."""
+
+    def test_memory_that_runs_out(self, tmp_path, monkeypatch):
+        """A good file that Arrow finds no memory for is not called damaged."""
+        pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        parquet = pytest.importorskip("pyarrow.parquet")
+
+        def refuse(*_, **__):
+            raise pa.ArrowMemoryError("malloc of size 9 failed")
+
+        pd.DataFrame({"unit": ["u"], "rater": ["a"]}).to_parquet(tmp_path / "good.parquet")
+        monkeypatch.setattr(parquet, "read_table", refuse)
+        with pytest.raises(sa.SetagreeError, match="does not fit into the memory"):
+            read_table(tmp_path / "good.parquet")
 
     def test_damaged(self, write):
         """A file that was cut off is refused."""

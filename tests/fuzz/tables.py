@@ -104,8 +104,10 @@ def _meanings(road: Road, table: Table) -> list[tuple[Any, Any, tuple[str, Any]]
 
 def _policies(road: Road, table: Table) -> dict[str, Any]:
     kept = {k: v for k, v in table.options.items() if k in {"blank", "duplicates"}}
-    follows = road.long and table.shape == "text"
-    if follows:
+    # A column of objects that are all text, but for nulls, is a column of text.
+    cells = zip(table.columns["answer"], table.meant, strict=True)
+    is_text = all(isinstance(cell, str) for cell, (*_, (kind, _)) in cells if kind != "null")
+    if road.long and table.shape in {"text", "object"} and is_text:
         kept["nulls_follow"] = True
     return kept
 

@@ -28,6 +28,7 @@ from small_studies import annotations, numbers, row_lists, sets_of, text
 import setagree as sa
 from setagree import checks as limits
 from setagree.coefficients import leave_one_out
+from setagree.coefficients.models import Redrawn
 from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -192,6 +193,20 @@ class TestRaters:
             found = sa.jackknife(whole, over="raters").values
         assert not read
         for rater in (0, 234, 999):
+            assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
+
+    def test_raters_who_gave_the_same(self, monkeypatch):
+        """Labels are redrawn once for all raters whose absence takes the same answers away."""
+        answers = [frozenset("a"), frozenset("ab"), frozenset("c")]
+        pairs = [(2 * u + k, u, answers[(u + k * (u % 2)) % 3]) for u in range(300) for k in (0, 1)]
+        study = sa.Annotations.from_triples([*pairs, *[("all", u, answers[0]) for u in range(300)]])
+        whole = sa.mv_alpha(study)
+        seen, chance = [], Redrawn.chance
+        monkeypatch.setattr(Redrawn, "chance", lambda *args: seen.append(1) or chance(*args))
+        found = sa.jackknife(whole, over="raters").values
+        assert len(seen) == len(answers) + 1
+        monkeypatch.undo()
+        for rater in (0, 1, 2, 598, "all"):
             assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
 
     def test_raters_beyond_all_measure(self):

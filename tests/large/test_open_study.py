@@ -1,17 +1,21 @@
 """Whatever a person has is opened in one way, and how it was read is remembered."""
 
+import io
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.large.studies import open_study
+from setagree.large.opening import open_study
 
 STUDY = sa.simulate(40, 4, rng=1)
 TABLE = STUDY.to_long().assign(
     labels=lambda t: t["labels"].map(sa.format_labels).mask(lambda c: c == "", "none")
 )
+ROWS = [(f"u{k}", who, "joy" if k % 3 else "fear") for k in range(6) for who in ("ann", "bob")]
 HALVES = {unit: k % 2 for k, unit in enumerate(STUDY.units)}
 
 FUNCTIONS = {
@@ -151,3 +155,84 @@ class TestReading:
         with pytest.raises(OptionError, match=r"already built; drop unit=, sep=, codebook=\.$"):
             open_study(STUDY, sa.Reading(unit="doc", sep=";", codebook=["a"]))
         assert open_study(STUDY, sa.Reading(sep=",", case="keep", format="auto")) is STUDY
+
+
+class TestTheRoad:
+    """What runs on the way from a table or a file to its numbers."""
+
+    @staticmethod
+    def ran(work):
+        """Return the modules of which a function runs on a second identical call."""
+        seen = set()
+
+        def note(frame, event, _):
+            if event == "call":
+                seen.add(str(frame.f_globals.get("__name__")).removeprefix("setagree."))
+
+        work()
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            work()
+        finally:
+            sys.setprofile(before)
+        return seen
+
+    def test_a_table(self):
+        """A table in memory needs no reader of files, no format, and one module for what is large.
+
+        The columns are found by their usual names.
+        """
+        frame = pd.DataFrame(ROWS, columns=["item", "annotator", "tags"])
+        ran = self.ran(lambda: sa.agreement(frame))
+        assert not {name for name in ran if name.startswith(("files", "exports"))}
+        assert {name for name in ran if name.startswith("large")} == {"large.opening"}
+
+    def test_a_csv(self, tmp_path):
+        """A plain CSV runs the code of no tool; it is opened once for looking, once for reading."""
+        path = tmp_path / "study.csv"
+        pd.DataFrame(ROWS, columns=["item", "annotator", "tags"]).to_csv(path, index=False)
+        ran = self.ran(lambda: sa.agreement(path))
+        rooms = ("exports", "files", "large")
+        assert {name for name in ran if name.startswith(rooms)} == {
+            *("exports.detection", "exports.format", "large.opening", "large.recognition"),
+            *("files.streams", "files.tables", "files.delimited"),
+        }
+        opened, right = [], io.open
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(io, "open", lambda *a, **k: opened.append(a[0]) or right(*a, **k))
+            sa.agreement(path)
+        assert opened.count(path) == 2
+
+    def test_other_layouts(self, tmp_path):
+        """A wide table, or one with people in rows, gives the study of the long one."""
+        path = tmp_path / "study.csv"
+        path.write_text("item,ann,bob\nu1,joy,joy\nu2,fear,joy\n", encoding="utf-8")
+        said = []
+        wide = open_study(path, sa.Reading(wide=True), note=said.append)
+        assert said == ["Columns guessed: unit = item, raters = ann, bob"]
+        path.write_text("who,u1,u2\nann,joy,fear\nbob,joy,joy\n", encoding="utf-8")
+        people = open_study(path, sa.Reading(people_in_rows=True), note=said.append)
+        assert said[1] == "Columns: rater = who, 2 units = u1, u2"
+        for study in (wide, people):
+            rows = [[*row[:2], sorted(row[2])] for row in study.to_long().to_numpy().tolist()]
+            assert sorted(rows) == [
+                ["u1", "ann", ["joy"]],
+                ["u1", "bob", ["joy"]],
+                ["u2", "ann", ["fear"]],
+                ["u2", "bob", ["joy"]],
+            ]
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            ({"raters": ["a"]}, "raters= makes sense only with wide="),
+            ({"wide": True, "rater": "a"}, "rater= makes sense only without wide="),
+            ({"people_in_rows": True, "wide": True}, "wide= makes sense only without people_in"),
+            ({"format": "prodigy", "unit": "a"}, "unit= is for tables: say format=table, or drop"),
+        ],
+    )
+    def test_options_of_one_layout(self, options, sentence):
+        """An option of another layout is refused where the reading is made."""
+        with pytest.raises(OptionError, match=sentence):
+            sa.Reading(**options)

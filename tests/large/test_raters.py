@@ -25,7 +25,8 @@ from setagree.large.spark import reduced_batches
 from setagree.large.survey import PRIME
 from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer
-from setagree.study.kept_raters import Given, as_names
+from setagree.study.codes import as_objects
+from setagree.study.kept_raters import Given
 
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")
@@ -540,7 +541,7 @@ class TestMerge:
     def test_given(self):
         """Answers are sorted inside their pattern, and taken pattern by pattern."""
         rows, who, what = np.array([1, 0, 1]), np.array([1, 0, 0]), np.array([4, 5, 6])
-        made = Given.of_answers(as_names(["x", (1, 2)]), rows, who, what)
+        made = Given.of_answers(as_objects(["x", (1, 2)]), rows, who, what)
         assert made.rater_codes.tolist() == [0, 0, 1]
         assert made.value_codes.tolist() == [5, 6, 4]
         again = made.take(np.array([1, 1, 0]))

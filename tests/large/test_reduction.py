@@ -23,7 +23,7 @@ from setagree.errors import (
     MissingMarkerWarning,
     OptionError,
 )
-from setagree.large import files
+from setagree.large import opening
 from setagree.large.patterns import Repeats, merge_all, with_answers
 from setagree.large.survey import CodedCells
 
@@ -247,7 +247,7 @@ class TestAgreement:
         """Files above a size are reduced, if DuckDB reads them; columns of flags are not."""
         table = generated()
         path = write(tmp_path, "csv", columns(table))
-        monkeypatch.setattr(files, "LARGE", 100)
+        monkeypatch.setattr(opening, "LARGE", 100)
         assert next(iter(sa.agreement(path, blank="empty"))).study is None
         table.to_json(tmp_path / "study.json", orient="records")
         assert next(iter(sa.agreement(tmp_path / "study.json", blank="empty"))).study is not None

@@ -470,5 +470,5 @@ class TestRefusals:
     def test_tally(self):
         """Who gave what must be known."""
         tally = sa.Tally.from_annotations(annotations(text("a a a a / b b b b")))
-        with pytest.raises(DataError, match="a Tally does not say who gave which answer"):
+        with pytest.raises(DataError, match="alt_test needs to know who gave what"):
             alt_test(tally, model="r3")

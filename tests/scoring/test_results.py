@@ -13,8 +13,8 @@ import setagree as sa
 from setagree.coefficients.chance import Estimate
 from setagree.coefficients.models import Urn
 from setagree.errors import OptionError
-from setagree.scoring.result_tables import AgreementTable
-from setagree.scoring.results import COLUMNS, make_agreement
+from setagree.scoring.results import COLUMNS, AgreementTable
+from setagree.scoring.scorer import make_agreement
 
 ROWS = random_rows(np.random.default_rng(12), sets_of("abc"), units=9, raters=3, missing=0.15)
 ROWS.append([frozenset("a"), None, None])
@@ -158,6 +158,12 @@ class TestAgreement:
         assert result.n_raters == 3
         assert result.n_ratings == sum(ratings)
         assert result.n_values == len({x for row in ROWS for x in row if x is not None})
+
+    @pytest.mark.parametrize("method", ["z", None, np.array([]), np.array(["t", "score"])])
+    def test_unknown_interval(self, method):
+        """What names no method of an interval is refused in words, an array, too."""
+        with pytest.raises(OptionError, match=r"method=.* is unknown; use 't' or 'score'"):
+            sa.fleiss_kappa(STUDY).interval(method=method)
 
     def test_what_it_carries(self):
         """It carries study, tally and weights, for what is asked of it later."""

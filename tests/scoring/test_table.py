@@ -1,5 +1,7 @@
 """The door for tables: several coefficients and distances in one call."""
 
+import sys
+
 import pandas as pd
 import pytest
 from small_studies import annotations, numbers, text, triples
@@ -77,6 +79,29 @@ class TestData:
         before = TEXT.copy(deep=True)
         sa.agreement(TEXT, blank="empty")
         pd.testing.assert_frame_equal(TEXT, before)
+
+
+def test_the_road_of_a_plain_frame():
+    """From a plain frame to the table few modules run; words are put together for odd cases."""
+    frame = TEXT.assign(labels=[cell or "a, b" for cell in TEXT["labels"].fillna("c")])
+    sa.agreement(frame)
+    seen = set()
+
+    def remember(frame, event, _):
+        if event == "call":
+            seen.add(frame.f_globals.get("__name__", ""))
+
+    before = sys.getprofile()
+    sys.setprofile(remember)
+    try:
+        sa.agreement(frame)
+    finally:
+        sys.setprofile(before)
+    ours = {name for name in seen if name.startswith("setagree.")}
+    rooms = {name.split(".")[1] for name in ours}
+    assert len(ours) <= 28, ours
+    assert len(rooms) <= 8, rooms
+    assert not rooms & {"errors", "files", "exports"}
 
 
 class TestOptions:

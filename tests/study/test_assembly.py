@@ -12,12 +12,12 @@ from setagree.errors import (
     DataError,
     LabelError,
     OptionError,
+    RepeatsError,
     SwappedColumnsWarning,
 )
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import assemble
+from setagree.study.assembly import LongColumns, assemble
 from setagree.study.codes import as_objects
-from setagree.study.layouts import LongColumns
 from setagree.study.reading import Reading
 
 
@@ -189,7 +189,7 @@ class TestDuplicates:
 
     def test_error(self):
         """Without a policy it is an error with the pairs, how often each, and the policies."""
-        assert refusal(self.ROWS) == (
+        assert refusal(self.ROWS, error=RepeatsError) == (
             "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); say "
             "duplicates='first', 'last' or 'union'."
         )
@@ -197,7 +197,7 @@ class TestDuplicates:
     def test_first_pairs_are_shown(self):
         """Three pairs are spelt out and all are counted."""
         rows = [(unit, "x", "a") for unit in [1, 2, 3, 4, 4, 3, 2, 2, 1, 5]]
-        assert refusal(rows) == (
+        assert refusal(rows, error=RepeatsError) == (
             "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
             "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); say duplicates='first', 'last' or "
             "'union'."
@@ -206,13 +206,13 @@ class TestDuplicates:
     def test_twice_the_same_file(self):
         """Where every pair stands twice it is asked whether the file was appended to itself."""
         rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")] * 2
-        sentence = refusal(rows)
+        sentence = refusal(rows, error=RepeatsError)
         assert sentence.startswith("3 pairs of unit and rater annotated more than once (unit 'u', ")
         assert sentence.endswith(" Every pair stands twice: was the file appended to itself?")
 
     def test_long_names_are_cut(self):
         """Names of thousands of characters do not fill the screen."""
-        assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2)) < 400
+        assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2, error=RepeatsError)) < 400
 
     @pytest.mark.parametrize(
         ("policy", "kept"),
@@ -262,7 +262,9 @@ class TestDuplicates:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwappedColumnsWarning)
             assert len(rows_of(build(rows))) == n
-            assert "1 pair of unit and rater" in refusal([*rows, (n - 1, n - 1, "b")])
+            assert "1 pair of unit and rater" in refusal(
+                [*rows, (n - 1, n - 1, "b")], error=RepeatsError
+            )
 
 
 class TestDesign:

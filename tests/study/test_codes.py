@@ -23,8 +23,9 @@ from setagree.errors import (
     SimilarLabelsWarning,
 )
 from setagree.study import codes as coding
-from setagree.study.doubts import doubt_blanks
+from setagree.study import scalars
 from setagree.study.labels import LabelSyntax
+from setagree.study.nulls import doubt_blanks
 from setagree.study.numbers import EXACT, exact
 
 
@@ -45,7 +46,7 @@ def sets_of(column, **options):
 
 def scalars_of(column, blank="missing", **options):
     """Return the coded scalars of a column."""
-    return coding.code_scalars(column, blank, place=place, **options)
+    return scalars.code_scalars(column, blank, place=place, **options)
 
 
 def refused_sets(column, **options):
@@ -396,6 +397,24 @@ class TestScalars:
         whole = 10**400 - 1 if odd == "9" * 400 else 10**400
         assert scalars_of(objects(1, odd)).values == (1, whole)
 
+    def test_numbers_beyond_all_floats_among_words(self):
+        """Beside a word such a number is a category, and the word is what is warned of."""
+        with pytest.warns(MixedScaleWarning, match=r"^1 answer among numbers .* \(Row 2: 'low'\)"):
+            answers = scalars_of(objects(1, 10**400, "low"))
+        assert answers.values == (1, 10**400, "low")
+
+    @pytest.mark.parametrize("odd", [decimal.Decimal("sNaN"), decimal.Decimal("-sNaN7")])
+    @pytest.mark.parametrize("other", [1, "low"])
+    def test_signaling_nan(self, odd, other):
+        """No comparison may meet a signaling NaN; it is refused with its row, in every layout."""
+        said = f"{odd!r} is a signaling NaN, which is no number; use None for no answer."
+        assert refused_scalars(objects(other, odd)) == f"Row 1: {said}"
+        wide = pd.DataFrame({"ann": objects(other, odd), "bob": objects(other, 2)}, dtype=object)
+        refused = sentence(DataError, sa.Annotations.from_wide, wide, kind="value")
+        assert refused == f"Unit 1, rater 'ann': {said}"
+        table = pd.DataFrame([[1, 2], [2, 0]], columns=objects(other, odd))
+        assert said in sentence(DataError, sa.Tally.from_counts, table, kind="value")
+
     @pytest.mark.parametrize(
         "odd",
         [
@@ -474,6 +493,14 @@ class TestUsedLabels:
         assert coding.used_labels([EMPTY]) == coding.used_labels([]) == EMPTY
 
 
+def test_a_long_number_as_a_column_of_counts():
+    """A column named by a number of thousands of digits is refused in a sentence of one line."""
+    table = pd.DataFrame([[1, 2], [0, 3]], columns=objects(10**4100, 3))
+    said = sentence(DataError, sa.Tally.from_counts, table, kind="value")
+    assert said.startswith("Column 1000")
+    assert len(said) < 250
+
+
 def test_one_hot_rows_beside_an_empty_list():
     """Rows of 0 and 1 are refused as ambiguous also where one cell is an empty list."""
     cells = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], []]
@@ -505,7 +532,10 @@ def test_collections_as_cells(cells):
     assert alpha.estimate == pytest.approx(2 / 5, abs=1e-15)
 
 
-@pytest.mark.parametrize(("cell", "what"), [({"a": 1}, "dict"), (3, "int"), (2.5, "float")])
+@pytest.mark.parametrize(
+    ("cell", "what"),
+    [({"a": 1}, "dict"), (3, "int"), (2.5, "float"), (decimal.Decimal("sNaN"), "Decimal")],
+)
 def test_dict_or_number_where_labels_were_asked_for(cell, what):
     """It is an error with its place and type, and for numbers with the way to read them."""
     words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", cell), (2, "x", cell))

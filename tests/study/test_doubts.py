@@ -8,16 +8,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from asking import long_table, the_warning
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import setagree as sa
 from setagree.errors import (
     BlankLabelsWarning,
+    LabelError,
     MissingMarkerWarning,
     MixedScaleWarning,
     SeparatorWarning,
     SimilarLabelsWarning,
     SwappedColumnsWarning,
 )
+from setagree.study import codes
+from setagree.study.doubts import doubt_alike, doubt_similar
+from setagree.study.labels import LabelSyntax
 
 
 def study(labels, *, units=None, raters=None, **options):
@@ -31,6 +37,68 @@ def study(labels, *, units=None, raters=None, **options):
         }
     )
     return sa.Annotations.from_long(table, **options)
+
+
+ODD_PARTS = [
+    *(
+        "a",
+        "A",
+        "b1",
+        "7",
+        "07",
+        "7.0",
+        "na",
+        "N/A",
+        "-",
+        "a  b",
+        "a b",
+        "a\tb",
+        "\u00e9",
+        "(a, b)",
+    ),
+    *("[a]", "", " ", "a|b", "a/b", "b/a", "a;b", "a-b", '"a, b"', "1,5", "set()"),
+    *("a\nb", "?"),
+]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(ODD_PARTS), max_size=3), min_size=1, max_size=9),
+    st.sampled_from([",", ";", "|", "/", "n", ", "]),
+)
+@settings(deadline=None)
+def test_the_test_for_odd_text_hides_no_doubt(parts, sep):
+    """What the one test of all label text calls plain gets no warning from any single test."""
+    column = pd.Series([sep.join(cell) for cell in parts], dtype=object)
+    syntax = LabelSyntax(sep=sep)
+
+    def warned():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                codes.code_label_sets(column, syntax, place=str)
+            except LabelError:
+                return None
+        return [str(one.message) for one in caught]
+
+    with pytest.MonkeyPatch.context() as patch:
+        usual = warned()
+        patch.setattr(codes, "_is_plain", lambda *_: False)
+        assert warned() == usual
+
+
+@given(
+    st.lists(
+        st.sampled_from([*filter(str.strip, ODD_PARTS), "", 7, 1, "1", "1.0", "B1"]), unique=True
+    )
+)
+@settings(deadline=None)
+def test_the_test_for_like_names_hides_none(names):
+    """Names that the cheap test tells apart get no warning of names that look alike."""
+    if not codes.may_look_alike(names):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            doubt_alike("Units", names)
+            doubt_similar("Labels", names)
 
 
 def test_second_separator_in_some_cells():

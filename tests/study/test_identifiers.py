@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import setagree as sa
 from setagree.errors import DataError, SimilarLabelsWarning
-from setagree.study import identifiers
-from setagree.study.identifiers import code_ids
+from setagree.study import assembly
+from setagree.study.assembly import code_ids
 
 
 class TestIds:
@@ -99,7 +99,7 @@ class TestIds:
         missing = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
         cells = [None if m else n for n, m in zip(names, missing, strict=True)]
         column = pd.Series(np.repeat(objects(*cells), times), dtype=dtype)
-        codes, ids = identifiers._factorised_ids(column)
+        codes, ids = assembly._factorised_ids(column)
         expected, distinct = pd.factorize(column)
         assert codes.tolist() == expected.tolist()
         assert list(ids) == list(distinct)

@@ -23,7 +23,8 @@ import setagree as sa
 from setagree.inference.draws import draw_units
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.study import tally
-from setagree.study.keys import row_keys, value_numbers
+from setagree.study.keys import value_numbers
+from setagree.study.tally import row_keys
 
 ANY_RATERS = [name for name, one in COEFFICIENTS.items() if one.raters == "any"]
 ASKS_WHO = ["conger_kappa", "krippendorff_alpha"]

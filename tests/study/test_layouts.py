@@ -9,7 +9,7 @@ from asking import sentence
 
 import setagree as sa
 from setagree.errors import DataError, LabelError, OptionError
-from setagree.study import layouts
+from setagree.study import assembly, layouts
 from setagree.study.labels import is_missing
 
 
@@ -44,41 +44,41 @@ class TestColumns:
 
     def test_found(self):
         """A column is found by its name, text or not."""
-        assert layouts.pick_column(self.FRAME, "doc").tolist() == [1]
-        assert layouts.pick_column(self.FRAME, 0).tolist() == [2]
+        assert assembly.pick_column(self.FRAME, "doc").tolist() == [1]
+        assert assembly.pick_column(self.FRAME, 0).tolist() == [2]
 
     def test_absent(self):
         """An absent one is refused with the columns there are and the nearest spelling."""
-        assert refusal(layouts.pick_column, self.FRAME, "dco") == (
+        assert refusal(assembly.pick_column, self.FRAME, "dco") == (
             "there is no column 'dco'; the columns are 'doc', 0, 'tags', 'tags'. Did you mean "
             "'doc'?"
         )
-        assert "there is no column '0'" in refusal(layouts.pick_column, self.FRAME, "0")
-        assert "Did you mean 0?" in refusal(layouts.pick_column, self.FRAME, "0")
+        assert "there is no column '0'" in refusal(assembly.pick_column, self.FRAME, "0")
+        assert "Did you mean 0?" in refusal(assembly.pick_column, self.FRAME, "0")
 
     def test_twice(self):
         """Two columns of one name are not chosen from."""
-        assert refusal(layouts.pick_column, self.FRAME, "tags") == (
+        assert refusal(assembly.pick_column, self.FRAME, "tags") == (
             "2 columns are called 'tags'; rename all but one."
         )
 
     def test_no_columns(self):
         """A table without columns is called that."""
-        assert refusal(layouts.pick_column, pd.DataFrame(), "doc") == (
+        assert refusal(assembly.pick_column, pd.DataFrame(), "doc") == (
             "there is no column 'doc'; the table has no columns."
         )
 
     def test_long(self):
         """A long table gives its three columns and leaves the others."""
         frame = pd.DataFrame({"d": [1, 2], "w": ["x", "y"], "t": ["a", "b"], "more": [0, 0]})
-        assert rows(layouts.from_long(frame, "d", "w", "t")) == [(1, "x", "a"), (2, "y", "b")]
+        assert rows(assembly.from_long(frame, "d", "w", "t")) == [(1, "x", "a"), (2, "y", "b")]
 
     @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.eye(2)])
     def test_no_table(self, data):
         """What is no DataFrame is refused by its type."""
         known = "(pandas, Polars, Arrow, DuckDB, ...)"
         words = f"a {type(data).__name__} is no table; pass a DataFrame {known}."
-        assert refusal(layouts.from_long, data, "unit", "rater", "labels") == words
+        assert refusal(assembly.from_long, data, "unit", "rater", "labels") == words
         assert refusal(layouts.from_wide, data, None, None) == words
 
 

@@ -52,17 +52,7 @@ def _has_semicolons(peek: Peek) -> bool:
     return semicolons > sum(", " in cell for cell in cells)
 
 
-def read_download(path: Path, request: Request) -> Answers:
-    """Read the downloaded CSV."""
-    return _read_form(path, request, ";")
-
-
-def read_sheet(path: Path, request: Request) -> Answers:
-    """Read the CSV of the linked sheet."""
-    return _read_form(path, request, ", ")
-
-
-def _read_form(path: Path, request: Request, usual_sep: str) -> Answers:
+def read(path: Path, request: Request, usual_sep: str) -> Answers:
     """Read the responses to a checkbox grid (one row a rater), or to one unit at a time."""
     sheet = Sheet.open(path, request)
     sep = usual_sep if request.sep is None else request.sep

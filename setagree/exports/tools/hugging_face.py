@@ -12,8 +12,8 @@ from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
 from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
-from setagree.files.columns import Columns, guess_columns
-from setagree.study.doubts import doubt_nulls_left
+from setagree.study.columns import Columns, guess_columns
+from setagree.study.nulls import doubt_nulls_left
 from setagree.wording.label_sets import Label
 
 

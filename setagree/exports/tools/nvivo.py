@@ -9,18 +9,9 @@ from setagree.errors import DataError
 from setagree.exports.format import Request
 
 
-def read_matrix(path: Path, _request: Request) -> NoReturn:
-    """Refuse the matrix of a coding query."""
-    raise _no_raters(path, "a matrix of counts over all users")
-
-
-def read_comparison(path: Path, _request: Request) -> NoReturn:
-    """Refuse a coding comparison."""
-    raise _no_raters(path, "a comparison of two users or groups, code by code")
-
-
-def _no_raters(path: Path, what: str) -> DataError:
-    return DataError(
+def read(path: Path, _request: Request, what: str) -> NoReturn:
+    """Refuse what has no raters."""
+    raise DataError(
         f"{path.name} is {what}: who gave which codes to which file cannot be told from it. "
         "In NVivo, run a matrix coding query for each user alone (files in rows, codes in "
         "columns, coded by one user), and stack the matrices as a table with columns unit and "

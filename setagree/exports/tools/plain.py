@@ -14,10 +14,11 @@ from setagree.errors import DataError
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
-from setagree.files.columns import Columns, guess_columns
-from setagree.study.doubts import doubt_blanks, doubt_brackets, doubt_markers, doubt_separator
+from setagree.study.columns import Columns, guess_columns
+from setagree.study.doubts import doubt_brackets, doubt_markers, doubt_separator
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.layouts import from_wide
+from setagree.study.nulls import doubt_blanks
 from setagree.wording.label_sets import LabelSet
 
 _SEVERAL = re.compile(r"[,;|\n\[]")
@@ -27,54 +28,31 @@ _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 # ---- Recognising --------------------------------------------------------------------------------
 
 
-def is_long(peek: Peek) -> bool:
-    """Say whether a table may have one row an annotation."""
-    # Several rows for a unit and a rater may be one answer or several: nothing here tells.
-    return _layout(peek) in {"long", "rows"}
-
-
 def is_rows(peek: Peek) -> bool:
-    """Say whether a table may have one row a label."""
-    return _layout(peek) == "rows"
+    """Say whether a long table may have one row a label.
+
+    Several rows for a unit and a rater may be one answer or several: nothing here tells.
+    """
+    names = [name.strip() for name in peek.header]
+    places = [names.index(name) for name in peek.roles.values()]
+    return _row_a_label([[row[k] for k in places] for row in peek.rows])
 
 
 def is_flags(peek: Peek) -> bool:
-    """Say whether a table has one column of 0 and 1 a label."""
-    return _layout(peek) == "flags"
+    """Say whether a table has one column of 0 and 1 a label, beside units and raters."""
+    ids = {*peek.roles.values()}
+    places = [k for k, name in enumerate(peek.header) if name.strip() not in ids]
+    rows = peek.rows
+    return bool(places) and all(row[k].strip() in {"0", "1", ""} for row in rows for k in places)
 
 
 def is_wide(peek: Peek) -> bool:
-    """Say whether a table has one column a rater."""
-    return _layout(peek) == "wide"
+    """Say whether a table of units has one column a rater.
 
-
-def _layout(peek: Peek) -> str | None:
-    """Return the layout of a table that no tool is known to write."""
-    names = [name.strip() for name in peek.header]
-    if len(names) < 2:
-        return None
-    rows = peek.rows
-    unit, rater = (_usual(role, names) for role in ("unit", "rater"))
-    if unit is None or not rows:
-        return None
-    if rater is None:
-        # One of the first columns has a usual name for answers in no wide table.
-        return "wide" if len(names) > 2 and not any(map(_is_answer, names[:50])) else None
-    try:
-        answer = guess_columns(names, unit=unit, rater=rater).labels
-    except DataError:
-        return "flags" if _all_flags(rows, names, {unit, rater}) else None
-    if answer is None:
-        return None
-    places = [names.index(name) for name in (unit, rater, answer)]
-    return "rows" if _row_a_label([[row[k] for k in places] for row in rows]) else "long"
-
-
-def _usual(role: str, names: Sequence[str]) -> str | None:
-    try:
-        return usual_column("unit" if role == "unit" else "rater", names, "")
-    except DataError:
-        return None
+    One of the first columns has a usual name for answers in no wide table.
+    """
+    first = [name.strip() for name in peek.header[:50]]
+    return len(peek.header) > 2 and not any(map(_is_answer, first))
 
 
 def _is_answer(name: str) -> bool:
@@ -83,11 +61,6 @@ def _is_answer(name: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def _all_flags(rows: Sequence[Sequence[str]], names: Sequence[str], ids: set[str]) -> bool:
-    places = [k for k, name in enumerate(names) if name not in ids]
-    return bool(places) and all(row[k].strip() in {"0", "1", ""} for row in rows for k in places)
 
 
 def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:

@@ -25,19 +25,9 @@ _LONG_HEADER = 50_000
 _TRIALS = {"1", "2", "9", "17", "survey preview", "survey test", "survey preview spam"}
 
 
-def is_split(peek: Peek) -> bool:
-    """Say whether a table may have one column a choice."""
-    return "split" in _layouts(peek)
-
-
-def is_values(peek: Peek) -> bool:
-    """Say whether a table may hold numbers of choices."""
-    return "values" in _layouts(peek)
-
-
-def is_labels(peek: Peek) -> bool:
-    """Say whether a table may hold texts of choices."""
-    return "labels" in _layouts(peek)
+def has_layout(peek: Peek, layout: str) -> bool:
+    """Say whether a table may have one column a choice ("split"), "values" or "labels" of them."""
+    return layout in _layouts(peek)
 
 
 def _layouts(peek: Peek) -> set[str]:

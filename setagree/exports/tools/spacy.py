@@ -9,7 +9,7 @@ from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import Node, read_records
-from setagree.files.columns import guess_columns
+from setagree.study.columns import guess_columns
 from setagree.wording.label_sets import Label
 
 

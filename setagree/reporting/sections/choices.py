@@ -13,7 +13,7 @@ from setagree.reporting.sections.base import Findings, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.registry import CoefficientLike
-from setagree.scoring.result_tables import AgreementTable
+from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
 from setagree.wording.numbers import level_text, number, rough
 from setagree.wording.words import Sentence

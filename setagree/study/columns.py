@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -133,6 +134,10 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
     """
     columns, flags = reading.columns, reading.labels
+    names = list(names)
+    is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
+    if is_usual and all(name is None for name in columns.values()):
+        return replace(reading, unit="unit", rater="rater", labels="labels")  # what guessing finds
     if isinstance(flags, list):
         # One of them stands for the answers; none of the others is a unit or a rater.
         names = [name for name in names if name not in flags[1:]]
@@ -141,6 +146,27 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     labels = flags if isinstance(flags, list) else found.labels
     value = None if isinstance(flags, list) else found.value
     return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
+
+
+def usual_roles(names: Iterable[str]) -> dict[Role, str]:
+    """Return the columns that their usual names tell beyond doubt, by role.
+
+    Answers are looked for beside a unit and a rater alone: label sets, else single values.
+
+    Examples
+    --------
+    >>> usual_roles(["doc", "who", "tags"]), usual_roles(["text_id", "note", "remark"])
+    ({'unit': 'doc', 'rater': 'who', 'labels': 'tags'}, {'unit': 'text_id'})
+    """
+    listed, found = list(names), dict[Role, str]()
+    for role in ("unit", "rater"):
+        with suppress(DataError):
+            found[role] = _guess(role, listed, listed)
+    if len(found) == 2:
+        with suppress(DataError):
+            whole = guess_columns(listed, unit=found["unit"], rater=found["rater"])
+            found |= {role: getattr(whole, role) for role in whole.guessed}
+    return found
 
 
 def guess_wide_unit(frame: pd.DataFrame) -> str | None:

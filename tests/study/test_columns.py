@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError
-from setagree.files.columns import (
+from setagree.study.columns import (
     Columns,
     guess_columns,
     guess_people,

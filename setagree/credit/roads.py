@@ -1,0 +1,204 @@
+"""Which road a sum over pairs of sets takes: what each costs in time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.checks import check_cost
+from setagree.credit.base import Floats
+from setagree.credit.geometry import SetGeometry
+from setagree.credit.subsets import ranked
+
+# Measured on one core, in seconds. What is made once: a (set, subset) entry by rank and by list,
+# two sets that share a tail label, a pair in a block and each further word of it.
+_RANKED_COST = 1.0e-8
+_LISTED_COST = 8.0e-8
+_TAIL_COST = 2.2e-8
+_PAIR_COST = 2.6e-9
+_WORD_COST = 8.0e-10
+_LEVEL_COST = 2.0e-4
+
+# What each column takes: an entry, two sets that share a tail label, a pair in a block, and a pair
+# of sizes for each cell of a table.
+_ENTRY_COLUMN = 5.0e-9
+_TAIL_COLUMN = 5.0e-9
+_PAIR_COLUMN = 1.0e-10
+_CELL_COLUMN = 1.0e-9
+
+_STEP_COST = 3.0e-8
+"""Seconds of what `check_cost` counts as one step."""
+
+_FREE_BYTES, _MOST_BYTES = 64e6, 1e9
+"""Memory that a road may take in any case, and where it is much faster than the others."""
+
+_BYTE_COST = 1.0e-9
+"""Seconds that a road must save for each byte beyond."""
+
+# A (set, subset) entry while its level is made, by rank and by list, and where it is kept; two sets
+# that share a tail label where that is kept; a cell of a table.
+_RANKED_BYTES, _LISTED_BYTES, _ENTRY_BYTES, _TAIL_BYTES, _CELL_BYTES = 12, 50, 6, 12, 16
+
+_DEEPEST = 24
+"""Labels beyond which a set's subsets are too many in any case."""
+
+_ALL_TRIED, _FURTHER = 64, 24
+"""Numbers of heavy labels: all up to 64 are tried, and 24 beyond; of sizes 16 at most."""
+
+_SIZES_TRIED = 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the sum is taken.
+
+    Attributes
+    ----------
+    largest : int
+        The size up to which sets go by shared labels; -1 sends all of them by blocks.
+    n_heavy : int
+        How many of the most frequent labels go by subsets; the others by pairs that share one.
+    keeps : bool
+        Whether what the sets share is kept for further products.
+    """
+
+    largest: int
+    n_heavy: int
+    keeps: bool = False
+
+
+class Use(NamedTuple):
+    """How many products are asked for, and how many columns they have in all."""
+
+    calls: int = 1
+    columns: int = 1
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What sets up to one size hold, for each number of heavy labels that is tried.
+
+    Attributes
+    ----------
+    entries : ndarray of shape (n_levels, n_tried)
+        How many subsets of each size, 0 first, all sets hold of the heavy labels.
+    pairs : ndarray of shape (n_tried,)
+        How often two of the sets share a tail label.
+    """
+
+    largest: int
+    n_sets: int
+    n_sizes: int
+    entries: Floats
+    pairs: Floats
+
+
+class Roads:
+    """The roads through some sets.
+
+    Parameters
+    ----------
+    geometry : SetGeometry
+        The sets.
+    """
+
+    def __init__(self, geometry: SetGeometry) -> None:
+        self.geometry = geometry
+
+    @cached_property
+    def tried(self) -> npt.NDArray[np.int64]:
+        """Numbers of heavy labels."""
+        n_labels = len(self.geometry.labels)
+        further = np.geomspace(_ALL_TRIED, max(n_labels, _ALL_TRIED), _FURTHER).astype(np.int64)
+        return np.unique(np.minimum([*range(_ALL_TRIED), *further, n_labels], n_labels))
+
+    def cheapest(self, use: Use) -> Plan:
+        """Return the plan that takes least time, where memory beyond a share counts as time.
+
+        Raises
+        ------
+        CostError
+            Even that one takes more than one call may.
+        """
+        n, n_words = self.geometry.n_values, self.geometry.n_words
+        of_pair = (_PAIR_COST + _WORD_COST * (n_words - 1)) * use.calls + _PAIR_COLUMN * use.columns
+        best, least = Plan(-1, 0), of_pair * n**2 / 2
+        if least <= _LEVEL_COST * use.calls:
+            return best
+        for counts in self.counts:
+            blocks = of_pair * (n**2 - counts.n_sets**2) / 2
+            for keeps in (True, False):
+                seconds = blocks + self._seconds(counts, use, keeps=keeps)
+                k = int(seconds.argmin())
+                if seconds[k] < least:
+                    best = Plan(counts.largest, int(self.tried[k]), keeps)
+                    least = float(seconds[k])
+        check_cost(
+            f"The distances between {n:,} label sets over {len(self.geometry.labels):,} labels",
+            n_bytes=8 * n * n_words * (best.largest < 0),
+            n_steps=least / _STEP_COST / use.calls,
+            instead="Merge or leave out rare labels, or take a part of the units.",
+        )
+        return best
+
+    @cached_property
+    def counts(self) -> list[_Counts]:
+        """What there is to count, from the smallest sets on, by one walk over all members."""
+        return list(self._counts())
+
+    def _counts(self) -> Iterator[_Counts]:
+        sizes, ranks, tried = self.geometry.sizes, self.geometry.ranks, self.tried
+        distinct = np.flatnonzero(np.bincount(sizes))
+        some = np.linspace(0, len(distinct) - 1, min(_SIZES_TRIED, len(distinct))).astype(np.int64)
+        own_size = np.repeat(sizes, sizes)
+        place = np.arange(len(ranks)) - np.repeat(self.geometry.indptr[:-1], sizes)
+        # The label of rank r is heavy from the first number above r on; as the j-th of its set it
+        # brings C(j, p - 1) subsets of size p.
+        cells = np.searchsorted(tried, ranks, side="right") * (_DEEPEST + 1)
+        cells += np.minimum(place, _DEEPEST)
+        grown = np.array([[comb(j, p) for j in range(_DEEPEST + 1)] for p in range(_DEEPEST + 1)])
+        found = np.zeros((len(tried), _DEEPEST + 1))
+        with_label = np.zeros(len(self.geometry.labels))
+        below = -1
+        for k in some:
+            new = (own_size > below) & (own_size <= distinct[k])
+            below = int(distinct[k])
+            found += np.bincount(cells[new], minlength=found.size).reshape(found.shape)
+            with_label += np.bincount(ranks[new], minlength=len(with_label))
+            n_sets = int(np.count_nonzero(sizes <= below))
+            entries = np.vstack([np.full(len(tried), n_sets), grown @ found.cumsum(axis=0).T])
+            shared = np.append(0, np.cumsum(with_label * (with_label - 1) / 2))
+            yield _Counts(below, n_sets, int(k) + 1, entries, shared[-1] - shared[tried])
+
+    @cached_property
+    def _subsets(self) -> Floats:
+        """How many subsets of each size the heavy labels have, of shape (n_levels, n_tried)."""
+        tried = self.tried.tolist()
+        return np.array([[float(comb(h, p)) for h in tried] for p in range(_DEEPEST + 2)])
+
+    def _seconds(self, counts: _Counts, use: Use, *, keeps: bool) -> Floats:
+        """Return the time for each number of heavy labels; infinite where memory forbids it."""
+        entries, pairs, n_sizes = counts.entries, counts.pairs, counts.n_sizes
+        cells = n_sizes * self._subsets
+        by_rank = np.asarray(ranked(cells, entries))
+        by_rank = np.logical_and.accumulate(by_rank | (entries == 0), axis=0)
+        # A subset that is listed is shared by two sets or more, so there are fewer than entries.
+        filled = np.where(by_rank, cells, n_sizes * entries / 8)
+        made = (np.where(by_rank, _RANKED_COST, _LISTED_COST) * entries).sum(axis=0)
+        made += _TAIL_COST * pairs
+        each = _ENTRY_COLUMN * entries + (entries > 0) * _CELL_COLUMN * n_sizes * filled
+        columns = each.sum(axis=0) + _TAIL_COLUMN * pairs
+        levels = _LEVEL_COST * (entries > 0).sum(axis=0)
+        n_bytes = np.where(by_rank, _RANKED_BYTES, _LISTED_BYTES) * entries
+        n_bytes = (n_bytes + (entries > 0) * _CELL_BYTES * filled).max(axis=0)
+        if keeps:
+            n_bytes = n_bytes + _ENTRY_BYTES * entries.sum(axis=0) + _TAIL_BYTES * pairs
+        seconds = (made * (1 if keeps else use.calls)) + levels * use.calls + columns * use.columns
+        seconds += _BYTE_COST * np.maximum(n_bytes - _FREE_BYTES, 0)
+        return np.where(n_bytes > _MOST_BYTES, np.inf, seconds)

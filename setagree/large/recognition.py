@@ -1,0 +1,330 @@
+"""What annotation tools export: seen for what it is, and read."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pandas as pd
+
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    SetagreeError,
+    shorten,
+)
+from setagree.exports import FORMATS, Answers, Format, Peek, Request
+from setagree.exports.detection import (
+    detect,
+    format_of_name,
+    other_formats,
+    peek,
+    peek_frame,
+    peek_record,
+    recognised,
+    the_one,
+)
+from setagree.exports.nodes import class_files, shown
+from setagree.files.streams import (
+    Paths,
+    check_encoding,
+    expanded,
+    is_stdin,
+    listable,
+    matching,
+    no_collection,
+)
+from setagree.large.opening import Plan, is_files, open_study
+from setagree.study import layouts
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import assemble
+from setagree.study.frames import Frame, as_pandas, open_frame
+from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import Duplicates, Reading
+from setagree.wording.label_sets import Label
+
+_ROW_A_LABEL = "plain_row_per_label"
+_TABLES = {"plain_long", "plain_wide"}
+_BASIS = {
+    "tool": "written by the tool's own code",
+    "source": "from the tool's source",
+    "documented": "from the documented format, not verified against a live export",
+    "plain": "no tool's, a plain table",
+}
+
+
+def read(
+    path: Frame | Paths,
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | list[str] | None = None,
+    value: str | None = None,
+    wide: bool = False,
+    raters: list[str] | None = None,
+    where: str | None = None,
+    source: str | None = None,
+    sheet: str | int | None = None,
+    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
+    question: str | None = None,
+    blank: Blank | None = None,
+    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
+    sep: str | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
+    duplicates: Duplicates = "error",
+    encoding: str = "utf-8",
+) -> Annotations:
+    r"""Return the annotations of an annotation tool's export, or of a table.
+
+    Parameters
+    ----------
+    path : path, several paths, or frame
+        The export (some tools write a folder, with a file for each rater or unit); or a table: a
+        file, a pattern such as ``"round-*.csv"``, a list of both, joined in its order, or a frame.
+    unit, rater, labels, value : str, optional
+        Columns of a long table, as in `agreement`.
+    wide, raters : bool, list of str, optional
+        Each rater has a column; which these are, if not all but the unit's.
+    where : str, optional
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=
+        and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
+        or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, all else as text; a null and a blank cell never match. A
+        warning counts the rows that are dropped.
+    source : str, optional
+        Of several files: the name of a new column, which says what file a row comes from.
+    sheet : str or int, optional
+        Of a workbook: the sheet, by its name or its number from 1.
+    format : str
+        A name that `formats` lists. Default: the one that the beginning of the file shows; where it
+        could be several, that is an error.
+    question : str, optional
+        Which question, where the export holds answers to several.
+    blank : {"missing", "empty", "error"}, optional
+        What a blank answer means. Default: what the format says; where it cannot tell "no label
+        applies" from "no answer", that is an error. An empty list is always the empty set, null in
+        the place of a list no annotation.
+    roster : path or DataFrame, optional
+        Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
+    sep : str, optional
+        What stands between the labels of a cell, where the format leaves it open.
+    case, codebook, missing, duplicates
+        As in `Annotations.from_long`.
+    encoding : str
+        How the bytes spell text.
+
+    Returns
+    -------
+    Annotations
+
+    Raises
+    ------
+    FileError
+        The file is absent or damaged, or has no format that is known.
+    DataError
+        The format cannot tell what is asked; the sentence says which option, or which other
+        export, can.
+    OptionError
+        The file could have several formats, or holds several questions.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> ann = '{"id": "u1", "annotator": "ann", "labels": ["joy"]}\n'
+    >>> bob = '{"id": "u1", "annotator": "bob", "labels": []}\n'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "emotions.jsonl")
+    ...     _ = file.write_text(ann + bob)
+    ...     read(file)
+    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+    """
+    reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        wide=wide,
+        raters=raters,
+        where=where,
+        source=source,
+        sheet=sheet,
+        sep=sep,
+        blank=blank,
+        case=case,
+        codebook=codebook,
+        missing=missing,
+        duplicates=duplicates,
+        encoding=encoding,
+        format=format,
+        question=question,
+        roster=roster,
+    )
+    if isinstance(path, str | os.PathLike) and not (reading.is_table or where or source or sheet):
+        one = expanded(path)
+        _refuse_several(one)
+        found = find_format(one, name=format, encoding=encoding, duplicates=duplicates)
+        if found.name != "plain_wide" or format != "auto" or roster is not None:
+            return read_export(one, found, reading)
+    table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
+    return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
+
+
+def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
+    """Return the annotations of an export whose format is known."""
+    where = expanded(path)  # type: ignore[arg-type]  # which refuses lists
+    _refuse_several(where)
+    check_encoding(reading.encoding)
+    if reading.condition is not None and found.shapes != {"table"}:
+        raise OptionError(
+            f"where= is for tables, and {shown(where)} is read as {found.title}; make a table of "
+            "it first (setagree convert)."
+        )
+    request = Request(
+        *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
+        *(reading.condition, reading.sheet),
+    )
+    with no_collection(), listable(where):
+        answers = found.read(where, request)
+    if not answers.units:
+        raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
+    try:
+        long = layouts.from_triples(zip(answers.raters, answers.units, answers.labels, strict=True))
+        # The answers are sets; how cells are read is the format's business.
+        study = assemble(Annotations, long, replace(reading, sep=None, blank=None))
+    except SetagreeError as error:
+        repeats = _repeats(answers) if reading.duplicates == "error" else ""
+        raise type(error)(f"{shown(where)}: {error}{repeats}") from error
+    return replace(study, reading=replace(reading, format=found.name))
+
+
+def formats() -> pd.DataFrame:
+    """Return the formats that `read` knows: name, title, basis, and what each leaves open.
+
+    The basis says how the layout is known: written by the tool's own code, taken from the tool's
+    source, or from the documented format and not verified against a live export.
+
+    An installed package adds formats as entry points of the group ``setagree.formats``, each the
+    name of a `setagree.exports.Format`; they are asked where no other format fits.
+
+    Examples
+    --------
+    >>> formats().set_index("name").loc["label_studio_json", "title"]
+    'Label Studio, JSON'
+    """
+    known = (*FORMATS, *other_formats())
+    rows = [(each.name, each.title, _BASIS[each.basis], each.asks) for each in known]
+    return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
+
+
+def find_format(
+    path: Path, *, name: str = "auto", encoding: str = "utf-8", duplicates: Duplicates = "error"
+) -> Format:
+    """Return the format of a name, or the one that a file or folder has.
+
+    Who says what to do with repeated annotations says that rows of one unit and rater are such.
+
+    Raises
+    ------
+    OptionError
+        A file of one row a label is named, whose rows are united, and repeats are to be dropped.
+    """
+    if not isinstance(name, str):
+        raise OptionError(f"format={shorten(name)} must be the name of a format.")
+    if name == "auto":
+        one_answer = duplicates == "error"
+        formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
+        return detect(path, formats, encoding=encoding)
+    if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
+        raise OptionError(
+            f"format={name!r} unites the rows of a unit and a rater, so that duplicates="
+            f"{duplicates!r} has none to drop; say one of the two."
+        )
+    return format_of_name(name, FORMATS)
+
+
+def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
+    """Return the format of a tool's export, None for a table; and whether all was looked at.
+
+    It is the one that is named, or the one that the beginning of a file or folder shows. Several
+    files, standard input and binary files, of which the first rows are seen, are not all looked at.
+
+    Raises
+    ------
+    OptionError
+        It could have several formats.
+    FileError
+        It is damaged JSON.
+    """
+    if not isinstance(path, str | os.PathLike):
+        return None, False
+    where = expanded(path)
+    if reading.format != "auto":
+        return find_format(where, name=reading.format, duplicates=reading.duplicates), True
+    if not (where.is_file() or where.is_dir()):
+        return None, False
+    peeked = peek(where, reading.encoding, reading.sheet)
+    return _of_tool(peeked, [where]), not peeked.is_binary
+
+
+def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
+    """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at.
+
+    Raises
+    ------
+    DataError
+        A pattern, standard input, or a binary file holds what a tool exported.
+    """
+    files = [] if is_stdin(path) else matching(path)
+    where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
+    for peeked in (peek_frame(frame, where), peek_record(frame, where)):
+        if (found := _of_tool(peeked, files)) is not None:
+            raise DataError(
+                f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
+                f"from one file that is named (format={found.name!r}). If it is a plain table, "
+                "say which columns are unit=, rater= and labels=."
+            )
+
+
+def _of_tool(peeked: Peek, files: Sequence[Path]) -> Format | None:
+    # What is one row a label is one row an annotation, too; only who reads it tells them apart.
+    seen = recognised(peeked, [each for each in FORMATS if each.name != _ROW_A_LABEL])
+    if {each.name for each in seen} <= _TABLES:
+        return None
+    found = the_one(seen, peeked.path)
+    if found is None or found.name != "hf_sequence":
+        return found
+    # Rows of lists are a table as it stands, unless a file beside them names their numbers.
+    return found if any(class_files(file) for file in files) else None
+
+
+def _named(path: Path) -> str:
+    return "standard input" if str(path) == "-" else shown(path)
+
+
+def _refuse_several(path: Path) -> None:
+    """Refuse what is no name of one file or folder."""
+    if not os.path.lexists(path) and (str(path) == "-" or glob.has_magic(str(path))):
+        raise FileError(
+            f"{_named(path)}: the export of a tool is read from one file or folder that is named; "
+            "several, or standard input, are read as plain tables alone, by setagree.agreement."
+        )
+
+
+def _repeats(answers: Answers) -> str:
+    """Return where the first pair of unit and rater stands that is annotated twice."""
+    seen: dict[tuple[Hashable, Hashable], str] = {}
+    for unit, rater, labels, place in zip(
+        answers.units, answers.raters, answers.labels, answers.places, strict=True
+    ):
+        if labels is not None and (unit, rater) in seen:
+            return f" The first stand in {seen[unit, rater]} and {place}."
+        if labels is not None:
+            seen[unit, rater] = place
+    return ""

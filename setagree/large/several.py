@@ -1,0 +1,77 @@
+"""In which of several files a rater annotated a unit again."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, RepeatsError, SetagreeWarning, listing
+from setagree.files.streams import Paths, is_stdin, matching
+from setagree.files.tables import read_table
+from setagree.large.filtering import kept_where
+from setagree.study.columns import guess_wide_unit, with_columns
+from setagree.study.labels import is_missing
+from setagree.study.names import tidied
+from setagree.study.reading import Reading
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+_FILE = "\0file"
+
+
+def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError:
+    """Return the error with the names of the files that the first pair stands in.
+
+    They are read again: rows do not say which file they are from, and there is no result anyway.
+    """
+    if error.pair is None or is_stdin(path) or len(matching(path)) < 2:
+        return error
+    frame = read_table(
+        path, encoding=how.encoding, sep=how.delimiter, source=_FILE, sheet=how.sheet
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        if how.condition is not None and how.condition.column != how.source:
+            frame = kept_where(frame, how.condition)
+        found = _files_of(frame, error.pair, how)
+    where = " and ".join(map(repr, found)) if len(found) < 3 else listing(found)
+    return (
+        RepeatsError(f"{error} The first pair stands in {where}.", error.pair) if found else error
+    )
+
+
+def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[str]:
+    """Return the files with an answer of a rater to a unit, as far as the table tells."""
+    table = frame.drop(columns=_FILE)
+    if how.source is not None:
+        table[how.source] = frame[_FILE]
+    if how.people_in_rows:
+        return []
+    here = _long_rows(table, pair, how)
+    here = _wide_rows(table, pair, how) if here is None else here
+    return list(dict.fromkeys(frame[_FILE][here]))
+
+
+def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:
+    """Return which rows are of a unit and a rater; None where the table is not long."""
+    try:
+        named = with_columns(replace(how, wide=False, raters=None), table.columns)
+    except DataError:
+        return None
+    units, raters = (table[name].map(tidied) for name in (named.unit, named.rater))
+    return np.asarray((units == pair[0]) & (raters == pair[1]))
+
+
+def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags:
+    """Return which rows are of a unit, and have an answer in the column of a rater."""
+    name = how.unit or guess_wide_unit(table)
+    here = np.zeros(len(table), dtype=bool) if name is None else table[name].map(tidied) == pair[0]
+    for column in (column for column in table if tidied(column) == pair[1]):
+        cells = table[column].map(tidied)
+        here &= ~cells.map(is_missing) & ((cells != "") | (how.syntax.blank == "empty"))
+    return np.asarray(here)

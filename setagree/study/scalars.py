@@ -1,0 +1,138 @@
+"""A column of single values to integer codes: numbers, or categories."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from setagree.errors import DataError, a_type, shorten
+from setagree.study.codes import (
+    Answers,
+    Codes,
+    Column,
+    Kind,
+    distinct_cells,
+    merge,
+    parse_all,
+    recode,
+    without_markers,
+    worded,
+)
+from setagree.study.doubts import (
+    doubt_markers,
+    doubt_mixed_scale,
+    doubt_similar,
+    doubt_spellings,
+    how_many,
+)
+from setagree.study.labels import Blank, Case
+from setagree.study.names import check_text, tidied
+from setagree.study.numbers import MOST_DIGITS, Number, as_number
+
+
+def code_scalars(
+    column: Column,
+    blank: Blank,
+    *,
+    case: Case = "keep",
+    markers: Sequence[str | float] = (),
+    place: Callable[[int], str],
+    times: Codes | None = None,
+    kind: Kind | Literal["value"] = "value",
+) -> Answers:
+    """Return the coded scalars of a column: numbers where every cell is one, else categories.
+
+    `kind` may say which; the text of categories is kept, so that 007 is not 7. Which numbers are
+    one value, and of what type that is, `numbers.as_number` says.
+
+    `markers` are the answers that mean no annotation; `place` and `times` are as in
+    `code_label_sets`.
+    """
+    codes, cells = without_markers(*distinct_cells(column), markers)
+    cleaned, failures = parse_all(cells, lambda cell: _clean_scalar(cell, case))
+    if failures:
+        raise DataError(worded(failures, codes, place, times))
+    is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
+    n_blank = how_many((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
+    if n_blank and blank != "missing":
+        row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
+        raise DataError(
+            f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
+            f"blank='missing' or drop the rows ({n_blank:,} of them)."
+        )
+    cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
+    numbers = [as_number(value) for value in cleaned]
+    no_number = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
+    if kind == "number" and any(no_number):
+        row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
+        raise DataError(
+            f"{place(row)}: {shorten(cells[codes[row]])} is no number, which kind='number' asks "
+            "for; say kind='category', or list in missing= what means no answer."
+        )
+    is_number = kind != "category" and not any(no_number)
+    _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
+    if not is_number:
+        if kind == "category":
+            doubt_markers(codes, cleaned, what="categories", times=times)
+        else:
+            finite = [n is not None and not _is_infinite(n) for n in numbers]
+            doubt_mixed_scale(finite, cleaned, codes, place, times=times)
+        doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
+    merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
+    if is_number:
+        doubt_spellings(cleaned, merged)
+    return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
+
+
+def _clean_scalar(cell: object, case: Case) -> object:
+    if isinstance(cell, str):
+        check_text(cell, "the answer")
+        text = tidied(cell)
+        return text.lower() if case == "lower" else text
+    if isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, np.generic):
+        return cell.item()
+    if isinstance(cell, Decimal) and cell.is_snan():
+        raise DataError(f"{cell!r} is a signaling NaN, which is no number; use None for no answer.")
+    if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
+        return cell
+    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
+
+
+def _category(value: object) -> object:
+    """Return a category; numbers of two types that are one number are one."""
+    return as_number(value) if isinstance(value, Decimal | Fraction) else value
+
+
+def _refuse_infinite(
+    numbers: Sequence[Number | None],
+    codes: Codes,
+    cells: Sequence[object],
+    place: Callable[[int], str],
+    *,
+    spelled: bool,
+) -> None:
+    """Refuse infinite and overlong numbers; as text only where text means numbers."""
+    for position, number in enumerate(numbers):
+        if isinstance(cells[position], str) and not spelled:
+            continue
+        if _is_infinite(number):
+            row = int(np.flatnonzero(codes == position)[0])
+            raise DataError(f"{place(row)}: {_why_refused(cells[position])}.")
+
+
+def _is_infinite(number: Number | None) -> bool:
+    """Say whether a number is infinite; Python makes no float of a large whole one to see it."""
+    return isinstance(number, float) and math.isinf(number)
+
+
+def _why_refused(cell: object) -> str:
+    if "inf" in (shown := shorten(cell)).lower():
+        return f"{shown} is not a finite number"
+    return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"

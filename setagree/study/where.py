@@ -1,0 +1,369 @@
+"""Which rows of a table count: one condition on one column, read alike whatever the table is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SetagreeError,
+    SetagreeWarning,
+    a_type,
+    check_type,
+    counted,
+    did_you_mean,
+    listing,
+    shorten,
+    warn,
+)
+from setagree.study.codes import Column
+from setagree.study.frames import as_pandas, column_names, without_dictionary
+from setagree.study.labels import is_missing
+from setagree.study.names import tidied
+from setagree.study.numbers import as_number, exact
+
+Key: TypeAlias = Fraction | float | str
+"""What is compared: an exact number (infinity is a float), or text."""
+
+Tell: TypeAlias = Callable[[str], None]
+
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "in": operator.eq,
+}
+
+NULL, NO, YES = -1, 0, 1
+
+_BARE = r"[^\s`\"'\[\](),=!<>&|]+"
+_COLUMN = re.compile(rf"\s*(?:`((?:[^`]|``)+)`|({_BARE}))\s*")
+_OPERATOR = re.compile(r"(==|!=|<=|>=|<|>|in(?![^\s\[]))\s*")
+_VALUE = re.compile(rf"\s*(?:\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'|({_BARE}))\s*")
+_NOTHING = {"null", "none", "nan", "nat", "<na>"}
+_TRUTH = {"true", "false"}
+_AS_WRITTEN = (dt.date, dt.time, UUID, pd.Period)
+_ROWS = re.compile(r"\brows? \d")
+_ONE = "; there is one condition, and text with spaces or signs stands in quotes"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition on the rows of a table.
+
+    It is written ``COLUMN OP VALUE``: a column; one of ==, !=, <, <=, >, >=, in; a value, after
+    ``in`` a list of them in square brackets. A column with spaces or signs stands in backticks, a
+    value with such in single or double quotes (a quote within is doubled). So ``repeat == 0``,
+    ``split != "not used"``, ``round in [1, 2, "pilot b"]`` are conditions, as is
+    ```Time (s)` >= 2.5``. There is no ``and``: one condition is all.
+
+    A cell and a value are compared as numbers where both are numbers or spell one (007, 7 and 7.0
+    are equal, quoted or not), else as text without the space around it. Only numbers among
+    themselves, and texts among themselves, are smaller or larger. True and false are text in
+    whatever case, so that they are the same in every kind of file. A null never matches, and nor
+    does a blank cell, which is what a null looks like in a CSV.
+
+    Examples
+    --------
+    >>> Where.parse("round in [1, 'pilot b']").values
+    ('1', 'pilot b')
+    >>> [Where.parse("repeat != 0").verdict(cell) for cell in ("0.0", 1, "x", None)]
+    [0, 1, 1, -1]
+    """
+
+    text: str
+    column: str
+    operator: str
+    values: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: object) -> Where:
+        """Read a condition.
+
+        Raises
+        ------
+        OptionError
+            It is none; the sentence points at the place.
+        """
+        check_type("where", text, str, "a condition, such as 'repeat == 0'")
+        whole = str(text)
+        column = _COLUMN.match(whole)
+        if column is None:
+            raise _wrong(whole, whole, "a column, or `a column` in backticks")
+        rest = whole[column.end() :]
+        found = _OPERATOR.match(rest)
+        if found is None:
+            raise _no_operator(whole, rest, column[0].strip())
+        sign, rest = found[1], rest[found.end() :]
+        values = _listed(whole, rest) if sign == "in" else _single(whole, sign, rest)
+        name = column[1].replace("``", "`") if column[1] else column[2]
+        return cls(whole, name, sign, tuple(values))
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The values as they are compared."""
+        found = (_key(value) for value in self.values)
+        return [key for key in found if key is not None]
+
+    def verdict(self, cell: object) -> int:
+        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it.
+
+        Raises
+        ------
+        DataError
+            The cell is a list, an object or the like.
+        """
+        key = _key(cell)
+        if key is None:
+            return NULL
+        return YES if any(self.holds(key, value) for value in self.keys) else NO
+
+    def holds(self, key: Key, value: Key) -> bool:
+        """Say whether what a cell is compared by matches one value."""
+        if isinstance(key, str) != isinstance(value, str):
+            return self.operator == "!="
+        return OPERATORS[self.operator](key, value)
+
+    def verdicts(self, cells: Iterable[object]) -> npt.NDArray[np.int8]:
+        """Return the verdict on each of several cells; equal ones of one type are read once."""
+        known: dict[tuple[type, Any], int] = {}
+        found = []
+        with self._naming_column():
+            for cell in cells:
+                pair = (type(cell), cell)
+                try:
+                    verdict = known.get(pair)
+                except TypeError:  # a list, a dict
+                    verdict = self.verdict(cell)
+                if verdict is None:
+                    verdict = known[pair] = self.verdict(cell)
+                found.append(verdict)
+        return np.array(found, dtype=np.int8)
+
+    def of_column(self, column: Column) -> npt.NDArray[np.int8]:
+        """Return the verdict on each row of a column."""
+        column = without_dictionary(column)
+        if column.dtype == object:  # to a table of distinct cells, 1 and True are one
+            return self.verdicts(column)
+        codes, distinct = pd.factorize(column)
+        # A missing cell has code -1, which picks the last.
+        return np.append(self.verdicts(distinct.tolist()), np.int8(NULL))[codes]
+
+    @contextmanager
+    def _naming_column(self) -> Iterator[None]:
+        try:
+            yield
+        except DataError as error:
+            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
+
+    def found_in(self, names: Sequence[Any]) -> Any:
+        """Return the column of a table that is meant, whose name need not be text.
+
+        Raises
+        ------
+        DataError
+            There is none, or more than one.
+        """
+        meant = [name for name in names if str(name) == self.column]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            raise DataError(f"where={self.text!r}: {len(meant)} columns are called {meant[0]!r}.")
+        raise DataError(
+            f"where={self.text!r}: there is no column {self.column!r}; the columns are "
+            f"{listing([str(name) for name in names], limit=12)}."
+            f"{did_you_mean(self.column, names)}"
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many rows a condition was asked about, kept, and found nothing in.
+
+    Examples
+    --------
+    >>> Counts(10, 7, 1).sentence(Where.parse("repeat == 0"))
+    "where='repeat == 0' drops 3 of 10 rows; 1 of them has nothing in column 'repeat'."
+    """
+
+    n: int
+    n_kept: int
+    n_null: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return what two parts of a table have together."""
+        return Counts(self.n + other.n, self.n_kept + other.n_kept, self.n_null + other.n_null)
+
+    @classmethod
+    def of(cls, verdicts: npt.NDArray[np.int8], times: npt.NDArray[Any] | None = None) -> Counts:
+        """Count verdicts, each of which may stand for several rows."""
+        how_often = np.ones(len(verdicts), dtype=np.int64) if times is None else times
+        n_kept, n_null = (int(how_often[verdicts == one].sum()) for one in (YES, NULL))
+        return cls(int(how_often.sum()), n_kept, n_null)
+
+    def sentence(self, where: Where) -> str:
+        """Return how many rows were dropped, in words."""
+        has = "has" if self.n_null == 1 else "have"
+        null = f"; {self.n_null:,} of them {has} nothing in column {where.column!r}"
+        dropped = f"{self.n - self.n_kept:,} of {counted(self.n, 'row')}"
+        return f"where={where.text!r} drops {dropped}{null if self.n_null else ''}."
+
+    def check(self, where: Where, cells: Iterable[object] = ()) -> None:
+        """Raise `DataError` where no row is kept; `cells` are some that the column holds."""
+        if self.n and not self.n_kept:
+            known = list(dict.fromkeys(cell for cell in cells if not is_missing(cell)))
+            holds = f"; column {where.column!r} holds {listing(known)}" if known else ""
+            raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
+
+
+NO_ROWS = Counts(0, 0)
+
+
+def warn_dropped(sentence: str) -> None:
+    """Say in a warning how many rows a condition drops."""
+    warn(sentence, SetagreeWarning)
+
+
+def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
+    """Return the rows of a table in memory that match; tell how many do not.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of pandas, or an eager one that narwhals has wrapped.
+    where : Where
+        The condition.
+    tell : callable
+        Takes the sentence that counts; a warning is given otherwise.
+
+    Raises
+    ------
+    DataError
+        The column is absent or holds lists, or no row matches.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"unit": [1, 1, 2], "repeat": ["0", "1", "0"]})
+    >>> kept_rows(table, Where.parse("repeat == 0"), print)["unit"].tolist()
+    where='repeat == 0' drops 1 of 3 rows.
+    [1, 2]
+    """
+    kept = matching_rows(frame, where, tell)
+    return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
+
+
+def matching_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> npt.NDArray[np.bool_]:
+    """Return which rows of a table in memory match; see `kept_rows`."""
+    name = where.found_in(column_names(frame))
+    column = as_pandas(frame, [name])[name]
+    verdicts = where.of_column(column)
+    counts = Counts.of(verdicts)
+    counts.check(where, column.head(1000).tolist())
+    tell(counts.sentence(where))
+    return np.asarray(verdicts == YES)
+
+
+@contextmanager
+def counting_kept(where: Where | None) -> Iterator[None]:
+    """Let errors that count rows say that they count those which are left."""
+    try:
+        yield
+    except SetagreeError as error:
+        if where is None or not _ROWS.search(str(error)):
+            raise
+        said = f"{error} Rows are counted after where={where.text!r}."
+        raise type(error)(said) from error
+
+
+def _key(cell: object) -> Key | None:
+    """Return what a cell is compared by; None where there is nothing in it."""
+    plain = cell.item() if isinstance(cell, np.bool_ | np.number) else cell
+    if is_missing(plain):
+        return None
+    if isinstance(plain, bool):
+        return str(plain).casefold()
+    if isinstance(plain, str):
+        plain = tidied(plain)
+    number = as_number(plain)
+    if number is not None:
+        return number if isinstance(number, float) and math.isinf(number) else exact(number)
+    if isinstance(plain, str):
+        return (plain.casefold() if plain.casefold() in _TRUTH else plain) or None
+    if isinstance(plain, _AS_WRITTEN):
+        return str(plain).removesuffix(" 00:00:00")
+    raise DataError(f"holds {a_type(cell)}; only text, numbers, flags and dates are compared.")
+
+
+def _single(text: str, sign: str, rest: str) -> list[str]:
+    if rest.startswith("["):
+        raise _wrong(text, rest, f"one value after {sign!r} (a list stands after 'in')")
+    value, rest = _value(text, rest)
+    if rest:
+        raise _wrong(text, rest, f"nothing after the value {value!r}{_ONE}")
+    return [value]
+
+
+def _listed(text: str, rest: str) -> list[str]:
+    """Return the values of a list in square brackets."""
+    if not rest.startswith("["):
+        raise _wrong(text, rest, "a list in square brackets after 'in', such as [1, 'pilot b']")
+    values, rest = [], "," + rest[1:]
+    while rest.startswith(","):
+        value, rest = _value(text, rest[1:])
+        values.append(value)
+    if not rest.startswith("]"):
+        raise _wrong(text, rest, f"a comma or a closing bracket after {values[-1]!r}")
+    if rest[1:].strip():
+        raise _wrong(text, rest[1:].strip(), f"nothing after the list{_ONE}")
+    return values
+
+
+def _value(text: str, rest: str) -> tuple[str, str]:
+    """Return the value that a text begins with, and what follows."""
+    found = _VALUE.match(rest)
+    if found is None:
+        raise _wrong(text, rest.strip(), "a value (a number, a word, or text in quotes)")
+    double, single, bare = found.groups()
+    if double is not None:
+        value = double.replace('""', '"')
+    else:
+        value = single.replace("''", "'") if single is not None else bare
+    if not value.strip():
+        raise _wrong(text, found[0].strip(), "a value (blank cells never match)")
+    if bare and bare.casefold() in _NOTHING:
+        raise _wrong(text, bare, "a value (nulls never match; put the text in quotes if it is one)")
+    return value, rest[found.end() :]
+
+
+def _no_operator(text: str, rest: str, column: str) -> OptionError:
+    known = ", ".join(OPERATORS)
+    if re.match(r"=(?!=)", rest):
+        return _wrong(text, rest, "== (which tests whether two things are equal)")
+    if re.match(r"not\s+in\b", rest):
+        return _wrong(text, rest, f"one of {known} (there is no 'not in')")
+    hint = "" if not rest or column.startswith("`") else "; a name with spaces or signs stands in"
+    hint += f" backticks: `{column} ...`" if hint else ""
+    return _wrong(text, rest, f"one of {known} after the column {column!r}{hint}")
+
+
+def _wrong(text: str, rest: str, expected: str) -> OptionError:
+    place = f"at {shorten(rest)}" if rest else "at its end"
+    return OptionError(f"where={text!r}: {place}, expected {expected}.")

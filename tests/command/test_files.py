@@ -1,0 +1,104 @@
+"""The command on several files, with a condition, on a sheet, and on an address."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_support import invoke, refusal
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+HEAD = "unit,rater,labels,repeat\n"
+ADDRESS = "https://example.com/a.csv"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with two rounds."""
+    monkeypatch.chdir(tmp_path)
+    rows = "u1,ann,joy,0\nu1,bob,fear,0\nu1,bob,joy,1\nu3,ann,joy,0\nu3,bob,joy,0\n"
+    Path("round-1.csv").write_text(HEAD + rows)
+    Path("round-2.csv").write_text(HEAD + "u2,ann,joy,0\nu2,bob,fear,0\nu1,ann,joy,1\n")
+
+
+WHERE = ["--where", "repeat == 0"]
+
+
+class TestFiles:
+    """FILE... and --where."""
+
+    def test_the_shell_or_a_pattern(self):
+        """What the shell lists and the quoted pattern give the same numbers."""
+        listed = invoke("score", "round-1.csv", "round-2.csv", *WHERE, "--format", "csv")
+        quoted = invoke("score", "round-?.csv", *WHERE, "--format", "csv")
+        reduced = invoke("score", "round-?.csv", *WHERE, "-f", "csv", "--memory-limit", "500MB")
+        assert listed.exit_code == 0
+        assert listed.stdout == quoted.stdout == reduced.stdout
+        for result in (listed, quoted, reduced):
+            assert result.stderr.count("--where 'repeat == 0' drops 2 of 8 rows.") == 1
+
+    def test_repeats(self):
+        """The error names both files."""
+        said = refusal("score", "round-1.csv", "round-2.csv")
+        assert "The first pair stands in 'round-1.csv' and 'round-2.csv'." in said
+
+    def test_groups(self):
+        """--source names a column that says which file a row is from; rows are dropped once."""
+        files = ["round-1.csv", "round-2.csv"]
+        result = invoke("diagnose", *files, *WHERE, "--source", "round", "--group", "round")
+        assert result.exit_code == 0, result.stderr
+        assert result.stderr.count("drops 2 of 8 rows") == 1
+
+    def test_convert(self):
+        """The rows of all files are written, in the order given."""
+        result = invoke("convert", "round-2.csv", "round-1.csv", *WHERE)
+        assert [line[:2] for line in result.stdout.splitlines()[1:]] == [
+            *("u2", "u2", "u1", "u1", "u3", "u3"),
+        ]
+
+    def test_errors(self):
+        """A condition is spelled as the option."""
+        said = refusal("score", "round-1.csv", "--where", "repeat = 0")
+        assert "--where 'repeat = 0': at '= 0', expected ==" in said
+
+    def test_sheet(self):
+        """--sheet takes a name or a number."""
+        pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
+        with pd.ExcelWriter("rounds.xlsx") as book:
+            for k in (1, 2):
+                frame = pd.read_csv(f"round-{k}.csv", dtype=str)
+                frame.to_excel(book, sheet_name=f"r{k}", index=False)
+        assert "say which with --sheet 'r1'" in refusal("score", "rounds.xlsx")
+        for sheet in ("r1", "1"):
+            result = invoke("convert", "rounds.xlsx", "--sheet", sheet, *WHERE)
+            assert result.stdout.count("\n") == 5
+
+    def test_wide(self):
+        """A wide table is recognised, and said to be one."""
+        Path("wide.csv").write_text('id,ann,bob\nt1,joy,"joy, fear"\nt2,fear,fear\nt3,joy,joy\n')
+        known = invoke("score", "wide.csv", "--wide")
+        seen = invoke("score", "wide.csv")
+        assert seen.stdout == known.stdout
+        assert "Read as a wide table: unit = id, raters = ann, bob" in seen.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [ADDRESS],
+        ["round-1.csv", ADDRESS],
+        ["round-1.csv", "--codebook", ADDRESS],
+        ["round-1.csv", "--from", "plain_row_per_label", "--roster", ADDRESS],
+    ],
+)
+def test_addresses(words):
+    """An address is called one wherever a file is named."""
+    said = refusal("score", *words)
+    assert f"'{ADDRESS}' is an address, and only files on this computer are read" in said
+
+
+def test_address_of_a_config():
+    """So it is where options are read from."""
+    result = invoke("score", "round-1.csv", "--config", ADDRESS)
+    assert result.exit_code == 2
+    assert f"'{ADDRESS}' is an address" in result.stderr

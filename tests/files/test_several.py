@@ -1,0 +1,121 @@
+"""Several files, the sheets of a workbook, and addresses that are no files."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from setagree.errors import FileError, OptionError
+from setagree.files.streams import expanded, matching
+from setagree.files.tables import read_table
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with two rounds."""
+    monkeypatch.chdir(tmp_path)
+    Path("round-1.csv").write_text("unit,rater,labels\nu1,ann,joy\n")
+    Path("round-2.csv").write_text("unit,rater,labels\nu1,bob,fear\nu2,bob,\n")
+
+
+class TestSeveral:
+    """A list of files is one table."""
+
+    def test_order(self):
+        """The rows come in the order given; a pattern and the list it stands for are one."""
+        both = ["round-1.csv", "round-2.csv"]
+        assert read_table(both)["unit"].tolist() == ["u1", "u1", "u2"]
+        assert read_table(both[::-1])["unit"].tolist() == ["u1", "u2", "u1"]
+        pd.testing.assert_frame_equal(read_table(both), read_table("round-*.csv"))
+        pd.testing.assert_frame_equal(read_table((Path(both[0]), "*-2.csv")), read_table(both))
+
+    def test_source(self):
+        """A new column says what file a row comes from; by its path where names are the same."""
+        frame = read_table("round-*.csv", source="round")
+        assert frame["round"].tolist() == ["round-1.csv", "round-2.csv", "round-2.csv"]
+        Path("b").mkdir()
+        Path("b/round-1.csv").write_text("unit,rater,labels\nu3,ann,joy\n")
+        frame = read_table(["round-1.csv", "b/round-1.csv"], source="round")
+        assert frame["round"].tolist() == ["round-1.csv", str(Path("b/round-1.csv"))]
+
+    def test_refusals(self):
+        """What no list of files can be, and a column that is there, are refused."""
+        with pytest.raises(FileError, match=r"'round-1\.csv' is named twice; name each file once"):
+            read_table(["round-1.csv", "round-*.csv"])
+        with pytest.raises(FileError, match="list of files is empty"):
+            read_table([])
+        with pytest.raises(FileError, match=r"Standard input \('-'\) is read alone"):
+            read_table(["round-1.csv", "-"])
+        with pytest.raises(OptionError, match="path=7 is an int; name a file by its path"):
+            read_table(["round-1.csv", 7])
+        with pytest.raises(OptionError, match="source='unit': there is a column of that name"):
+            read_table("round-*.csv", source="unit")
+        Path("other.csv").write_text("unit,rater,tags\nu1,bob,fear\n")
+        with pytest.raises(FileError, match="different columns: only one of them has 'labels', 't"):
+            read_table(["round-1.csv", "other.csv"])
+
+
+class TestSheets:
+    """One sheet of a workbook."""
+
+    @pytest.fixture(autouse=True)
+    def book(self):
+        """Write a workbook of two rounds and a codebook."""
+        pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
+        with pd.ExcelWriter("rounds.xlsx") as book:
+            read_table("round-1.csv").to_excel(book, sheet_name="Round 1", index=False)
+            read_table("round-2.csv").to_excel(book, sheet_name="2", index=False)
+
+    @pytest.mark.parametrize("sheet", ["Round 1", 1, "1"])
+    def test_first(self, sheet):
+        """A sheet has a name and a number, from 1."""
+        assert read_table("rounds.xlsx", sheet=sheet)["rater"].tolist() == ["ann"]
+
+    @pytest.mark.parametrize("sheet", ["2", 2])
+    def test_second(self, sheet):
+        """A name wins over a number."""
+        assert read_table("rounds.xlsx", sheet=sheet)["rater"].tolist() == ["bob", "bob"]
+
+    def test_which(self):
+        """Several sheets with cells are asked about, by name."""
+        with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); say which wi"):
+            read_table("rounds.xlsx")
+
+    def test_absent(self):
+        """A sheet that is not there is named, with those that are."""
+        with pytest.raises(FileError, match=r"no sheet 'Round1'; it has 2 sheets, .* Did you mean"):
+            read_table("rounds.xlsx", sheet="Round1")
+        with pytest.raises(
+            FileError, match="no sheet 3; it has 2 sheets, 'Round 1', '2', numbered"
+        ):
+            read_table("rounds.xlsx", sheet=3)
+
+    def test_no_workbook(self):
+        """A file without sheets has none to name."""
+        with pytest.raises(OptionError, match=r"sheet=1 is for Excel workbooks; 'round-1\.csv' is"):
+            read_table("round-1.csv", sheet=1)
+
+
+class TestAddresses:
+    """Only files on this computer are read."""
+
+    @pytest.mark.parametrize(
+        "address",
+        ["https://example.com/a.csv", "s3://bucket/a-*.parquet", "hf://datasets/x/y", "gs://b/a"],
+    )
+    def test_one_sentence(self, address):
+        """An address is called one, whole, even where a path has made one slash of two."""
+        for path in (address, Path(address), [address]):
+            with pytest.raises(FileError) as caught:
+                read_table(path)
+            assert str(caught.value).startswith(f"'{address}' is an address, and only files on ")
+            assert "download it first" in str(caught.value)
+        with pytest.raises(FileError, match="is an address"):
+            expanded(address)
+
+    def test_names_that_look_like_one(self):
+        """A file that is there is read whatever its name; so is a drive of one letter."""
+        Path("s3:").mkdir()
+        Path("s3:/a.csv").write_text("a\n1\n")
+        assert matching("s3:/a.csv") == [Path("s3:/a.csv")]
+        assert matching("c:/a.csv") == [Path("c:/a.csv")]

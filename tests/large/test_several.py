@@ -1,0 +1,172 @@
+"""Several files, conditions, sheets and wide tables through the public functions."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError, RepeatsError, SetagreeWarning
+from setagree.large.opening import Plan, open_study
+from setagree.study.reading import Reading
+
+HEAD = "unit,rater,labels,repeat\n"
+ONE = HEAD + "u1,ann,joy,0\nu1,bob,fear,0\nu1,bob,joy,1\nu3,ann,joy,0\nu3,bob,joy,0\n"
+TWO = HEAD + "u2,ann,joy,0\nu2,bob,fear,0\nu1,ann,joy,1\n"
+WIDE = 'id,ann,bob,cy\nt1,joy,"joy, fear",fear\nt2,fear,fear,joy\nt3,joy,joy,joy\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with two rounds, and a wide table."""
+    monkeypatch.chdir(tmp_path)
+    Path("round-1.csv").write_text(ONE)
+    Path("round-2.csv").write_text(TWO)
+    Path("wide.csv").write_text(WIDE)
+
+
+BOTH = ["round-1.csv", "round-2.csv"]
+FIRST = pytest.mark.filterwarnings("ignore:where=")
+
+
+@FIRST
+class TestSeveral:
+    """A list of files is one study."""
+
+    def test_a_pattern_is_its_list(self):
+        """A pattern and the list of what it matches give the same numbers, in memory and not."""
+        tables = [
+            sa.agreement(files, where="repeat == 0", **limit).to_frame()
+            for files in (BOTH, "round-?.csv", tuple(map(Path, BOTH)))
+            for limit in ({}, {"memory_limit": "500MB"})
+        ]
+        for table in tables[1:]:
+            pd.testing.assert_frame_equal(table, tables[0])
+        assert tables[0]["n_ratings"].tolist() == [6, 6]
+
+    def test_order(self):
+        """Units come in the order of the files."""
+        assert sa.read(BOTH, where="repeat == 0").units.tolist() == ["u1", "u3", "u2"]
+        assert sa.read(BOTH[::-1], where="repeat == 0").units.tolist() == ["u2", "u1", "u3"]
+
+    def test_a_repeat_names_both_files(self):
+        """A unit and a rater in two files is a repeat; the error names the two."""
+        with pytest.raises(RepeatsError, match=r"The first pair stands in 'round-1.csv' and 'roun"):
+            sa.read(BOTH)
+        assert sa.read(BOTH, duplicates="first").n_repeated == 2
+        with pytest.raises(RepeatsError) as caught:
+            sa.agreement("round-1.csv")
+        assert "stands in" not in str(caught.value)
+
+    def test_a_repeat_in_wide_files(self):
+        """So it is where each rater has a column; a blank cell is no annotation."""
+        Path("wide-2.csv").write_text("id,ann,bob,cy\nt1,,joy,\nt4,joy,,\n")
+        with pytest.raises(RepeatsError, match=r"'t1', rater 'bob'.*'wide.csv' and 'wide-2.csv'"):
+            sa.read(["wide.csv", "wide-2.csv"], wide=True, blank="missing")
+        with (
+            pytest.raises(RepeatsError, match=r"'wide.csv' and 'wide-2.csv'"),
+            pytest.warns(SetagreeWarning, match="Read as a wide table"),
+        ):
+            sa.agreement(["wide.csv", "wide-2.csv"], blank="missing")
+
+    def test_source(self):
+        """The new column can be a condition, or the raters."""
+        study = sa.read(BOTH, source="round", where="round == round-1.csv", duplicates="first")
+        assert study.n_ratings == 4
+        for who in ("ann", "bob"):
+            Path(f"{who}.csv").write_text("unit,labels\nu1,joy\n")
+        assert sa.read(["ann.csv", "bob.csv"], source="rater").raters.tolist() == [
+            *("ann.csv", "bob.csv"),
+        ]
+        with pytest.raises(OptionError, match=r"source= is for files that are read into memory"):
+            open_study(BOTH, Reading(source="round"), Plan(memory_limit="1GB"))
+
+
+class TestWhere:
+    """A condition, in memory."""
+
+    def test_frames_and_files(self):
+        """The count is a warning; the rows are those that match."""
+        frame = pd.read_csv("round-1.csv")
+        for data in (frame, "round-1.csv"):
+            with pytest.warns(SetagreeWarning, match="where='repeat == 0' drops 1 of 5 rows"):
+                assert sa.read(data, where="repeat == 0").n_ratings == 4
+
+    def test_wide(self):
+        """The column of the condition is no rater."""
+        Path("rounds.csv").write_text("id,ann,bob,round\nt1,joy,joy,1\nt2,joy,fear,2\n")
+        with pytest.warns(SetagreeWarning, match="drops 1 of 2 rows"):
+            study = sa.read("rounds.csv", wide=True, where="round == 1")
+        assert study.raters.tolist() == ["ann", "bob"]
+
+    @FIRST
+    def test_rows_of_errors(self):
+        """An error that counts rows says that rows were dropped before."""
+        Path("round-1.csv").write_text(HEAD + "u1,ann,joy,1\n,bob,fear,0\n")
+        with pytest.raises(DataError, match=r"first: row 1, .* Rows are counted after where='rep"):
+            sa.read("round-1.csv", where="repeat == 0")
+
+    def test_exports(self):
+        """Exports that are no tables have no columns to ask about."""
+        Path("a.jsonl").write_text('{"text": "a", "label": ["joy"], "id": 1, "Comments": []}\n')
+        with pytest.raises(OptionError, match=r"where= is for tables, and .* is read as doccano"):
+            sa.read("a.jsonl", where="id == 1", format="doccano_jsonl")
+
+    def test_a_study_has_no_rows(self):
+        """A study that is built is not filtered."""
+        with pytest.raises(OptionError, match="the study is already built; drop where="):
+            sa.agreement(sa.read("wide.csv", wide=True), where="id == t1")
+
+
+class TestSheets:
+    """A sheet of a workbook."""
+
+    def test_sheet(self):
+        """Several sheets are asked about; named, one is read."""
+        pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
+        with pd.ExcelWriter("rounds.xlsx") as book:
+            for name in ("one", "two"):
+                pd.read_csv("wide.csv", dtype=str).to_excel(book, sheet_name=name, index=False)
+        with pytest.raises(FileError, match=r"cells in 2 sheets .*; say which with sheet='one'"):
+            sa.read("rounds.xlsx", wide=True)
+        assert sa.read("rounds.xlsx", wide=True, sheet="two").n_ratings == 9
+        assert sa.read("rounds.xlsx", wide=True, sheet=2).n_ratings == 9
+
+
+class TestWide:
+    """A table whose columns but one are raters."""
+
+    def test_recognised(self):
+        """It is recognised, which is said; the numbers are those of the table that is called so."""
+        named = sa.agreement(sa.read("wide.csv", wide=True)).to_frame()
+        said = r"Read as a wide table: unit = id, raters = ann, bob, cy \(wide=\)"
+        for data in ("wide.csv", pd.read_csv("wide.csv")):
+            with pytest.warns(SetagreeWarning, match=said):
+                pd.testing.assert_frame_equal(sa.agreement(data).to_frame(), named)
+            with pytest.warns(SetagreeWarning, match=said):
+                assert sa.read(data).n_raters == 3
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ("id,text,ann,bob\n1,hi,joy,joy\n2,yo,joy,fear\n", "'text' has none. If each rater ha"),
+            ("id,ann,bob\n1,3,4\n2,4,3\n", "'ann', 'bob' hold numbers alone"),
+            ("id,ann,bob\n1,joy,fear\n2,hope,rage\n", "No column has a usual name for the rater"),
+            ("id,rater,joy,fear\n1,ann,yes,no\n2,ann,no,yes\n", "usual name for the labels"),
+        ],
+    )
+    def test_ambiguity_asks(self, text, sentence):
+        """Where a column may be something else, an error says what to say."""
+        Path("odd.csv").write_text(text)
+        with pytest.raises(DataError, match=sentence):
+            sa.agreement("odd.csv")
+
+
+@pytest.mark.parametrize("address", ["https://example.com/a.csv", "hf://datasets/x", "s3://b/*.c"])
+def test_addresses(address):
+    """Every function that takes a path says of an address that it is one."""
+    for function in (sa.agreement, sa.read, sa.tally, sa.by_label, sa.krippendorff_alpha):
+        with pytest.raises(FileError, match="is an address, and only files on this computer"):
+            function(address)
+    with pytest.raises(FileError, match="is an address"):
+        sa.read("round-1.csv", format="plain_row_per_label", roster=address)

@@ -1,0 +1,240 @@
+"""One condition keeps the same rows of a table whatever holds it."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reduction_support import patterns
+
+import setagree as sa
+from setagree.errors import CostError, DataError, SetagreeWarning
+from setagree.large.engines import DuckDB, Polars, wrapped
+from setagree.large.filtering import kept_lazy, kept_part
+from setagree.study.frames import open_frame
+from setagree.study.where import Where, kept_rows
+
+nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+pq = pytest.importorskip("pyarrow.parquet")
+pl = pytest.importorskip("polars", reason="Polars is not installed")
+
+CONNECTION = duckdb.connect()
+TEXTS = [
+    "1e2",
+    " 007",
+    "7",
+    "7.0",
+    "100",
+    "",
+    "  ",
+    "a",
+    " a",
+    "B",
+    "\u00e9",
+    "e\u0301",
+    "True",
+    "FALSE",
+]
+TEXTS += ["inf", "nan", "NA", "-0", "1_0", "1,5", "0x10", "9007199254740993", "9007199254740992.0"]
+NUMBERS = [0, 1, 7, -1, 100, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
+FLOATS = [0.0, -0.0, 0.1, 7.0, 1e2, float("nan"), float("inf"), 2.0**53, 1e300, 0.5, 1.5]
+DECIMALS = [Decimal("0.10"), Decimal("7.00"), Decimal("-1.50"), Decimal("0.50")]
+TIMES = [dt.datetime(2024, 5, 1), dt.datetime(2024, 5, 1, 10, 30), dt.datetime(2023, 1, 1)]
+
+COLUMNS = {
+    "text": (pa.string(), TEXTS),
+    "whole": (pa.int64(), NUMBERS),
+    "small": (pa.int8(), [0, 1, 7, -1, 127, -128]),
+    "unsigned": (pa.uint64(), [0, 1, 7, 2**64 - 1, 2**53 + 1]),
+    "float": (pa.float64(), FLOATS),
+    "single": (pa.float32(), [0.0, 0.5, 7.0, 0.10000000149011612]),
+    "flag": (pa.bool_(), [True, False]),
+    "decimal": (pa.decimal128(10, 2), DECIMALS),
+    "date": (pa.date32(), [dt.date(2024, 5, 1), dt.date(2023, 1, 1)]),
+    "time": (pa.timestamp("us"), TIMES),
+    "category": (pa.dictionary(pa.int32(), pa.string()), TEXTS),
+}
+VALUES = [
+    *TEXTS,
+    *map(str, NUMBERS),
+    *map(repr, FLOATS),
+    *map(str, DECIMALS),
+    "0.10000000149011612",
+]
+VALUES += ["true", "2024-05-01", "2024-05-01 10:30:00", "1e400", "-1e400", "18446744073709551615"]
+VALUES += ["0.10000000000000000001", "9007199254740993", "127.5", "-129", "256", "zz"]
+VALUES = [value for value in VALUES if value.strip()]
+
+
+@st.composite
+def questions(draw):
+    """Draw a column of some type with nulls, and a condition on it."""
+    kind, cells = COLUMNS[draw(st.sampled_from(sorted(COLUMNS)))]
+    column = draw(st.lists(st.sampled_from([*cells, None]), min_size=1, max_size=12))
+    sign = draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"]))
+    if sign == "in":
+        values = draw(st.lists(st.sampled_from(VALUES), min_size=1, max_size=3))
+        value = "[" + ", ".join(f'"{one}"' for one in values) + "]"
+    else:
+        value = f'"{draw(st.sampled_from(VALUES))}"'
+    return pa.array(column, kind), Where.parse(f"`a column` {sign} {value}")
+
+
+def plain_rows(column, where):
+    """Return the rows that match, cell by cell as Python has them."""
+    cells = column.to_pylist()
+    return [row for row, cell in enumerate(cells) if where.verdict(cell) == 1]
+
+
+def rows_of(function, *args):
+    """Return the rows that are kept and what was told, or none where that is refused."""
+    told = []
+    try:
+        kept = function(*args, told.append)
+    except DataError as error:
+        return [], str(error).partition(";")[0]
+    kept = kept.collect() if isinstance(kept, nw.LazyFrame) else kept
+    return sorted(kept["row"].to_list()), told
+
+
+class TestParity:
+    """Every table that can hold a column gives the same rows."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(question=questions())
+    def test_same_rows(self, question):
+        """pandas, Polars, Arrow, DuckDB and parts of Dask keep what Python keeps."""
+        column, where = question
+        wanted = plain_rows(column, where)
+        table = pa.table({"row": pa.array(range(len(column))), "a column": column})
+        relation = CONNECTION.from_arrow(table)
+        frame = pl.from_arrow(table)
+        eager = [
+            table.to_pandas(integer_object_nulls=True),
+            table.to_pandas(types_mapper=pd.ArrowDtype),
+            table,
+            frame,
+        ]
+        cells = pd.Series(column.to_pylist(), dtype=object)
+        eager.append(pd.DataFrame({"row": range(len(column)), "a column": cells}))
+        found = [rows_of(kept_rows, open_frame(one), where) for one in eager]
+        lazy = [(wrapped(frame.lazy()), Polars()), (wrapped(relation), DuckDB(CONNECTION))]
+        found += [rows_of(kept_lazy, one, engine, where, "a column") for one, engine in lazy]
+        part, _ = kept_part(eager[0], where, "a column", {"row": "row"})
+        assert part["row"].tolist() == wanted
+        assert [rows for rows, _ in found] == [wanted] * 7
+        assert all(told == found[0][1] for _, told in found)
+
+
+ROWS = {
+    "unit": ["u1", "u1", "u1", "u2", "u2", "u3", "u3", "u3"],
+    "rater": ["ann", "bob", "bob", "ann", "bob", "ann", "bob", "ann"],
+    "labels": ["a", "a, b", "c", "b", "b", "a", "", "c"],
+    "repeat": [0, 0, 1, 0, 0, 0, None, 1],
+}
+TOLD = "where='repeat == 0' drops 3 of 8 rows; 1 of them has nothing in column 'repeat'."
+
+
+def table():
+    """Return a study with repeats in rows of their own."""
+    types = {"repeat": pa.int64()}
+    return pa.table({name: pa.array(cells, types.get(name)) for name, cells in ROWS.items()})
+
+
+def files(folder):
+    """Write the table as files of every kind; yield their paths, and those of two parts."""
+    frame = table().to_pandas(integer_object_nulls=True)
+    for name, part in (("all", frame), ("a", frame[:3]), ("b", frame[3:])):
+        part.to_csv(folder / f"{name}.csv", index=False)
+        part.to_json(folder / f"{name}.jsonl", orient="records", lines=True)
+    for name, start, stop in (("all", 0, 8), ("a", 0, 3), ("b", 3, 8)):
+        pq.write_table(table().slice(start, stop - start), folder / f"{name}.parquet")
+    for ending in ("csv", "jsonl", "parquet"):
+        yield str(folder / f"all.{ending}")
+        yield str(folder / f"[ab].{ending}")
+
+
+def wanted():
+    """Return the patterns of the rows that match, which are picked by hand."""
+    kept = [{name: cells[row] for name, cells in ROWS.items()} for row in (0, 1, 3, 4, 5)]
+    study = sa.Annotations.from_long(pd.DataFrame(kept), unit="unit", rater="rater")
+    return patterns(sa.Tally.from_annotations(study))
+
+
+class TestRoads:
+    """The public functions keep the same rows on every road, and count the others."""
+
+    def check(self, data, **options):
+        """Check the patterns, and the warning."""
+        with pytest.warns(SetagreeWarning) as said:
+            tally = sa.tally(data, where="repeat == 0", **options)
+        assert patterns(tally) == wanted()
+        assert [str(one.message) for one in said if "where=" in str(one.message)] == [TOLD]
+
+    def test_frames(self):
+        """In memory and lazy."""
+        frame = pl.from_arrow(table())
+        for data in (
+            table().to_pandas(),
+            frame,
+            frame.lazy(),
+            table(),
+            CONNECTION.from_arrow(table()),
+        ):
+            self.check(data)
+
+    def test_files(self, tmp_path):
+        """In files that are reduced piece by piece, whole and in parts."""
+        for path in files(tmp_path):
+            self.check(path)
+            self.check(path, memory_limit="500MB")
+            if "[" in path:
+                self.check(path, partitioned_by_unit=True)
+
+    def test_dask(self):
+        """In partitions of Dask."""
+        dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
+        frame = dd.from_pandas(table().to_pandas(), npartitions=3, sort=False)
+        self.check(frame)
+
+    def test_nothing_is_left(self, tmp_path):
+        """Where no row matches, every road says so."""
+        frame = pl.from_arrow(table())
+        relation = CONNECTION.from_arrow(table())
+        for data in (frame, frame.lazy(), relation, *files(tmp_path)):
+            limit = {"memory_limit": "500MB"} if isinstance(data, str) else {}
+            with pytest.raises(DataError, match="where='repeat > 7' keeps none of 8 rows"):
+                sa.tally(data, where="repeat > 7", **limit)
+
+    def test_absent_and_odd_columns(self, tmp_path):
+        """Where the column is not there, or holds lists, every road says so."""
+        lists = table().append_column("tags", pa.array([["a"]] * 8))
+        frame = pl.from_arrow(lists)
+        for data in (frame, frame.lazy(), CONNECTION.from_arrow(lists), *files(tmp_path)):
+            limit = {"memory_limit": "500MB"} if isinstance(data, str) else {}
+            with pytest.raises(DataError, match=r"no column 'Repeat'; .* Did you mean 'repeat'"):
+                sa.tally(data, where="Repeat == 0", **limit)
+            if not isinstance(data, str):
+                with pytest.raises(DataError, match="column 'tags' holds"):
+                    sa.tally(data, where="tags == a")
+
+    def test_too_many_distinct_cells(self, monkeypatch):
+        """A column of text with too many distinct cells is refused before they are fetched."""
+        monkeypatch.setattr("setagree.checks.MOST_BYTES", 500)
+        with pytest.raises(CostError, match="on 3 distinct cells of column 'unit' would take"):
+            sa.tally(CONNECTION.from_arrow(table()), where="unit == u1")
+
+    def test_collation(self):
+        """DuckDB compares text letter by letter, whatever the collation of the column."""
+        with duckdb.connect() as connection:
+            connection.execute(
+                "CREATE TABLE t (unit TEXT, rater TEXT, labels TEXT, r TEXT COLLATE NOCASE)"
+            )
+            rows = [(u, w, "a", r) for u, r in (("1", "x"), ("2", "X")) for w in "ab"]
+            connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+            with pytest.warns(SetagreeWarning, match="drops 2 of 4 rows"):
+                assert sa.tally(connection.table("t"), where="r == x").n_units == 1

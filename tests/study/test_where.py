@@ -1,0 +1,198 @@
+"""A condition on the rows of a table: how it is written, what it keeps, what it says."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from setagree.errors import DataError, OptionError
+from setagree.study.where import NULL, Counts, Where, counting_kept, kept_rows
+
+
+def matches(text, *cells):
+    """Return the cells that match a condition on the column x."""
+    where = Where.parse(f"x {text}")
+    return [cell for cell in cells if where.verdict(cell) == 1]
+
+
+class TestGrammar:
+    """COLUMN OP VALUE."""
+
+    @pytest.mark.parametrize(
+        ("text", "column", "operator", "values"),
+        [
+            ("repeat == 0", "repeat", "==", ("0",)),
+            ("repeat==0", "repeat", "==", ("0",)),
+            ("  a.b-c  <=  -1.5 ", "a.b-c", "<=", ("-1.5",)),
+            ("`Time (s)` > 2", "Time (s)", ">", ("2",)),
+            ("`a``b` != x", "a`b", "!=", ("x",)),
+            ('split == "not used"', "split", "==", ("not used",)),
+            ("split == 'say \"no\"'", "split", "==", ('say "no"',)),
+            ("split == 'it''s'", "split", "==", ("it's",)),
+            ('x in [a, "b, c", 3]', "x", "in", ("a", "b, c", "3")),
+            ("x in[1]", "x", "in", ("1",)),
+            ("in in ['a]']", "in", "in", ("a]",)),
+            ("inn == 2", "inn", "==", ("2",)),
+            ("größe >= 2024-05-01", "größe", ">=", ("2024-05-01",)),
+        ],
+    )
+    def test_conditions(self, text, column, operator, values):
+        """A column, an operator, a value or a list; backticks and quotes hold what is odd."""
+        where = Where.parse(text)
+        assert (where.column, where.operator, where.values) == (column, operator, values)
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ("repeat = 0", "at '= 0', expected == (which tests"),
+            ("repeat", "at its end, expected one of ==, !=, <=, >=, <, >, in after the column"),
+            ("", "at its end, expected a column, or `a column` in backticks"),
+            ("`ab == 3", "at '`ab == 3', expected a column"),
+            (
+                "E mail == x",
+                "after the column 'E'; a name with spaces or signs stands in backticks",
+            ),
+            ("a ==", "at its end, expected a value"),
+            ("a == b c", "at 'c', expected nothing after the value 'b'; there is one condition"),
+            ("a == 1 and b == 2", "at 'and b == 2', expected nothing after the value '1'"),
+            ("a == 1 | b == 2", "at '| b == 2', expected nothing after the value '1'"),
+            ("a == [1]", "at '[1]', expected one value after '=='"),
+            ("a in 1, 2", "at '1, 2', expected a list in square brackets"),
+            ("a in [1, 2", "at its end, expected a comma or a closing bracket after '2'"),
+            ("a in [1 2]", "at '2]', expected a comma or a closing bracket after '1'"),
+            ("a in [1, 2,]", "at ']', expected a value"),
+            ("a in []", "at ']', expected a value"),
+            ("a in [1] or b", "at 'or b', expected nothing after the list"),
+            ("a not in [1]", "there is no 'not in'"),
+            ("a == null", "nulls never match; put the text in quotes"),
+            ("a != NaN", "nulls never match"),
+            ("a == ''", "blank cells never match"),
+            ("__import__('os')", "at \"('os')\", expected one of"),
+        ],
+    )
+    def test_errors_point_at_the_place(self, text, sentence):
+        """What is wrong is quoted from there on, with what was expected."""
+        with pytest.raises(OptionError) as caught:
+            Where.parse(text)
+        assert str(caught.value).startswith(f"where={text!r}: ")
+        assert sentence in str(caught.value)
+
+    def test_no_text(self):
+        """A condition is text, no function."""
+        with pytest.raises(OptionError, match="must be a condition, such as 'repeat == 0'"):
+            Where.parse(len)
+
+
+class TestMeaning:
+    """What matches what."""
+
+    def test_numbers(self):
+        """Both are numbers, or spell one: they are compared exactly as such."""
+        cells = ("7", " 007", 7.0, Decimal("7.00"), np.int64(7), "7a", True)
+        assert matches("== 7", *cells) == list(cells[:5])
+        assert matches("== '07'", *cells) == list(cells[:5])
+        assert matches("== 9007199254740993", 2**53, 2**53 + 1, "9007199254740992") == [2**53 + 1]
+        assert matches("== 0.1", 0.1, Decimal("0.10"), "1e-1", 0.10000001) == [
+            *(0.1, Decimal("0.10"), "1e-1"),
+        ]
+        assert matches("< 10", "9", "10", 9.5, -1) == ["9", 9.5, -1]
+
+    def test_text(self):
+        """Text is compared without the space around it, its accents composed."""
+        assert matches("== ann", "ann", " ann ", "Ann") == ["ann", " ann "]
+        assert matches("== 'caf\u00e9'", "cafe\u0301") == ["cafe\u0301"]
+        assert matches("< b", "a", "b", "c") == ["a"]
+
+    def test_numbers_and_text_have_no_order(self):
+        """Text that is no number is neither smaller nor larger than one, and never equal."""
+        for sign in ("<", "<=", ">", ">=", "=="):
+            assert matches(f"{sign} 3", "n/a", "pilot") == []
+            assert matches(f"{sign} pilot", 3, "3") == []
+        assert matches("!= 3", "n/a", 3, 4) == ["n/a", 4]
+
+    def test_nothing_never_matches(self):
+        """A null and a blank cell match no operator."""
+        nothing = (None, float("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"))
+        for text in ("== 0", "!= 0", "< x", ">= x", "in [0, nothing]"):
+            assert matches(text, *nothing) == []
+        assert {Where.parse("x != 0").verdict(cell) for cell in nothing} == {NULL}
+
+    def test_flags(self):
+        """True and false are words in whatever case, as every file has them in another."""
+        assert matches("== true", True, "True", "TRUE", 1, "1") == [True, "True", "TRUE"]
+        assert matches("== False", np.bool_(False), "false", 0) == [np.bool_(False), "false"]
+        assert matches("== 1", True, 1) == [1]
+
+    def test_dates(self):
+        """Dates are compared as they are written, year first."""
+        days = [dt.date(2024, 4, 30), dt.datetime(2024, 5, 1), pd.Timestamp(2024, 5, 1, 10)]
+        assert matches(">= 2024-05-01", *days) == days[1:]
+        assert matches("== 2024-05-01", *days) == days[1:2]
+        assert len(matches("== 12345678-1234-5678-1234-567812345678", UUID(int=0), _UUID)) == 1
+
+    def test_infinity(self):
+        """Infinity is a number, as is one that no float holds."""
+        assert matches("< inf", 1e300, "1e400", float("inf")) == [1e300, "1e400"]
+
+
+_UUID = UUID("12345678-1234-5678-1234-567812345678")
+
+
+class TestRows:
+    """Of tables in memory."""
+
+    def test_counts(self):
+        """How many rows are dropped is told, and how many had nothing in the column."""
+        frame = pd.DataFrame({"x": ["0", "1", "", "0"], "row": range(4)})
+        told = []
+        assert kept_rows(frame, Where.parse("x == 0"), told.append)["row"].tolist() == [0, 3]
+        assert told == ["where='x == 0' drops 2 of 4 rows; 1 of them has nothing in column 'x'."]
+        assert Counts(1000, 1000).sentence(Where.parse("x == 0")) == (
+            "where='x == 0' drops 0 of 1,000 rows."
+        )
+
+    def test_nothing_left(self):
+        """Where no row is left, what the column holds is said."""
+        frame = pd.DataFrame({"x": ["1", "2", "1"]})
+        with pytest.raises(DataError, match="keeps none of 3 rows; column 'x' holds '1', '2'"):
+            kept_rows(frame, Where.parse("x == 0"), print)
+
+    def test_columns(self):
+        """A column is found by its name, of whatever type; else the error lists what there is."""
+        frame = pd.DataFrame({7: [1, 0], "spaced ": [0, 1]})
+        assert len(kept_rows(frame, Where.parse("7 == 1"), str)) == 1
+        assert len(kept_rows(frame, Where.parse("`spaced ` == 1"), str)) == 1
+        with pytest.raises(DataError, match=r"no column 'space'; the columns .* Did you mean"):
+            kept_rows(frame, Where.parse("space == 1"), print)
+        with pytest.raises(DataError, match="2 columns are called 'x'"):
+            kept_rows(pd.DataFrame([[1, 2]], columns=["x", "x"]), Where.parse("x == 1"), print)
+
+    @pytest.mark.parametrize("cell", [[1], {"a"}, {"a": 1}, b"a", ("a",)])
+    def test_lists(self, cell):
+        """Cells with lists and the like are refused."""
+        with pytest.raises(DataError, match=r"where='x == 1': column 'x' holds an? \w+; only text"):
+            kept_rows(pd.DataFrame({"x": [1, cell]}), Where.parse("x == 1"), print)
+
+    def test_one_and_true(self):
+        """1 and True stay apart in a column that holds both."""
+        frame = pd.DataFrame({"x": [1, True, 1.0, False]})
+        assert kept_rows(frame, Where.parse("x == 1"), str).index.tolist() == [0, 2]
+        assert kept_rows(frame, Where.parse("x == true"), str).index.tolist() == [1]
+
+    @pytest.mark.parametrize("dtype", ["str", "category", "object", "string"])
+    def test_dtypes(self, dtype):
+        """Text is text, however pandas stores it."""
+        frame = pd.DataFrame({"x": pd.Series(["a", None, "b", "a"], dtype=dtype)})
+        assert kept_rows(frame, Where.parse("x == a"), str).index.tolist() == [0, 3]
+
+    def test_errors_that_count_rows(self):
+        """Errors with a row say that rows were dropped before they were counted."""
+        where = Where.parse("x == 1")
+        said = r"row 3: bad\. Rows are counted after where='x == 1'\."
+        with pytest.raises(DataError, match=said), counting_kept(where):
+            raise DataError("row 3: bad.")
+        with pytest.raises(DataError, match=r"^bad\.$"), counting_kept(where):
+            raise DataError("bad.")
