@@ -4,10 +4,12 @@ import os
 import select
 import struct
 import sys
+import time
 
 import pytest
 
-from setagree.progress import track
+from setagree import progress
+from setagree.progress import clear_line, stages, track
 
 
 class Terminal:
@@ -84,3 +86,84 @@ def test_terminals_of_every_width(monkeypatch, columns):
     written = on_a_terminal(monkeypatch, columns)
     assert "letters:   0%" in written
     assert max(map(len, written.split("\r"))) <= (columns or 80)
+
+
+class TestStages:
+    """Work that nobody can count is shown by its stage, in one line that goes away."""
+
+    def terminal(self, monkeypatch):
+        """Return a terminal that somebody looks at, where work is long after a hundredth second."""
+        pytest.importorskip("tqdm")
+        terminal = Terminal(looked_at=True)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(progress, "_PATIENCE", 0.01)
+        monkeypatch.setattr(progress, "_STEADY", 0.01)
+        return terminal
+
+    def seen(self, terminal, text):
+        """Wait until a text is shown."""
+        for _ in range(500):
+            if text in terminal.written:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def test_short_work_is_quiet(self, monkeypatch):
+        """What takes less than two seconds writes nothing."""
+        terminal = self.terminal(monkeypatch)
+        monkeypatch.setattr(progress, "_PATIENCE", 2.0)
+        with stages("report", 2) as reached:
+            reached("labels")
+            list(track("abc", total=3, what="letters", long=False))
+        assert terminal.written == ""
+
+    def test_long_work_says_its_stage(self, monkeypatch):
+        """The stage and its place are shown, and nothing is left."""
+        terminal = self.terminal(monkeypatch)
+        with stages("report", 3) as reached:
+            reached("labels")
+            assert self.seen(terminal, "report: labels 0/3")
+            reached("raters")
+            assert self.seen(terminal, "report: raters 1/3")
+        assert terminal.written.rpartition("\r")[0].rpartition("\r")[2].strip() == ""
+        assert "\n" not in terminal.written
+
+    def test_unknown_work_is_shown_after_a_while(self, monkeypatch):
+        """A loop that was not known to be long is shown once it is, from where it has got."""
+        terminal = self.terminal(monkeypatch)
+        items = []
+        for item in track(range(4), total=4, what="letters", long=False):
+            items.append(item)
+            time.sleep(0.02)
+        assert items == [0, 1, 2, 3]
+        assert "letters:  25%" in terminal.written
+
+    def test_one_line(self, monkeypatch):
+        """What says more takes the place of what says less, which comes back after it."""
+        terminal = self.terminal(monkeypatch)
+        with stages("working", rank=0), stages("reading") as _:
+            assert self.seen(terminal, "reading")
+            for item in track("ab", total=2, what="letters", long=True):
+                assert self.seen(terminal, "letters")
+                if item == "a":
+                    terminal.written = ""
+                    time.sleep(0.1)
+                    assert "reading" not in terminal.written
+            terminal.written = ""
+            assert self.seen(terminal, "reading")
+            assert "working" not in terminal.written
+            clear_line()
+        assert "\n" not in terminal.written
+
+    def test_nobody_looks(self, monkeypatch):
+        """Without a terminal, or without tqdm, stages change nothing."""
+        for looked_at in (False, True):
+            terminal = Terminal(looked_at=looked_at)
+            monkeypatch.setattr(sys, "stderr", terminal)
+            monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+            if looked_at:
+                monkeypatch.setitem(sys.modules, "tqdm", None)
+            with stages("report", 1) as reached:
+                reached("labels")
+                time.sleep(0.05)
+            assert terminal.written == ""

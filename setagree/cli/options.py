@@ -20,7 +20,7 @@ ANSWERS = "How the file is read"
 SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
-LARGE = "Larger than memory (DuckDB reduces the file; who gave what is forgotten)"
+LARGE = "Larger than memory (DuckDB reduces the file; rater identities are dropped)"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
 
@@ -98,7 +98,7 @@ Config = Annotated[
 ]
 Escape = Annotated[
     bool,
-    option(RESULTS, "", "Put ' before cells that a spreadsheet takes for formulas.", "--escape"),
+    option(RESULTS, "", "Escape formula-like cells.", "--escape"),
 ]
 Sep = Annotated[Text, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
 Blank = Annotated[Text, option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]

@@ -31,6 +31,7 @@ from setagree.errors import (
     check_choice,
 )
 from setagree.files.streams import expanded
+from setagree.progress import clear_line, stages
 from setagree.wording.escaping import visible
 from setagree.wording.tables import csv_text, markdown_text
 
@@ -199,7 +200,8 @@ def sentences() -> Iterator[None]:
         warnings.simplefilter("always", SetagreeWarning)
         warnings.showwarning = _show_warning
         try:
-            yield
+            with stages("working", rank=0):
+                yield
         except SetagreeError as error:
             say(f"Error: {error}")
             raise typer.Exit(2) from None
@@ -266,6 +268,7 @@ def say(sentence: str) -> None:
     spelled = _PYTHON_LIST.sub(_command_list, sentence)
     line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
     try:
+        clear_line()
         sys.stderr.write(f"{visible(line)}\n")
         sys.stderr.flush()
     except OSError:  # nobody can be told

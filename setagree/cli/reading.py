@@ -23,6 +23,7 @@ from setagree.errors import (
 )
 from setagree.files.streams import Source, expanded, readable
 from setagree.large.opening import Plan, Study, open_study, open_table
+from setagree.progress import stages
 from setagree.study.assembly import code_ids
 from setagree.study.columns import with_columns
 from setagree.study.labels import listed_labels
@@ -41,7 +42,8 @@ def read_study(files: Sequence[str], reading: Reading, *, note: Note = say) -> s
 
 def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: Note) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
-    with spelled(reading) as respelled:
+    which = ", ".join(Path(file).name for file in files)
+    with spelled(reading) as respelled, stages(f"reading {which}"):
         how = how_read(reading)
         study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
     if isinstance(study, sa.Tally):

@@ -80,8 +80,8 @@ def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd
         "distance": frame["distance"],
         "estimate": map(four, frame["estimate"]),
         "by chance": map(four, frame["null_mean"]),
-        "in theory": map(four, frame["exact_mean"]),
-        "95% below": map(four, frame["null_95"]),
+        "expected": map(four, frame["exact_mean"]),
+        "95th percentile": map(four, frame["null_95"]),
         "p": map(p_four, frame["p_value"]),
     }
     note = f"{_meaning_of_p(frame)} {_undefined(frame, 'reshuffles')}"
@@ -215,8 +215,8 @@ def _meaning_of_p(frame: pd.DataFrame) -> str:
     tail = " (twice the smaller side)" if one["alternative"] == "two-sided" else ""
     return (
         f"p: the share of {often} that come out {_REACHED[one['alternative']]} as the "
-        f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}. by chance: their mean; in theory: "
-        "the mean of all, where it is known; 95% below: of the reshuffles."
+        f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}. by chance: their mean; expected: "
+        "the mean of all reshuffles, where it is known; 95th percentile: of the reshuffles."
     )
 
 

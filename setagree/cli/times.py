@@ -30,8 +30,9 @@ def time_lines(
     column: str | None,
     window: str | None,
     given: dict[str, Any],
+    models: Sequence[Any] = (),
 ) -> list[str]:
-    """Return a table of the agreement in each window of time; nothing where none is asked for."""
+    """Return a table of the humans' agreement in each window of time; nothing if none is asked."""
     if (column is None) != (window is None):
         raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
     if column is None or window is None:
@@ -41,7 +42,8 @@ def time_lines(
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        study, cells, units = study_and_column(frame, column, how, without=without)
+        gone = [*without, *models]
+        study, cells, units = study_and_column(frame, column, how, without=gone)
         first = first_times(times_of(cells), units, study.n_units)
         at = dict(zip(study.units, map(first.shown, first.of_unit), strict=True))
         found = sa.over_time(study, at, window=length, **given)

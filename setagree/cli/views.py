@@ -16,6 +16,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
+from setagree.cli.inputs import check_not_read
 from setagree.cli.options import (
     PANEL,
     RESULTS,
@@ -36,6 +37,7 @@ from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.report import check_target
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
@@ -54,6 +56,7 @@ REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 setagree report study.csv -o report.html --group batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
+setagree report study.csv -o report.pdf
 """
 
 DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
@@ -71,7 +74,9 @@ Models = Annotated[
     Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
 ]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
-Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
+Page = Annotated[
+    Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
+]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
 Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
@@ -111,20 +116,22 @@ def report(
     output: Target,
 ) -> None:
     """Write all there is to know about a file into one page."""
-    check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
-    # It refuses, before any work, what cannot or must not be replaced.
-    Deliverer(Delivery(form="table", output=output), files, reading)
+    check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
+    # What cannot or must not be replaced is refused before any work.
+    check_target(expanded(output))
+    check_not_read(expanded(output), files, reading)
     if form is not None:
-        check_choice("format", form, ("html", "markdown"))
+        check_choice("format", form, ("html", "markdown", "pdf"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(files, reading)
+    models = rater_names(study, model)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(files, reading, group, given),
-            model=rater_names(study, model) if model else None,
+            groups=_groups(files, reading, group, given, models),
+            model=models or None,
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=resamples_or(resampling.resamples, 999),
@@ -155,12 +162,13 @@ def diagnose(
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     study = read_study(files, reading)
-    times = time_lines(files, reading, over_time, window, given)
+    models = rater_names(study, model)
+    times = time_lines(files, reading, over_time, window, given, models)
     found = gather(
         study,
         **given,
-        groups=_groups(files, reading, group, given),
-        model=rater_names(study, model) if model else None,
+        groups=_groups(files, reading, group, given, models),
+        model=models or None,
         n_resamples=resamples_or(resampling.resamples, 999),
         rng=seed,
     )
@@ -183,18 +191,22 @@ def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
 
 
 def _groups(
-    files: Sequence[str], reading: Reading, column: str | None, given: dict[str, Any]
+    files: Sequence[str],
+    reading: Reading,
+    column: str | None,
+    given: dict[str, Any],
+    models: list[Any],
 ) -> pd.DataFrame | None:
-    """Return the agreement of each group that a column of a long table names."""
+    """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
         return None
     frame, how, without = long_table(files, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        if not without:
+        if not without and not models:
             return sa.by_group(frame, column, reading=how, **given)
-        study, groups = study_of_table(frame, column, how, without=without)
+        study, groups = study_of_table(frame, column, how, without=[*without, *models])
         return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
 
 

@@ -48,10 +48,10 @@ def confusions(
     -------
     DataFrame
         The most frequent first: label, other (None for "left out"), kind, pairs (of ratings of one
-        unit), expected (their exact mean where all answers are reshuffled over the pairable units),
-        lift (pairs / expected), share (of all pairs that differ), relation ("parent" where one is
-        an ancestor of the other, a matter of granularity; "sibling"; "unrelated"; None without a
-        taxonomy).
+        unit), expected (how many there would be if the pairs that differ differed as two answers
+        do that are drawn at random: see the notes), lift (pairs / expected), share (of all pairs
+        that differ), relation ("parent" where one is an ancestor of the other, a matter of
+        granularity; "sibling"; "unrelated"; None without a taxonomy).
 
     Raises
     ------
@@ -62,9 +62,13 @@ def confusions(
 
     Notes
     -----
-    With ``c`` the pairable ratings, N of them, T pairs within units and ``c(a, not b)`` the ratings
-    that hold a and not b, the mean is ``2 T c(a, not b) c(b, not a) / (N (N - 1))``; for "left out"
-    the sum over all A and subsets B of A takes the place of the product. It is nan where
+    Raters who agree more than chance confuse everything less than chance has it. So `expected` is
+    the chance of a confusion among pairs that differ: with D the pairs of ratings of one unit that
+    differ, N the pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those that
+    hold a and not b, it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among
+    all pairs of different answers times D; for "left out" the sum over all A and subsets B of A
+    takes the place of the product. Where every answer is one label, all pairs of labels together
+    have an expected count of D, as many as the pairs that are counted. It is nan where
     large sets are so many that comparing them would take minutes; so are the pairs of a label that
     may have been left out in a unit with that many large answers, and a warning says so.
 
@@ -86,7 +90,9 @@ def confusions(
     sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)
     _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
-    frames = [_instead(tally, membership, sums), _left_out(tally, membership, left_out)]
+    c = tally.value_totals(tally.multiplicity * tally.pairable)
+    times = _observed_by_drawn(c, differing)
+    frames = [_instead(membership, sums, c, times), _left_out(membership, left_out, c, times)]
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     frame["lift"] = frame["pairs"] / frame["expected"]
     frame["share"] = frame["pairs"] / differing if differing else np.nan
@@ -139,7 +145,7 @@ def _add_pairs(
         left_out += m[part][n_two == 0] @ one[n_two == 0] + (n_one == 0) @ weighted
 
 
-def _instead(tally: Tally, membership: Membership, sums: KeySums) -> pd.DataFrame:
+def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> pd.DataFrame:
     keys, pairs = sums.totals()
     a, b = np.divmod(keys, max(membership.n_labels, 1))
     return pd.DataFrame(
@@ -148,25 +154,23 @@ def _instead(tally: Tally, membership: Membership, sums: KeySums) -> pd.DataFram
             "other": membership.labels[b],
             "kind": "instead",
             "pairs": pairs,
-            "expected": _instead_by_chance(tally, membership, a, b),
+            "expected": _instead_when_drawn(membership, a, b, c) * times,
         }
     )
 
 
-def _instead_by_chance(
-    tally: Tally, membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any]
+def _instead_when_drawn(
+    membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any], c: Floats
 ) -> Floats:
-    c = tally.value_totals(tally.multiplicity * tally.pairable)
+    """Return how many pairs of all ratings, whatever their units, confuse labels a and b."""
     alone = label_totals(membership, c)
     weighted = membership.matrix * c[:, None]
     together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
-    apart = (alone[a] - together) * (alone[b] - together)
-    return np.asarray(apart * _pairs_by_chance(tally, c))
+    return np.asarray((alone[a] - together) * (alone[b] - together))
 
 
-def _left_out(tally: Tally, membership: Membership, pairs: Floats) -> pd.DataFrame:
-    c = tally.value_totals(tally.multiplicity * tally.pairable)
-    expected = gone_by_chance(membership, c) * _pairs_by_chance(tally, c)
+def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) -> pd.DataFrame:
+    expected = gone_by_chance(membership, c) * times
     found = np.flatnonzero(pairs)
     return pd.DataFrame(
         {
@@ -179,11 +183,11 @@ def _left_out(tally: Tally, membership: Membership, pairs: Floats) -> pd.DataFra
     )
 
 
-def _pairs_by_chance(tally: Tally, c: Floats) -> float:
-    """Return 2 T / (N (N - 1)): how often a pair of ratings meets in a reshuffled study."""
-    r, N = tally.pattern_ratings, float(c.sum())
-    within = float(tally.multiplicity @ (r * (r - 1)))
-    return within / (N * (N - 1)) if N > 1 else float("nan")
+def _observed_by_drawn(c: Floats, differing: float) -> float:
+    """Return D over the pairs of all ratings, whatever their units, that differ."""
+    N = float(c.sum())
+    drawn = (N * N - float(c @ c)) / 2
+    return differing / drawn if drawn > 0 else float("nan")
 
 
 def _relations(

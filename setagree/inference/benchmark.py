@@ -1,4 +1,4 @@
-"""What words a coefficient deserves: benchmark scales with the uncertainty taken in."""
+"""What words a coefficient deserves: benchmark scales that allow for sampling error."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ SCALES: dict[str, dict[str, float]] = {
 """The lower end of each level; -1 is the lowest a coefficient is taken to be."""
 
 CAUTION = (
-    "Such scales were proposed for nominal agreement. A distance with partial credit raises pa and "
-    "pe together, so a word means something else with MASI than with nominal: compare studies by "
-    "the same coefficient and distance, not by the word."
+    "Such scales were proposed for nominal agreement. A distance with partial credit raises "
+    "observed and expected agreement together, so a word means something else with MASI than with "
+    "nominal: compare studies by the same coefficient and distance, not by the word."
 )
 
 _ENOUGH = 0.95

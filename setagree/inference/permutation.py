@@ -45,7 +45,7 @@ class PermutationTest(Result):
     exact : bool
         Whether the distribution holds every arrangement once.
     exact_mean : float
-        What the mean of the null distribution is in theory; nan where no formula is known.
+        The expected mean of the null distribution; nan where no formula is known.
     """
 
     agreement: Agreement

@@ -64,23 +64,41 @@ class SharedPairs:
                 run = left[start : start + PAIRS_AT_ONCE]
                 yield run, run + shift, self.weights.distance_at(values[run], values[run + shift])
 
+    @cached_property
+    def raters(self) -> Codes:
+        """The rater of each answer, in the order by unit."""
+        return np.asarray(self.study.rater_codes[self._order])
+
+    @cached_property
     def counts(self) -> Floats:
-        """Return how many units each pair of raters shares, of shape (n_raters, n_raters)."""
-        raters = self.study.rater_codes[self._order]
-        return self._added(raters, distances=False)
+        """How many units each pair of raters shares, of shape (n_raters, n_raters)."""
+        return self._added(self.raters, distances=False)
 
-    def sums(self) -> Floats:
-        """Return the summed distance of each pair of raters, of shape (n_raters, n_raters)."""
-        return self._added(self.study.rater_codes[self._order], distances=True)
-
-    def shuffled_sums(self, generator: np.random.Generator) -> Floats:
-        """Return the same where the answers to each unit are dealt out anew to its raters.
+    def dealt(self, generator: np.random.Generator) -> Codes:
+        """Return `raters` where the answers to each unit are dealt out anew to its raters.
 
         Who shares which units stays as it is.
         """
         study = self.study
-        dealt = np.lexsort((generator.random(study.n_ratings), study.unit_codes[self._order]))
-        return self._added(study.rater_codes[self._order][dealt], distances=True)
+        order = np.lexsort((generator.random(study.n_ratings), study.unit_codes[self._order]))
+        return np.asarray(self.raters[order])
+
+    def sums(self, raters: Codes) -> Floats:
+        """Return the summed distance of each pair of raters, of shape (n_raters, n_raters)."""
+        return self._added(raters, distances=True)
+
+    def by_chance(self, raters: Codes) -> Floats:
+        """Return the mean distance that chance gives each pair, of shape (n_raters, n_raters).
+
+        That is of an answer of the one and an answer of the other, each drawn at random from all
+        units that were rated with others: Cohen's chance, where both rated the same units.
+        """
+        values, n = self.study.value_codes[self._order], self.study.n_raters
+        paired = np.bincount(self.study.unit_codes)[self.study.unit_codes[self._order]] > 1
+        cells = values[paired].astype(np.int64) * n + raters[paired]
+        given = np.bincount(cells, minlength=self.weights.n_values * n).reshape(-1, n)
+        parts = given / np.maximum(given.sum(axis=0), 1)
+        return np.asarray(np.maximum(parts.T @ self.weights.distance_dot(parts), 0))
 
     def _added(self, raters: Codes, *, distances: bool) -> Floats:
         n = self.study.n_raters

@@ -1,4 +1,4 @@
-"""Raters in a plane: who answers like whom, in camps or as chance has it."""
+"""Raters in a plane: who agrees with whom beyond chance, in camps or as chance has it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing
 from setagree.inference.known_raters import known_raters
@@ -19,10 +19,14 @@ from setagree.panels.polarisation import unit_camps
 from setagree.panels.raters import Codes, case_of, check_least
 from setagree.progress import track
 from setagree.study.annotations import Annotations
+from setagree.wording.numbers import p_phrase
 from setagree.wording.results import Result
 
 _MOST_CLUSTERS = 8
 _LONG_WORK = 20_000_000
+
+_STEPS_A_VALUE = 100
+"""Elementary steps that the chance of a rater takes for each distinct answer."""
 
 _MOST_RATERS = 2_000
 """Raters beyond which no map is drawn: a reshuffle of 2,000 takes 5 seconds, and 440 MB."""
@@ -30,7 +34,7 @@ _MOST_RATERS = 2_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterMap(Result):
-    """Where raters stand by how far apart their answers are.
+    """Where raters stand by how far they disagree, chance taken into account.
 
     Attributes
     ----------
@@ -39,6 +43,9 @@ class RaterMap(Result):
     distances : DataFrame
         The mean distance of each pair of raters over the units that both rated; nan where these
         are too few.
+    disagreement : DataFrame
+        The same over what chance gives the two, from which the map is made: 0 where they always
+        agree, 1 where they agree as chance has it, 2 at most.
     shared : DataFrame
         How many units each pair of raters shares.
     table : DataFrame
@@ -61,6 +68,7 @@ class RaterMap(Result):
 
     distance: str
     distances: pd.DataFrame
+    disagreement: pd.DataFrame
     shared: pd.DataFrame
     table: pd.DataFrame
     linkage: Floats
@@ -112,19 +120,20 @@ class RaterMap(Result):
             return f"No verdict: {why}."
         if np.isnan(self.p_value):
             return "No verdict: n_resamples=0 leaves out the comparison with chance."
+        p = p_phrase(self.p_value)
         if self.p_value > 0.05:
             return (
                 "Noise: the raters stand no more in groups than if the answers to each unit were "
-                f"dealt out to them by lot (p = {self.p_value:.3f})."
+                f"dealt out to them at random ({p})."
             )
         camps = self.camps
         if len(camps) > 1:
             sizes = " and ".join(str(len(camp)) for camp in camps)
-            return f"{len(camps)} camps of {sizes} raters (p = {self.p_value:.3f})."
+            return f"{len(camps)} camps of {sizes} raters ({p})."
         inside = set(camps[0]) if camps else set()
         placed = self.table.index[self.table["cluster"] > 0]
         apart = [rater for rater in placed if rater not in inside]
-        return f"No camps, but raters who stand apart: {listing(apart)} (p = {self.p_value:.3f})."
+        return f"No camps, but raters who stand apart: {listing(apart)} ({p})."
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater."""
@@ -135,7 +144,7 @@ class RaterMap(Result):
         lost = f", {counted(len(self.unplaced), 'rater')} not placed" if self.unplaced else ""
         return (
             f"<RaterMap of {counted(len(self.table), 'rater')} [{self.distance}]: "
-            f"{counted(n, 'cluster')}, silhouette {self.silhouette:.4f}, p = {self.p_value:.3f}, "
+            f"{counted(n, 'cluster')}, silhouette {self.silhouette:.4f}, {p_phrase(self.p_value)}, "
             f"{100 * self.explained:.0f}% in two dimensions{lost}>"
         )
 
@@ -149,17 +158,23 @@ def rater_map(
     n_resamples: int = 199,
     rng: Rng = None,
 ) -> RaterMap:
-    """Return a map of the raters by how far apart their answers are, and whether they form camps.
+    """Return a map of the raters by how far they disagree, and whether they form camps.
 
-    Two raters are as far apart as their answers to the units that both rated, on average; pairs
-    without such units by the shortest way through other raters. The map is classical scaling in two
-    dimensions, the clusters are average linkage, cut where the mean silhouette is largest. Whether
-    this is more than noise is asked by dealing out the answers to each unit anew to the raters of
-    the unit, and looking for clusters in just that way: under the hypothesis that raters can be
-    exchanged the p-value is exact. Raters of unequal care are no camps, but cannot be exchanged
-    either: camps are clusters of two or more, and need silhouettes, not p alone.
+    Two raters are as far apart as the mean distance of their answers to the units that both rated,
+    over the mean distance that chance gives the two, each with the answers that he or she gave as
+    often. Where both rated the same units that is 1 minus Cohen's kappa, so that raters with the
+    same habits (few labels, say) are near each other only where they agree beyond what these habits
+    give. Elsewhere chance is taken from all their answers to units that others rated, too. Pairs
+    without common units are as far apart as the shortest way through other raters. The map is
+    classical scaling in two dimensions, the clusters are average linkage, cut where the mean
+    silhouette is largest. Whether this is more than noise is asked by dealing out the answers to
+    each unit anew to the raters of the unit, and looking for clusters in just that way: under the
+    hypothesis that raters can be exchanged the p-value is exact. Raters of unequal care are no
+    camps, but cannot be exchanged either: camps are clusters of two or more, and need silhouettes,
+    not p alone.
 
-    The cost is that of all pairs of ratings inside units, for each reshuffle, and raters squared.
+    The cost is that of all pairs of ratings inside units, for each reshuffle, and of raters times
+    distinct answers and raters squared.
 
     Parameters
     ----------
@@ -202,7 +217,7 @@ def rater_map(
     >>> result.camps, result.silhouette
     ([['a', 'b', 'c'], ['d', 'e', 'f']], 1.0)
     >>> result.verdict
-    '2 camps of 3 and 3 raters (p = 0.005).'
+    '2 camps of 3 and 3 raters (p = .005).'
     """
     study = known_raters(study, "rater_map")
     check_least("min_shared", min_shared, 1)
@@ -213,8 +228,7 @@ def rater_map(
     _check_raters(study)
     compared = case_of(study, distance)
     pairs = SharedPairs(study, compared.weights)
-    shared = pairs.counts()
-    placed = _connected(shared >= min_shared)
+    placed = _connected(pairs.counts >= min_shared)
     if len(placed) < 2:
         raise DataError(
             f"no two raters share {counted(min_shared, 'unit')}; a map needs pairs of raters who "
@@ -222,11 +236,10 @@ def rater_map(
         )
     if n_clusters is not None and n_clusters > len(placed):
         raise OptionError(f"n_clusters={n_clusters} is more than the {len(placed)} mapped raters.")
-    chart = _Chart(shared, min_shared, placed, n_clusters)
-    means = chart.means(pairs.sums())
-    null = _null(chart, pairs, n_resamples if chart.parted else 0, generator)
+    chart = _Chart(pairs, min_shared, placed, n_clusters)
+    null = _null(chart, n_resamples if chart.parted else 0, generator)
     units = unit_camps(study, compared.weights)
-    return _assembled(study, compared.name, chart, means, null, units)
+    return _assembled(study, compared.name, chart, null, units)
 
 
 def _check_raters(study: Annotations) -> None:
@@ -237,15 +250,16 @@ def _check_raters(study: Annotations) -> None:
         )
 
 
-def _null(
-    chart: _Chart, pairs: SharedPairs, n_resamples: int, generator: np.random.Generator
-) -> Floats:
+def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Floats:
     """Return the mean silhouettes where the answers to each unit are dealt out anew."""
-    check_drawing(n_resamples, pairs.n_pairs + len(chart.placed) ** 2 + LOOPED)
-    long = n_resamples * (pairs.n_pairs + len(chart.placed) ** 2) > _LONG_WORK
+    pairs = chart.pairs
+    n_raters = pairs.study.n_raters
+    steps = pairs.n_pairs + n_raters * (n_raters + _STEPS_A_VALUE * pairs.weights.n_values)
+    check_drawing(n_resamples, steps + LOOPED)
+    long = n_resamples * steps > _LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
-    sums = (pairs.shuffled_sums(generator) for _ in rounds)
-    return np.array([chart.clusters(chart.means(one)).silhouette for one in sums], dtype=float)
+    dealt = (chart.disagreement(pairs.dealt(generator)) for _ in rounds)
+    return np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,17 +268,17 @@ class _Chart:
 
     Attributes
     ----------
-    shared : ndarray of shape (n_raters, n_raters)
-        How many units each pair of raters shares.
+    pairs : SharedPairs
+        The pairs of ratings inside units.
     min_shared : int
-        How many they must share.
+        How many units two raters must share.
     placed : ndarray of int
         The raters who can be placed.
     n_clusters : int or None
         How many clusters are asked for.
     """
 
-    shared: Floats
+    pairs: SharedPairs
     min_shared: int
     placed: Codes
     n_clusters: int | None
@@ -276,17 +290,29 @@ class _Chart:
             return self.n_clusters > 1
         return len(self.placed) >= 4
 
-    def means(self, sums: Floats) -> Floats:
+    def means(self, raters: Codes) -> Floats:
         """Return the mean distances of all raters; nan where they share too little."""
-        known = self.shared >= self.min_shared
-        out = np.full(sums.shape, np.nan)
-        np.divide(sums, self.shared, out=out, where=known)
+        shared = self.pairs.counts
+        out = np.full(shared.shape, np.nan)
+        np.divide(self.pairs.sums(raters), shared, out=out, where=shared >= self.min_shared)
         np.fill_diagonal(out, 0)
         return out
 
-    def complete(self, means: Floats) -> Floats:
-        """Return the distances of the placed raters, the missing ones by way of others."""
-        D = means[np.ix_(self.placed, self.placed)]
+    def disagreement(self, raters: Codes) -> Floats:
+        """Return the mean distances over what chance gives, 2 at most; nan where means are.
+
+        On the same units kappa of two raters is seldom below -1. In the few units that two raters
+        share they may differ far more than what is expected of all their answers.
+        """
+        means, by_chance = self.means(raters), self.pairs.by_chance(raters)
+        # Two raters who only ever gave one answer agree fully.
+        out = np.where(np.isnan(means), np.nan, 0.0)
+        np.divide(means, by_chance, out=out, where=(by_chance > ROUNDING) & (means > 0))
+        return np.minimum(out, 2)
+
+    def complete(self, disagreement: Floats) -> Floats:
+        """Return how far the placed raters are apart, the missing pairs by way of others."""
+        D = disagreement[np.ix_(self.placed, self.placed)]
         missing = np.isnan(D)
         if missing.any():
             from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
@@ -296,9 +322,9 @@ class _Chart:
             D[missing] = np.asarray(shortest_path(graph, directed=False))[missing]
         return np.asarray(D, dtype=np.float64)
 
-    def clusters(self, means: Floats) -> Partition:
+    def clusters(self, disagreement: Floats) -> Partition:
         """Return the clusters of the placed raters."""
-        D = self.complete(means)
+        D = self.complete(disagreement)
         n = len(D)
         if not self.parted:
             return Partition(np.ones(n, dtype=np.int64), np.full(n, np.nan))
@@ -312,13 +338,13 @@ def _assembled(
     study: Annotations,
     distance: str,
     chart: _Chart,
-    means: Floats,
     null: Floats,
     units: pd.DataFrame,
 ) -> RaterMap:
     raters = pd.Index(study.raters, name="rater", dtype=object, tupleize_cols=False)
     others = raters.rename("other")
-    D, partition = chart.complete(means), chart.clusters(means)
+    means, apart = (find(chart.pairs.raters) for find in (chart.means, chart.disagreement))
+    D, partition = chart.complete(apart), chart.clusters(apart)
     points, explained = classical_scaling(D)
     bridged = int(np.isnan(means[np.ix_(chart.placed, chart.placed)]).sum() // 2)
     columns = {
@@ -332,7 +358,8 @@ def _assembled(
     return RaterMap(
         distance,
         pd.DataFrame(means, index=raters, columns=others),
-        pd.DataFrame(chart.shared.astype(np.int64), index=raters, columns=others),
+        pd.DataFrame(apart, index=raters, columns=others),
+        pd.DataFrame(chart.pairs.counts.astype(np.int64), index=raters, columns=others),
         pd.DataFrame(columns, index=raters),
         linkage_of(D),
         explained,
@@ -345,7 +372,7 @@ def _assembled(
 
 def _spread(each: np.ndarray, chart: _Chart, absent: float) -> np.ndarray:
     """Return what the placed raters have, for all raters."""
-    out = np.full(len(chart.shared), absent, dtype=each.dtype)
+    out = np.full(chart.pairs.study.n_raters, absent, dtype=each.dtype)
     out[chart.placed] = each
     return out
 

@@ -95,8 +95,8 @@ def _null_lines(test: PermutationTest) -> list[str]:
     first = f"{_named(test.agreement)}: {how}{missed}, {_SCHEMES[test.scheme]}."
     if not len(test.defined):
         return [first]
-    theory = "" if np.isnan(test.exact_mean) else f", in theory {number(test.exact_mean)}"
-    return [first, f"Their mean is {number(float(test.defined.mean()))}{theory}."]
+    expected = "" if np.isnan(test.exact_mean) else f", expected {number(test.exact_mean)}"
+    return [first, f"Their mean is {number(float(test.defined.mean()))}{expected}."]
 
 
 @picture(takes="What `bootstrap` returned for one coefficient.")

@@ -55,8 +55,8 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot stands for the model, with its 95 % interval, a hollow diamond for the human,
-    and a short line for the human less epsilon: the model wins over a human where it is surely to
-    the right of that line, all humans tested together.
+    and a short line for the human less epsilon: the model wins over a human where a test puts
+    it to the right of that line, corrected for all humans.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
     most="raters are named at most, those farthest from the others first",
 )
 def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw the raters as points: the nearer, the more alike their answers are.
+    """Draw the raters as points: the nearer, the more they agree beyond chance.
 
     Clusters differ in form and colour; whether they are more than noise is said above. All raters
     are drawn; names that would lie on one another are left out.
@@ -176,7 +176,7 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     for code, (shift, side) in placed.items():
         name, (x, y) = short_text(table.index[code], limit=_NAME), points[code]
         beside(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
-    label_x(ax, "first axis, in mean distances")
+    label_x(ax, "first axis, in disagreement over chance")
     label_y(ax, "second axis")
     return ax
 
@@ -186,7 +186,7 @@ def _map_lines(found: RaterMap, named: int, total: int) -> list[str]:
     held = f"two dimensions hold {share(found.explained)} of their spread"
     lines = [
         short_text(found.verdict, limit=400),
-        f"Mean distance ({_distance(found)}) over shared units; {held}.",
+        f"Apart: disagreement ({_distance(found)}) over what chance gives; {held}.",
     ]
     if found.n_bridged:
         pairs = counted(found.n_bridged, "pair")

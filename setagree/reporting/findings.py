@@ -13,6 +13,7 @@ from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
+from setagree.reporting.sections.models import named_models
 from setagree.reporting.sections.registry import find_all
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
@@ -35,18 +36,21 @@ def gather(
 ) -> Findings:
     """Return all that is found about a study; a million ratings take about a minute.
 
-    The options are those of `report`; a seed is drawn where none is given.
+    The options are those of `report`; a seed is drawn where none is given. Models are taken out
+    first: only what compares them with the humans sees their answers.
     """
-    study = known_raters(study, "report")
+    everyone = known_raters(study, "report")
     check_level(level)
     check_resamples(n_resamples)
     asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
     as_generator(asked.rng)  # refuses what is no seed before any work
-    main = _headline(study, coefficient, distance, level)
+    models = named_models(everyone, model)
+    humans = everyone.without_raters(models) if models else everyone
+    main = _headline(humans, coefficient, distance, level)
     with warnings.catch_warnings():
         # The parts of a study may be undefined without a warning each: the tables say so.
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        f = Findings(study, main, benchmark(main), level, asked)
+        f = Findings(humans, main, benchmark(main), level, asked, everyone, models)
         find_all(f)
     return f
 

@@ -10,8 +10,7 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement
-from setagree.study.annotations import Annotations
-from setagree.wording.numbers import interval, level_text, number
+from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Sentence
 
 _VERDICTS = {
@@ -25,6 +24,8 @@ def headline(f: Findings) -> Sentence:
     """Return the estimate with its interval, in one sentence."""
     row = f.main
     name = f"{coefficient_name(row.definition, [row.distance])} with {distance_phrase(row)}"
+    if f.models:
+        name = f"Among the {humans_only(f)}, {name}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = row.interval(f.level)
@@ -40,7 +41,11 @@ def distance_phrase(row: Agreement) -> str:
 
 
 def verdict_sentence(f: Findings) -> str:
-    """Return what the benchmark scale says, and by which limits."""
+    """Return what the benchmark scale says, by which limits, and what is odd about the interval."""
+    return f"{_verdict(f)} {rough([f.main.interval(f.level)[0]])}".strip()
+
+
+def _verdict(f: Findings) -> str:
     if f.main.standard_error == 0:
         return f"No verdict. {f.main.interval_reason}."
     if f.main.coefficient == "percent_agreement":
@@ -49,15 +54,27 @@ def verdict_sentence(f: Findings) -> str:
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    return f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    said = f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    if f.main.distance == "nominal":
+        return said
+    which = distance_phrase(f.main)
+    return f"{said} The limits were proposed for nominal agreement; {which} gives partial credit."
 
 
-def counts_line(study: Annotations) -> str:
+def humans_only(f: Findings) -> str:
+    """Return how many humans there are, and how many models that are left out."""
+    verb = "is" if len(f.models) == 1 else "are"
+    n_models = counted(len(f.models), "model")
+    return f"{counted(f.study.n_raters, 'human')} ({n_models} {verb} left out)"
+
+
+def counts_line(f: Findings) -> str:
     """Return what the study holds, in a line."""
+    study = f.study
     noun = "distinct set" if study.kind == "labels" else "distinct value"
     parts = [
         counted(study.n_units, "unit"),
-        counted(study.n_raters, "rater"),
+        humans_only(f) if f.models else counted(study.n_raters, "rater"),
         counted(study.n_ratings, "rating"),
         counted(study.n_values, noun),
     ]

@@ -22,7 +22,7 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
-from setagree.wording.numbers import interval, level_text, number, share
+from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
 
 Measured: TypeAlias = "Data | Agreement | AgreementTable"
@@ -37,11 +37,11 @@ _CASES = {
     "lower": "labels were compared in lower case",
 }
 _DUPLICATES = {
-    "error": "no rater rated a unit twice",
-    "first": "of repeated ratings by the same rater the first was kept",
-    "last": "of repeated ratings by the same rater the last was kept",
-    "union": "repeated ratings by the same rater were merged into the union of their labels",
+    "first": "the first was kept",
+    "last": "the last was kept",
+    "union": "they were merged into the union of their labels",
 }
+_NO_REPEAT = "no rater rated a unit twice"
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
@@ -191,7 +191,10 @@ def _policies(one: Agreement) -> str:
         parts.append(_empty_sets(one.tally))
         parts.extend([] if how is None else [_CASES[how.case]])
     if how is not None:
-        parts.append(_DUPLICATES[how.duplicates])
+        n = one.study.n_repeated if one.study is not None else 0
+        again = f"where a rater had rated a unit again ({counted(n, 'time')} in the data)"
+        kept = n and _DUPLICATES.get(how.duplicates)
+        parts.append(f"{again}, {kept}" if kept else _NO_REPEAT)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -268,8 +271,9 @@ def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     return (
         f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
         f"{intervals} are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
-        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed."
-    )
+        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed. "
+        f"{rough(row.interval(level)[0] for row in defined)}"
+    ).strip()
 
 
 def _listed(names: Iterable[str]) -> str:

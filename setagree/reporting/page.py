@@ -13,7 +13,8 @@ import numpy as np
 
 from setagree.inference.benchmark import CAUTION
 from setagree.plots.svg import inline_svg
-from setagree.reporting.headline import distance_phrase, verdict_sentence
+from setagree.progress import stages
+from setagree.reporting.headline import distance_phrase, humans_only, verdict_sentence
 from setagree.reporting.methods import version
 from setagree.reporting.sections.base import Findings, Picture, Section
 from setagree.reporting.sections.registry import main_findings, sections
@@ -50,6 +51,9 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["breakable"] = breakable
+    told = sections(f)
+    with stages("drawing", len(told)) as reached:
+        drawn = [_section(section) for section in told if reached(section.id) is None]
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     digest = hashlib.sha256(script.encode()).digest()
     return environment.get_template("report.html.j2").render(
@@ -57,7 +61,7 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         counts=counts,
         headline=_headline(f),
         findings=main_findings(f),
-        sections=[_section(section) for section in sections(f)],
+        sections=drawn,
         methods=[line for line in methods.splitlines() if line],
         seed=f.seed,
         version=version(),
@@ -91,6 +95,7 @@ def _headline(f: Findings) -> dict[str, Any]:
         "symbol": main.definition.symbol,
         "estimate": number(main.estimate),
         "what": f"{named}, {distance_phrase(main)}",
+        "whose": f"of the {humans_only(f)}" if f.models else "",
         "level": level_text(f.level),
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,

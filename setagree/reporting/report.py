@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from setagree.checks import Rng
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
 from setagree.large.opening import Data
+from setagree.progress import stages
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.methods import computed, methods_text
 from setagree.reporting.page import html_report
+from setagree.reporting.pdf import browser, printed
 from setagree.reporting.sections.base import Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import methods
 from setagree.scoring.references import cited
 from setagree.scoring.registry import CoefficientLike
 from setagree.wording.words import Name
 
-Format: TypeAlias = Literal["html", "markdown"]
+Format: TypeAlias = Literal["html", "markdown", "pdf"]
+
+_FORMS = {".md": "markdown", ".markdown": "markdown", ".pdf": "pdf"}
+"""By the ending of the file; a page is what has none of these."""
 
 
 def report(
@@ -47,7 +52,8 @@ def report(
     coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
     groups, what a change would bring, what chance gives, and a methods paragraph; of four raters
     or more a map, unless that takes long; of models and panels, where they are named, how they
-    stand to the humans and to each other. The page needs no network and no JavaScript.
+    stand to the humans and to each other. The page needs no network and no JavaScript; as PDF it is
+    printed by Chromium, Chrome or Edge, one of which must be installed.
 
     Parameters
     ----------
@@ -55,28 +61,31 @@ def report(
         Who gave which answer to which unit.
     path : str or path
         The file; it is replaced only when the whole report is ready, and where its ending is
-        neither that of a page nor of Markdown only where `format` is given.
+        none of a page, of Markdown or of PDF only where `format` is given.
     coefficient, distance
         What is explained, as in `agreement`. Default: alpha with the default distance.
     level : float
         Of the intervals.
     groups : Series, mapping or DataFrame, optional
         The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
-        which also knows units that stand in several groups.
+        which also knows units that stand in several groups. Where models are named, that is
+        `by_group` of the humans.
     model : rater, or list of raters, optional
         Raters that are models: may they replace a human, and how near do they come to the humans'
-        consensus? Everybody else is then a human.
+        consensus? Everybody else is then a human, and all other sections are about the humans
+        alone, from the headline on.
     panels : mapping from two names to lists of raters, optional
         ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
         alone stands against all others.
     title : str, optional
         What stands above it. Default: the name of the file.
-    format : {"html", "markdown"}, optional
-        Default: Markdown where the path ends in ``.md`` or ``.markdown``, else HTML.
+    format : {"html", "markdown", "pdf"}, optional
+        Default: Markdown where the path ends in ``.md`` or ``.markdown``, PDF where it ends in
+        ``.pdf``, else HTML.
     n_resamples : int
         Reshuffles of the test against chance; large studies get fewer, and the report says so.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same file.
+        The seed; the same seed gives the same file, but for the date in a PDF.
 
     Returns
     -------
@@ -92,7 +101,7 @@ def report(
     FileError
         The file cannot be written.
     MissingDependencyError
-        The page needs matplotlib and jinja2.
+        The page needs matplotlib and jinja2, and as PDF a browser.
 
     Examples
     --------
@@ -122,10 +131,14 @@ def report(
     return target
 
 
-def rendered(f: Findings, title: Name, form: str) -> str:
-    """Return the report as the text of a page or as Markdown."""
+def rendered(f: Findings, title: Name, form: str) -> str | bytes:
+    """Return the report as the text of a page, as Markdown or as PDF."""
     write = markdown_report if form == "markdown" else html_report
-    return write(f, title, methods_of(f), counts_line(f.study))
+    text = write(f, title, methods_of(f), counts_line(f))
+    if form != "pdf":
+        return text
+    with stages("printing the PDF"):
+        return printed(text)
 
 
 def methods_of(f: Findings) -> str:
@@ -148,16 +161,18 @@ def methods_of(f: Findings) -> str:
 def _format(form: str | None, target: Path) -> str:
     if form is None:
         # A page must not take the place of a file that is none, such as the table of the study.
-        known = {".html", ".htm", ".md", ".markdown", ""}
+        known = {".html", ".htm", "", *_FORMS}
         if target.exists() and target.suffix.lower() not in known:
             raise FileError(
                 f"{str(target)!r} is there and is no report, by its name; let the path end in "
-                ".html or .md, or say format= to replace it."
+                ".html, .md or .pdf, or say format= to replace it."
             )
-        form = "markdown" if target.suffix.lower() in {".md", ".markdown"} else "html"
-    check_choice("format", form, ("html", "markdown"))
-    if form == "html":
+        form = _FORMS.get(target.suffix.lower(), "html")
+    check_choice("format", form, get_args(Format))
+    if form != "markdown":
         _need_page()
+    if form == "pdf":
+        browser()
     return form
 
 
@@ -181,13 +196,15 @@ def check_target(target: Path) -> None:
         raise FileError(f"{str(target)!r} is no file that could be replaced.")
 
 
-def replace_file(target: Path, text: str) -> None:
+def replace_file(target: Path, content: str | bytes) -> None:
     """Write a file beside the old one and let it take its place when it is whole."""
     target = target.resolve()
     beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
     try:
-        # A label may hold half a character, which no file can.
-        beside.write_bytes(text.encode("utf-8", "backslashreplace"))
+        if isinstance(content, str):
+            # A label may hold half a character, which no file can.
+            content = content.encode("utf-8", "backslashreplace")
+        beside.write_bytes(content)
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)

@@ -231,7 +231,7 @@ class Tally(ReadOnlyArrays):
         """Return the tally of both sets of units together.
 
         A unit of this and one of the other are two, even if they have one name. Where both keep
-        raters, those of one name are one; else who gave what is forgotten, and how many there are.
+        raters, those of one name are one; else who and how many they are is dropped.
 
         Raises
         ------

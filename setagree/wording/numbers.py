@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,20 @@ def four(x: Any) -> str:
 def interval(low: Any, high: Any) -> str:
     """Return the ends of an interval."""
     return DASH if is_nothing(low) or is_nothing(high) else f"{number(low)} to {number(high)}"
+
+
+def rough(lows: Iterable[float]) -> str:
+    """Return what is to be said of intervals where the lower end of one is below -1; else nothing.
+
+    Examples
+    --------
+    >>> rough([0.2, -1.3])
+    'An interval that ends below −1 is a rough one: few units are behind it.'
+    >>> rough([0.2, float("nan")])
+    ''
+    """
+    said = f"An interval that ends below {MINUS}1 is a rough one: few units are behind it."
+    return said if any(low < -1 for low in lows) else ""
 
 
 def four_interval(low: Any, high: Any) -> str:

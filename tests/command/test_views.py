@@ -224,8 +224,9 @@ class TestReport:
     @pytest.mark.parametrize(
         ("command", "file", "endings"),
         [
-            ("report", "y.pdf", ".html, .htm, .md or .markdown"),
-            ("report", "y.txt", ".html, .htm, .md or .markdown"),
+            ("report", "y.docx", ".html, .htm, .md, .markdown or .pdf"),
+            ("report", "y.txt", ".html, .htm, .md, .markdown or .pdf"),
+            ("diagnose", "d.pdf", ".txt"),
             ("diagnose", "d.json", ".txt"),
         ],
     )
@@ -264,7 +265,7 @@ class TestReport:
             (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
             (["-o", "long.csv", "--format", "markdown"], "is the input; it is never changed"),
             (["-o", "absent/x.html"], "There is no folder 'absent'"),
-            (["-o", "x.html", "--format", "pdf"], "--format 'pdf' is unknown"),
+            (["-o", "x.html", "--format", "docx"], "--format 'docx' is unknown"),
             (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),
             (["-o", "x.md", "-c", "fleiss_kappa", "-c", "mv_alpha"], "one coefficient is"),
             (["-o", "x.md", "--group", "bach"], "Did you mean 'batch'?"),

@@ -191,6 +191,9 @@ class TestConfusions:
     def test_against_loops(self, rows, crowd, places):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
 
+        Expected is their share among all pairs of different answers, of any units, times the pairs
+        of one unit that differ.
+
         A unit with many answers is one with two or three of them here, and few are compared at
         once; sums are kept sorted, or each in its place.
         """
@@ -215,7 +218,8 @@ class TestConfusions:
         assert set(found) == set(counted)
         for key, (pairs, expected) in found.items():
             assert pairs == counted[key]
-            assert expected == pytest.approx(len(within) * by_chance[key] / len(pooled))
+            differing, drawn = (sum(x != y for x, y in pairs) for pairs in (within, pooled))
+            assert expected == pytest.approx(differing * by_chance[key] / drawn)
 
     def test_share_and_lift(self):
         """The share is of the pairs that differ, the lift over what reshuffling gives."""
@@ -231,6 +235,19 @@ class TestConfusions:
             (frame["pairs"] / frame["expected"]).tolist()
         )
         assert frame["pairs"].is_monotonic_decreasing
+
+    def test_expected_is_for_pairs_that_differ(self):
+        """Of single labels every differing pair is one confusion, seen and expected alike.
+
+        100 units of two raters, 90 of them agreed: what differs is spread over pairs of labels as
+        answers drawn at random differ, so that no lift is below 1 because raters agree.
+        """
+        rows = [[{x}, {x}] for x in "abc" for _ in range(30)]
+        rows += [[{x}, {y}] for x, y in ("ab", "bc", "ca") for _ in range(3)]
+        frame = sa.confusions(study_of(rows))
+        assert frame["pairs"].sum() == 9
+        assert frame["expected"].sum() == pytest.approx(9)
+        assert frame["lift"].tolist() == pytest.approx([1, 1, 1])
 
     def test_relations(self):
         """A taxonomy says whether a confusion is one of granularity."""

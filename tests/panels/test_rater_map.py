@@ -63,6 +63,16 @@ class TestDistances:
         off = ~np.eye(len(named), dtype=bool)
         assert (shared[off] == np.array(both)[off]).all()
 
+    @pytest.mark.parametrize("distance", ["nominal", "masi"])
+    def test_is_kappa_of_the_pair(self, distance):
+        """Where all rated all units, two raters are 1 minus their kappa apart."""
+        study = sa.simulate(50, 5, skill=[0.9, 0.8, 0.7, 0.5, 0.2], rng=1)
+        found = rater_map(study, distance=distance, n_resamples=0).disagreement
+        pairs = sa.by_pair(study, coefficient="conger_kappa", distance=distance)
+        for row in pairs.to_dict("records"):
+            apart = found.loc[row["rater_a"], row["rater_b"]]
+            assert apart == pytest.approx(1 - row["estimate"], abs=1e-12)
+
     def test_runs(self, monkeypatch):
         """Pairs in short runs, kept or not, give the same map and the same reshuffles."""
         study = annotations(two_camps())
@@ -76,7 +86,9 @@ class TestDistances:
     def test_bridges(self):
         """Raters without common units are placed by the shortest way; 0 is a way, too.
 
-        r0 and r1 agree fully, r1 and r2 are at distance 1/2, r0 and r2 share nothing.
+        r0 and r1 agree fully, r0 and r2 share nothing. r1 and r2 share one unit, at distance 1/2.
+        r1 gave a, b and ab, r2 gave a: one answer of each is (0 + 1 + 1/2) / 3 = 1/2 apart by
+        chance. Their disagreement is 1.
         """
         rows = text("a a . / b b . / . ab a")
         result = rater_map(annotations(rows), distance="jaccard", n_resamples=0)
@@ -84,7 +96,7 @@ class TestDistances:
         assert np.isnan(result.distances.loc["r0", "r2"])
         table = result.table
         gap = np.hypot(*(table.loc["r2", ["x", "y"]] - table.loc["r0", ["x", "y"]]))
-        assert gap == pytest.approx(0.5, abs=1e-12)
+        assert gap == pytest.approx(1, abs=1e-12)
 
     def test_islands(self):
         """Raters who share nothing with the rest, not even through others, are not placed."""
@@ -106,7 +118,7 @@ class TestDistances:
         rows += [[None] * 6 + row[1:5] for row in two_camps(seed=1)]
         result = rater_map(annotations(rows), rng=1)
         assert result.unplaced == ["r6", "r7", "r8", "r9"]
-        assert result.verdict.startswith("2 camps of 3 and 3 raters (p = 0.005). 4 raters not ")
+        assert result.verdict.startswith("2 camps of 3 and 3 raters (p = .005). 4 raters not ")
         whole = rater_map(annotations(two_camps()), rng=1)
         assert whole.unplaced == []
         assert "placed" not in whole.verdict + repr(whole)
@@ -196,7 +208,7 @@ class TestVerdict:
         result = rater_map(annotations(two_camps()), rng=1)
         assert result.camps == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
         assert result.p_value == 1 / 200
-        assert result.verdict == "2 camps of 3 and 3 raters (p = 0.005)."
+        assert result.verdict == "2 camps of 3 and 3 raters (p = .005)."
         assert one_line(result)
         assert result.to_frame().equals(result.table)
 
@@ -217,6 +229,31 @@ class TestVerdict:
             rng=1,
         )
         assert quiet.verdict.startswith("Noise: ")
+
+    def test_base_rates_are_no_camps(self):
+        """Raters who label little are alike in their blanks; that alone makes no camp.
+
+        Six raters see each label of a unit with the same errors; three of them then leave three of
+        four units blank, each rater other ones. Their mean distances are the smallest of all, as
+        blanks meet blanks, and yet any two of them agree less than two of the others do.
+        """
+        rng = np.random.default_rng(1)
+        answers = [frozenset(x) for x in ("a", "b", "c", "d")]
+        rows = []
+        for true in rng.integers(4, size=300):
+            seen = [answers[true if rng.random() < 0.6 else rng.integers(4)] for _ in range(6)]
+            blank = rng.random(3) < 0.75
+            rows.append(
+                [
+                    *seen[:3],
+                    *(frozenset() if b else x for b, x in zip(blank, seen[3:], strict=True)),
+                ]
+            )
+        study = annotations(rows)
+        found = rater_map(study, distance="nominal", rng=1)
+        blanks = found.distances.to_numpy()[3:, 3:]
+        assert blanks.sum() < found.distances.to_numpy()[:3, :3].sum()
+        assert ["r3", "r4", "r5"] not in found.camps
 
     def test_one_stands_apart(self):
         """A rater of random answers beside five who agree is no camp, and is named."""
@@ -274,11 +311,10 @@ class TestVerdict:
         )
         weights = sa.weights(study, "jaccard")
         pairs = distances_between.SharedPairs(study, weights)
-        shuffled = pairs.shuffled_sums(np.random.default_rng(1))
-        assert shuffled.sum() == pytest.approx(pairs.sums().sum())
-        assert not np.allclose(shuffled, pairs.sums())
-        shared = pairs.counts()
-        assert (shuffled[shared == 0] == 0).all()
+        shuffled, seen = pairs.sums(pairs.dealt(np.random.default_rng(1))), pairs.sums(pairs.raters)
+        assert shuffled.sum() == pytest.approx(seen.sum())
+        assert not np.allclose(shuffled, seen)
+        assert (shuffled[pairs.counts == 0] == 0).all()
 
     @pytest.mark.parametrize(
         ("options", "error", "words"),

@@ -317,13 +317,13 @@ def test_null(score, alternative):
 
 
 def test_null_says_what_was_reshuffled():
-    """The scheme, exactness and the mean in theory are in the words."""
+    """The scheme, exactness and the expected mean are in the words."""
     small = sa.krippendorff_alpha(sa.simulate(3, 2, rng=2))
     test = sa.permutation_test(small, n_resamples=9999, rng=1)
     assert test.exact
     text = said(plots.null(test, ax=fresh()))
     assert f"all {len(test.distribution):,} arrangements" in text
-    assert "Their mean is 0.000, in theory 0.000." in text
+    assert "Their mean is 0.000, expected 0.000." in text
     within = sa.permutation_test(ALPHA, n_resamples=9, scheme="within_rater", rng=1)
     text = said(plots.null(within, ax=fresh()))
     assert "within each rater's answers." in " ".join(text.split())

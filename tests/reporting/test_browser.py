@@ -144,16 +144,16 @@ def test_nothing_overflows(visit, name, size, scheme):
 def test_tables_sort_by_click(visit):
     """A click sorts, a second one turns the order; aria-sort says which."""
     page = visit("plain")
-    head = page.locator("#raters thead th").nth(3)
+    head = page.locator("#raters thead th").nth(4)
     assert head.get_attribute("aria-sort") is None
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "descending"
-    found = numbers(column(page, "raters", 4))
+    found = numbers(column(page, "raters", 5))
     assert found == sorted(found, reverse=True)
     assert len(set(found)) > 1
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
-    assert numbers(column(page, "raters", 4)) == found[::-1]
+    assert numbers(column(page, "raters", 5)) == found[::-1]
 
 
 def test_tables_sort_by_keyboard(visit):
@@ -234,3 +234,12 @@ def test_the_paragraph_can_be_copied(visit):
     button = page.locator(".copy")
     button.filter(has_text="Cop").or_(button.filter(has_text="Selected")).wait_for()
     assert button.inner_text() in {"Copied", "Selected: copy it with the keyboard"}
+
+
+def test_printed_as_pdf(tmp_path):
+    """The browser prints the page: a PDF of several pages that says what was found."""
+    study = sa.simulate(40, 3, rng=1)
+    path = sa.report(study, tmp_path / "x.pdf", n_resamples=19, rng=1)
+    assert path.read_bytes().startswith(b"%PDF-")
+    assert path.read_bytes().count(b"/Type /Page\n") > 2
+    assert [one.name for one in tmp_path.iterdir()] == ["x.pdf"]

@@ -1,6 +1,7 @@
 """The main findings: what they name, what they leave unsaid, and that no two contradict."""
 
 import re
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -12,12 +13,13 @@ import setagree as sa
 from setagree.errors import UndefinedAgreementWarning
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.report import methods_of
 from setagree.reporting.sections import chance, changes
 from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number
+from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import plain
 
 
@@ -48,7 +50,12 @@ class TestSentences:
         assert said["Labels"].startswith("“noise” agrees worst: alpha −")
         assert "100\u00a0% of the disagreement is about one of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
-        assert said["Confusion"] == "Most often left out: “noise” (100\u00a0%)."
+        # cem's noise is left out by ann and by ben in 12 units: in all pairs that differ. Drawn at
+        # random, 72 answers (20 and 4 with noise of each kind) make (72² - 3 * 20² - 3 * 4²) / 2
+        # = 1,968 pairs that differ, 3 * 4 * 20 = 240 of which leave out noise: 12.2 %.
+        assert said["Confusion"] == (
+            "Often left out: “noise” (in 100\u00a0%, 8.2 times what chance gives)."
+        )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
         # 12 units disagree alike: half of the disagreement is in 6 of the 24.
@@ -108,12 +115,15 @@ class TestSentences:
         assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
 
     def test_no_culprit(self):
-        """Where no rater surely costs anything, the finding says so."""
+        """Where no test shows a rater to cost anything, the finding says so and names the test."""
         f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
         raters = f.results["raters"]
         assert not (raters["change_low"] > 0).any()
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Raters"].startswith("No single rater explains it")
+        assert said["Raters"].endswith(
+            "no removal raises it significantly (t-tests, Holm over 3 raters)."
+        )
 
     def test_perfect_agreement(self):
         """Where all agree there is no cost to name, and no distance makes a difference."""
@@ -145,7 +155,11 @@ class TestSentences:
                          said["Groups"])  # fmt: skip
         alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
-        assert "do not differ surely" in said["Groups"]
+        p = alike.results["groups"]["homogeneity_p_value"].iloc[0]
+        assert said["Groups"] == (
+            "The groups are not found to differ (one test of all 2 against a common value: "
+            f"{p_phrase(p)})."
+        )
         one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
         said = {each.about: plain(each.sentence) for each in main_findings(one)}
         assert said["Groups"] == "Fewer than two groups can be scored."
@@ -185,7 +199,7 @@ class TestSentences:
         assert "of 3 categories" in said["Labels"]
 
     def test_the_surest_rater_need_not_be_the_first(self):
-        """A rater whose leaving surely helps is named, although another might help more."""
+        """A rater whose removal helps by the test is named, although another might help more."""
         study = unsure_and_sure()
         raters = sa.by_rater(study, distance="interval").set_index("rater")
         assert raters.index[0] == "r4"
@@ -193,11 +207,11 @@ class TestSentences:
         found = gather(study, distance="interval", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith("Without “r3”, alpha would be ")
-        assert "surely raises it for none" not in said["Raters"]
+        assert "no removal raises it" not in said["Raters"]
         assert "leave out the rater “r3”" in said["Change"]
 
     def test_no_standard_error(self):
-        """Of mv-alpha it is not said that a rater's leaving surely raises nothing."""
+        """Of mv-alpha it is not said that a rater's removal raises nothing: there is no test."""
         study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)
         found = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
@@ -207,11 +221,11 @@ class TestSentences:
             rows = [row for row in study.to_triples() if row[0] != rater]
             changes.append(abs(sa.mv_alpha(sa.Annotations.from_triples(rows)).estimate - whole))
         assert said["Raters"] == (
-            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; how "
-            "sure that is, no standard error says."
+            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; no "
+            "standard error is known to test that by."
         )
-        assert "though how surely is not known" in said["Change"]
-        assert "surely raises" not in said["Change"]
+        assert "most is gained (no test is possible) if you" in said["Change"]
+        assert "significantly" not in said["Change"]
 
     def test_no_change_helps(self):
         """Without a standard error, changes that only cost are not named."""
@@ -288,6 +302,86 @@ class TestSentences:
             assert (low < -1) is rough
             note = next(one.note for one in sections(found) if one.id == "pairs")
             assert ("below −1 is a rough one" in note) is rough
+
+    def test_every_interval_below_minus_one_has_its_word(self):
+        """Headline, choices, panels and methods say that such an interval is rough; else not.
+
+        Two raters who agree on one of 3 units have an interval for alpha from below -1.
+        """
+        word = "ends below −1 is a rough one"
+        pairs = annotations(text("a b / b a / a a"))
+        for study, is_rough in ((pairs, True), (sa.simulate(100, 2, rng=1), False)):
+            panels = {"one": [study.raters[0]], "two": [study.raters[1]]}
+            found = gather(study, panels=panels, n_resamples=19, rng=1)
+            assert (found.main.interval()[0] < -1) is is_rough
+            assert (word in verdict_sentence(found)) is is_rough
+            assert (word in methods_of(found)) is is_rough
+            notes = {one.id: one.note for one in sections(found)}
+            assert (word in notes["choices"]) is is_rough
+            assert word not in notes["replication"]
+            low = replace(found.results["replication"], distribution=np.array([-1.4, -1.2, -1.1]))
+            found.results["replication"] = low
+            assert word in next(one.note for one in sections(found) if one.id == "replication")
+
+    def test_what_the_limits_were_proposed_for(self):
+        """Where credit is partial, the verdict says that its limits are for nominal agreement."""
+        study = sa.simulate(60, 3, rng=1)
+        said = {
+            name: verdict_sentence(gather(study, distance=name, n_resamples=19, rng=1))
+            for name in ("nominal", "masi")
+        }
+        assert said["masi"].endswith(
+            " The limits were proposed for nominal agreement; the MASI distance gives partial "
+            "credit."
+        )
+        assert "proposed" not in said["nominal"]
+
+    def test_confusions_below_chance_are_no_findings(self):
+        """The most frequent confusion is named only where it is more frequent than chance has it.
+
+        a and b are the most frequent labels, and nobody confuses them more often than two answers
+        drawn at random that differ do; c and d are rare, and confused with each other alone.
+        """
+        rows = [[{x}, {x}] for x in "ab" for _ in range(40)]
+        rows += [[{"a"}, {"b"}]] * 6 + [[{"c"}, {"d"}]] * 5
+        study = annotations([[frozenset(x) for x in row] for row in rows])
+        table = sa.confusions(study).set_index(["label", "other"])
+        assert table["pairs"].tolist() == [6, 5]
+        assert table.loc[("a", "b"), "lift"] < 1 < table.loc[("c", "d"), "lift"]
+        found = gather(study, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Confusion"].startswith("Where one rater says “c”, another often says “d”")
+        alone = gather(study.take(study.unit_codes < 86), n_resamples=19, rng=1)
+        assert "Confusion" not in {one.about for one in main_findings(alone)}
+
+    def test_repeats_are_counted(self):
+        """Answers that were dropped as repeats stand in what was left out, and in the methods."""
+        rows = [(r, u, "ab"[u % 2]) for r in "xy" for u in range(6)] + [("x", 0, "b")]
+        for kept, words in (("first", "the first was kept"), ("last", "the last was kept")):
+            study = sa.Annotations.from_triples(rows, duplicates=kept)
+            found = gather(study, n_resamples=19, rng=1)
+            table = next(one.table for one in sections(found) if one.id == "data")
+            (row,) = (row for row in table.rows if row[0] == "Repeated ratings")
+            assert row[1:] == (
+                1,
+                f"a rater rated a unit again: dropped, the {kept} rating was kept",
+            )
+            again = "where a rater had rated a unit again (1 time in the data)"
+            assert f"{again}, {words}." in methods_of(found)
+
+    def test_holm_over_all_raters(self):
+        """Of many raters one interval above 0 is to be expected; corrected, it names nobody.
+
+        Of 12 raters alike, the interval of one lies above 0 and the corrected p is not below .05.
+        """
+        study = sa.simulate(60, 12, rng=1)
+        found = gather(study, n_resamples=19, rng=1)
+        raters = found.results["raters"]
+        assert (raters["change_low"] > 0).any()
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"].startswith("No single rater explains it")
+        assert "Holm over 12 raters" in said["Raters"]
+        assert "drop rater" not in set(found.results["changes"]["change"])
 
     def test_limits_are_not_for_percent_agreement(self):
         """Agreement by chance alone would pass them."""

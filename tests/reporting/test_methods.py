@@ -120,12 +120,17 @@ class TestPolicies:
             ("error", "no rater rated a unit twice"),
             ("first", "the first was kept"),
             ("last", "the last was kept"),
-            ("union", "merged into the union"),
+            ("union", "they were merged into the union of their labels"),
         ],
     )
     def test_duplicates(self, duplicates, words):
-        """What was done with repeats."""
-        assert words in read_as(annotations(T1), duplicates=duplicates)
+        """How many repeats there were and what was done with them, if there were any."""
+        study = annotations(T1)
+        assert "; no rater rated a unit twice." in read_as(study, duplicates=duplicates)
+        said = read_as(replace(study, n_repeated=3), duplicates=duplicates)
+        assert words in said
+        if duplicates != "error":
+            assert f"; where a rater had rated a unit again (3 times in the data), {words}." in said
 
     @pytest.mark.parametrize(
         ("missing", "words"),

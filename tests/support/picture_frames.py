@@ -209,5 +209,5 @@ def chart(n: int, *, hostile: bool = False, seed: int = 1) -> RaterMap:
     square = pd.DataFrame(np.zeros((0, 0)))
     null = rng.uniform(0, 0.2, 19)
     return RaterMap(
-        "masi", square, square, table, np.zeros((0, 4)), 0.5, 0, 0.3, null, pd.DataFrame()
+        "masi", square, square, square, table, np.zeros((0, 4)), 0.5, 0, 0.3, null, pd.DataFrame()
     )

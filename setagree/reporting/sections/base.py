@@ -19,6 +19,7 @@ from setagree.scoring.names import coefficient_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.wording.numbers import rough
 from setagree.wording.words import Sentence
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
@@ -55,7 +56,7 @@ class Findings:
     Attributes
     ----------
     study : Annotations
-        What was looked at.
+        What was looked at: where models are named, the answers of the humans alone.
     main : Agreement
         The coefficient that is explained.
     verdict : Benchmark
@@ -64,6 +65,10 @@ class Findings:
         Of the intervals.
     asked : Asked
         What else was asked for.
+    everyone : Annotations
+        The study with the answers of the models.
+    models : list
+        The raters that are models.
     results : dict
         What each topic found, by its id; it fills in the order of the report.
     absent : dict
@@ -75,6 +80,8 @@ class Findings:
     verdict: Benchmark
     level: float
     asked: Asked
+    everyone: Annotations
+    models: list[Any] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
@@ -190,9 +197,8 @@ class Listing:
             return [] if why is None else [Section(self.id, self.title, (why,))]
         table = table_of(frame, columns, self.caption, limit=self.limit, function=self.function)
         triples = [column.source for column in table.columns if isinstance(column.source, tuple)]
-        lowest = min((frame[low].head(self.limit).min() for _, low, _ in triples), default=0.0)
-        rough = " An interval that ends below −1 is a rough one: few units are behind it."
-        note = (self.note + (rough if lowest < -1 else "")).strip()
+        lows = [frame[low].head(self.limit).min() for _, low, _ in triples]
+        note = f"{self.note} {rough(lows)}".strip()
         return [Section(self.id, self.title, lead, table, picture, note)]
 
 

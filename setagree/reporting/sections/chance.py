@@ -42,9 +42,9 @@ def say(f: Findings) -> Sentence:
     stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
     if test.beside_chance == "below chance":
         lower = p_phrase(test.tail("less"))
-        return (f"It is below chance: of {often}, hardly any come out as low ({lower}).",)
-    surely = test.beside_chance == "more than chance"
-    said = "It is more than chance" if surely else "Chance alone may give as much"
+        return (f"It is below chance: of {often}, few or none come out as low ({lower}).",)
+    more = test.beside_chance == "more than chance"
+    said = "It is more than chance" if more else "Chance alone may give as much"
     return (f"{said}: {stay}.",)
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.what_if import what_if
-from setagree.errors import SetagreeError
+from setagree.errors import SetagreeError, counted
+from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     Findings,
     Listing,
@@ -19,8 +20,10 @@ from setagree.reporting.sections.base import (
     estimate_column,
     with_sentences,
 )
+from setagree.reporting.sections.raters import raised_without
+from setagree.reporting.sections.raters import with_holm as raters_with_holm
 from setagree.reporting.tables import Column
-from setagree.wording.numbers import number
+from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Name, Sentence, capitalised
 
 MOST_TRIED = 3
@@ -93,24 +96,21 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
 
 
 def _costly_raters(f: Findings) -> list[Hashable]:
-    """Return the raters without whom the coefficient rises most, if it surely does."""
-    raters = f.results.get("raters")
-    if raters is None or f.study.n_raters < 3:
-        return []
-    costly = raters[raters["change_low"] > 0]
-    return list(costly["rater"].iloc[:MOST_TRIED])
+    """Return the raters without whom the coefficient rises most, if a test shows that it does."""
+    costly = raised_without(f)
+    return [] if f.study.n_raters < 3 or costly.empty else list(costly["rater"].iloc[:MOST_TRIED])
 
 
 def say(f: Findings) -> Sentence:
     """Say which of the changes that were tried brings most, and which of those of labels."""
-    changes = f.results["changes"]
+    changes = with_holm(f)
     tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
-    sure = tried[(tried["difference"] > 0) & (tried["p_value"] < _SURE)]
-    unsure = tried[tried["p_value"].isna()]
+    sure = tried[(tried["difference"] > 0) & (tried["p_holm"] < _SURE)]
+    unsure = tried[tried["p_holm"].isna()]
     # Without a standard error nothing tells how sure a gain is.
     if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
-        said = "most is gained, though how surely is not known, if you "
+        said = "most is gained (no test is possible) if you "
         return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
@@ -124,19 +124,43 @@ def say(f: Findings) -> Sentence:
     return (*_gain(f, sure.iloc[0], "Most is gained if you "), *second, ".")
 
 
+def with_holm(f: Findings) -> pd.DataFrame:
+    """Return the changes with p corrected by Holm, and over how many, `n_tested`, it is.
+
+    Over the changes of labels; of a rater over all raters, as the test of all of them chose whose
+    removal is tried.
+    """
+    changes: pd.DataFrame = f.results["changes"]
+    of_rater = (changes["change"] == _CHANGES["drop_raters"]).to_numpy()
+    p = holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float)))
+    n_tested = np.full(len(p), int((~np.isnan(p)).sum()))
+    raters = raters_with_holm(f)
+    if raters is not None:
+        known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
+        p[of_rater] = [known.get(str(who), np.nan) for who in changes["what"][of_rater]]
+        n_tested[of_rater] = int(raters["p_holm"].notna().sum())
+    return changes.assign(p_holm=p, n_tested=n_tested)
+
+
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
     """Return what a change brings, after how it is said to."""
     word, now = f.main.definition.short, number(f.main.estimate)
     gain = f": {word} {number(change['estimate'])} instead of {now}"
-    end = f"{gain} ({number(change['difference'], signed=True)})"
+    over = counted(change["n_tested"], "rater")
+    if change["change"] != _CHANGES["drop_raters"]:
+        over = f"{counted(change['n_tested'], 'change')} of labels"
+    p = change["p_holm"]
+    test = "" if np.isnan(p) else f"; {p_phrase(p)}, Holm over {over}"
+    end = f"{gain} ({number(change['difference'], signed=True)}{test})"
     return (said, *change_words(change["change"], change["what"]), end)
 
 
 def _no_gain(n: int, word: str) -> Sentence:
     """Return that no change of labels helps, where any was tried."""
     if n > 1:
-        return (f"None of {n:,} changes of labels that were tried surely raises {word}.",)
-    one = f"The one change of labels that was tried does not surely raise {word}."
+        test = "significantly (Holm over all of them)"
+        return (f"None of {n:,} changes of labels that were tried raises {word} {test}.",)
+    one = f"The one change of labels that was tried does not raise {word} significantly."
     return (one,) if n else ()
 
 
@@ -148,16 +172,16 @@ def change_words(change: str, what: object) -> Sentence:
 
 def show(f: Findings) -> list[Section]:
     """Return what would follow from a change."""
-    frame = f.frame("changes")
-    if frame is None or len(frame) < 2:
+    if len(f.results["changes"]) < 2:
         return []
+    frame = with_holm(f)
     does = [change_words(*row) for row in zip(frame["change"], frame["what"], strict=True)]
     frame = with_sentences(frame, [(capitalised(verb), *rest) for verb, *rest in does])
     columns = [
         Column("Change", "text", "said"),
         estimate_column(f),
         Column("Difference", "signed", "difference"),
-        Column("p", "p", "p_value"),
+        Column("p, Holm", "p", "p_holm"),
         Column("Units", "count", "n_units"),
         Column("Ratings", "count", "n_ratings"),
         Column("Distinct answers", "count", "n_values"),
@@ -165,7 +189,9 @@ def show(f: Findings) -> list[Section]:
     ]
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
-        "flattered; and a label system that is easier to agree on is not always the one you need."
+        "flattered; and a label system that is easier to agree on is not always the one you need. "
+        "p is corrected by Holm: for labels over the changes of this table, for a rater over all "
+        "raters."
     )
     if _scored_anew(frame, f.frame("raters")):
         note += (

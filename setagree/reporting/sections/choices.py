@@ -15,7 +15,7 @@ from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
-from setagree.wording.numbers import level_text, number
+from setagree.wording.numbers import level_text, number, rough
 from setagree.wording.words import Sentence
 
 PANEL_COEFFICIENTS = (
@@ -82,8 +82,9 @@ def show(f: Findings) -> list[Section]:
     shown = Table(caption, columns, rows, is_ranking=False)
     note = (
         "A distance says how much credit two answers that differ still get; a coefficient says "
-        "what chance is. Percent agreement does not take chance out and is there for comparison."
-    )
+        "what chance is. Percent agreement does not take chance out and is there for comparison. "
+        f"{rough(row.interval(f.level)[0] for row in table)}"
+    ).strip()
     title = "Would another choice tell another story?"
     # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
     frame: pd.DataFrame = table.to_frame()

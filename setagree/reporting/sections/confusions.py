@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -22,6 +23,9 @@ from setagree.wording.words import Name, Sentence
 
 MOST_ROWS = 15
 
+_ABOVE_CHANCE = 1.05
+"""Times chance from which a confusion is a finding: below, it reads as once or less."""
+
 
 def find(f: Findings) -> pd.DataFrame | None:
     """Return which labels stand for which; numbers have none."""
@@ -29,23 +33,29 @@ def find(f: Findings) -> pd.DataFrame | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which two labels stand for one another most often, and which is left out most often."""
+    """Say which labels are confused and left out most often, of those that are so beyond chance."""
     confusions = f.frame("confusions")
     if confusions is None:
         return ()
     counted = confusions[confusions["pairs"].notna()]
-    first = {kind: rows.iloc[0] for kind, rows in counted.groupby("kind", sort=False)}
+    above = counted[~(counted["lift"] < _ABOVE_CHANCE)]
+    first = {kind: rows.iloc[0] for kind, rows in above.groupby("kind", sort=False)}
     said: list[Sentence] = []
     if "instead" in first:
         top = first["instead"]
-        lift = f", {top['lift']:.1f} times what chance gives" if top["lift"] >= 1.05 else ""
-        often = f" instead ({share(top['share'])} of the pairs that differ{lift})."
         one, other = Name.of(top["label"]), Name.of(top["other"])
-        said.append(("Where one rater says ", one, ", another most often says ", other, often))
+        often = f" instead (in {_how_often(top, ' of the pairs that differ')})."
+        said.append(("Where one rater says ", one, ", another often says ", other, often))
     if "left out" in first:
         top = first["left out"]
-        said.append(("Most often left out: ", Name.of(top["label"]), f" ({share(top['share'])})."))
+        said.append(("Often left out: ", Name.of(top["label"]), f" (in {_how_often(top)})."))
     return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
+
+
+def _how_often(top: pd.Series[Any], of_what: str = "") -> str:
+    """Return the share of a confusion, and how many times chance that is, if it is known."""
+    lift = "" if pd.isna(top["lift"]) else f", {top['lift']:.1f} times what chance gives"
+    return f"{share(top['share'])}{of_what}{lift}"
 
 
 def show(f: Findings) -> list[Section]:
@@ -74,7 +84,8 @@ def show(f: Findings) -> list[Section]:
     note = (
         "Counted are pairs of ratings of one unit. ↔: one rater has the first label only, the "
         "other the second only. Left out: one has the label, the other has nothing that the first "
-        "lacks. A pair can show several. By chance: what reshuffled answers give on average."
+        "lacks. A pair can show several. By chance: how many there would be if pairs that differ "
+        "did so as two answers that are drawn at random. The main findings name those above chance."
     )
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)

@@ -19,6 +19,12 @@ from setagree.wording.words import Sentence
 Counted: TypeAlias = tuple[str, float, str]
 """What, how many, and what became of it."""
 
+_KEPT = {
+    "first": "dropped, the first rating was kept",
+    "last": "dropped, the last rating was kept",
+    "union": "merged into the union of their labels",
+}
+
 
 def say(f: Findings) -> Sentence:
     """Say how many units have nobody to agree with."""
@@ -38,13 +44,24 @@ def show(f: Findings) -> list[Section]:
         Column("Number", "count"),
         Column("What became of it", "text"),
     )
-    rows = tuple(contents(f.study, f.main))
+    rows = (*contents(f.study, f.main, people="Humans" if f.models else "Raters"), *_models(f))
     caption = "What the study holds, and what was left out"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
     return [Section("data", "What was counted, what was left out", (), table)]
 
 
-def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
+def _models(f: Findings) -> Iterator[Counted]:
+    """Yield how many models there are, and what of the study only these answered."""
+    if not f.models:
+        return
+    yield "Models", len(f.models), "left out of all numbers but those of their own sections"
+    yield "Ratings of models", f.everyone.n_ratings - f.study.n_ratings, "left out with them"
+    alone = f.everyone.n_units - f.study.n_units
+    if alone:
+        yield "Units that only models rated", alone, "left out with them"
+
+
+def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> Iterator[Counted]:
     """Yield what the study holds and what was left out of the coefficient."""
     yield "Units", study.n_units, _spread(study.unit_codes, study.n_units, "rating")
     lone = main.n_units - main.n_pairable_units
@@ -53,10 +70,13 @@ def contents(study: Annotations, main: Agreement) -> Iterator[Counted]:
         if main.definition.model.weigh == "ratings":
             fate = "left out: nobody to compare with"
         yield "Units with a single rating", lone, fate
-    yield "Raters", study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
+    yield people, study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
     filled = study.n_ratings / (study.n_units * study.n_raters)
     grid = f"{share(filled)} of the unit × rater grid is filled"
     yield "Ratings", study.n_ratings, "every rater rated every unit" if filled == 1 else grid
+    if study.n_repeated:
+        kept = _KEPT.get(study.reading.duplicates if study.reading else "", "left out")
+        yield "Repeated ratings", study.n_repeated, f"a rater rated a unit again: {kept}"
     if study.n_missing:
         yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"
     if study.kind == "labels":

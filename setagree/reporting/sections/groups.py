@@ -46,6 +46,11 @@ def find(f: Findings) -> pd.DataFrame | None:
             "of unit to group."
         )
     _check_measure(groups, {"coefficient": f.main.coefficient, "distance": f.main.distance})
+    if f.models and groups.get("n_ratings", pd.Series([0])).sum() > f.study.n_ratings:
+        raise DataError(
+            "the groups count more answers than the humans gave, those of models among them; pass "
+            "the group of each unit, or by_group(study.without_raters(models), ...)."
+        )
     return groups
 
 
@@ -73,8 +78,8 @@ def say(f: Findings) -> Sentence:
         why = "one of them has no standard error above 0"
         return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
     if not p < _SURE:
-        how = "do not differ surely"
-        return (f"The {len(known):,} groups {how} ({p_phrase(p)}).",)
+        test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
+        return (f"The groups are not found to differ ({test}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     ends = large if len(large) > 1 else known
     apart = groups_apart(known)

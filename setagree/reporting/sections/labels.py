@@ -17,6 +17,9 @@ from setagree.wording.words import Name, Sentence, enumeration
 _KNOWN = 0.4
 """The width of the interval beyond which a label's alpha is not known well enough to compare."""
 
+_APART = 0.05
+"""By how much less alpha of the worst label must be than that of the next one."""
+
 _ENOUGH_UNITS = 10
 """Units that must hold a label for it to be named as the worst."""
 
@@ -63,6 +66,8 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     known = known.sort_values("alpha", kind="stable")
     known = known[(known["n_units"] >= _ENOUGH_UNITS).cummax()]
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
+        return None
+    if not known["alpha"].iloc[1] - known["alpha"].iloc[0] >= _APART:
         return None
     return known.iloc[0], known.iloc[1:]
 

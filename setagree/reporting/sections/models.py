@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from setagree.diagnosis.common import score_whole
 from setagree.errors import OptionError, counted, shorten
 from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
 from setagree.panels.alt_results import AltTest
@@ -20,12 +21,14 @@ from setagree.reporting.sections.base import (
     MOST_DRAWN,
     Findings,
     Method,
+    Models,
     Picture,
     Section,
     Topic,
 )
 from setagree.reporting.tables import Column, Table, table_of
 from setagree.scoring.names import distance_name
+from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import number, share
 from setagree.wording.words import Name, Sentence, Words, named
@@ -43,7 +46,7 @@ _EPSILONS = (0.1, 0.15, 0.2)
 _ADVICE = (
     "A model must win over half of the humans or more. The authors of the test advise epsilon 0.2 "
     "where the humans are experts, 0.15 where they are skilled, 0.1 where they are a crowd: choose "
-    "before you look. In all other sections a model counts as a rater like any other."
+    "before you look."
 )
 _AGREED = {
     "label_majority": "every label that more than half of the humans gave",
@@ -65,12 +68,15 @@ class ModelFindings:
         The models, and where that is no long work the humans, against the humans' consensus.
     why : str
         Why there are no tests.
+    together : Agreement or None
+        The coefficient of the report where each model counts as one more rater.
     """
 
     models: list[Any] = field(default_factory=list)
     tests: tuple[AltTest, ...] = ()
     scores: ConsensusScores | None = None
     why: str = ""
+    together: Agreement | None = None
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
@@ -83,8 +89,8 @@ class ModelFindings:
         return frame.reset_index().assign(who=who)
 
 
-def find(f: Findings) -> ModelFindings:
-    """Return the test of each model, and how near it comes to the humans' consensus.
+def named_models(study: Annotations, asked: Models) -> list[Any]:
+    """Return the raters that are models, as the study calls them.
 
     Raises
     ------
@@ -93,22 +99,29 @@ def find(f: Findings) -> ModelFindings:
     OptionError
         A model is named twice, or nobody is a human.
     """
-    study, named_ = f.study, f.asked.models
-    if named_ is None:
-        return ModelFindings()
-    named_ = named_ if isinstance(named_, list) else [named_]
-    models = study.raters[rater_codes(study, named_, "model")].tolist()
-    n_humans = study.n_raters - len(models)
-    if not n_humans:
+    if asked is None:
+        return []
+    named_ = asked if isinstance(asked, list) else [asked]
+    models: list[Any] = study.raters[rater_codes(study, named_, "model")].tolist()
+    if len(models) == study.n_raters:
         raise OptionError("every rater is a model, so that nobody is left to compare with.")
+    return models
+
+
+def find(f: Findings) -> ModelFindings:
+    """Return the test of each model, and how near it comes to the humans' consensus."""
+    study, models, n_humans = f.everyone, f.models, f.study.n_raters
+    if not models:
+        return ModelFindings()
+    together = score_whole(study, f.main.definition, f.distance, f.level)
     if n_humans < 3:
         verb = "is" if n_humans == 1 else "are"
         n = f"{verb} only {counted(n_humans, 'human')}"
         why = f"The alt-test needs three humans or more; beside the models there {n}."
-        return ModelFindings(models, (), _scores(study, models), why)
+        return ModelFindings(models, (), _scores(study, models), why, together)
     tests = alt_test(study, model=models, distance=f.distance).rows
     models = [test.model for test in tests]
-    return ModelFindings(models, tests, _scores(study, models))
+    return ModelFindings(models, tests, _scores(study, models), "", together)
 
 
 def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
@@ -179,14 +192,28 @@ def show(f: Findings) -> Iterator[Section]:
         return
     title = "May a model replace a human?"
     if not tests:
-        yield Section("models", title, say(f))
+        yield Section("models", title, say(f), None, None, _beside(f, found))
     elif len(tests) == 1:
-        yield _test_section(tests[0], "models", title)
+        yield _test_section(tests[0], "models", title, _beside(f, found))
     else:
-        yield Section("models", title, say(f), _ranking(tests), None, _ADVICE)
+        note = f"{_ADVICE} {_beside(f, found)}"
+        yield Section("models", title, say(f), _ranking(tests), None, note)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
             yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
     yield _consensus_section(f, found)
+
+
+def _beside(f: Findings, found: ModelFindings) -> str:
+    """Return the coefficient of the humans, and the one with the models among the raters."""
+    both = [one for one in (f.main, found.together) if one is not None]
+    alone, together = (number(x.estimate) if x.reason is None else "undefined" for x in both)
+    n = len(found.models)
+    more = "the model as one more rater" if n == 1 else f"the {n:,} models as further raters"
+    return (
+        f"Among {counted(f.study.n_raters, 'human')} {f.main.definition.short} is {alone}; with "
+        f"{more} it would be {together}. The headline and all other sections are about the humans "
+        "alone."
+    )
 
 
 def _ranking(tests: tuple[AltTest, ...]) -> Table:
@@ -208,10 +235,11 @@ def _ranking(tests: tuple[AltTest, ...]) -> Table:
     return Table("Models, the largest average advantage first", columns, tuple(rows))
 
 
-def _test_section(test: AltTest, id_: str, title: str) -> Section:
-    """Return the humans that a model is compared with."""
+def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Section:
+    """Return the humans that a model is compared with; `beside` ends the note of the first."""
     if test.reason is not None:
-        return Section(id_, title, test_words(test), None, None, _skipped(test))
+        note = f"{_skipped(test)} {beside}".strip()
+        return Section(id_, title, test_words(test), None, None, note)
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
     frame["wins"] = ["yes" if won else "no" for won in frame["rejected"]]
     columns = [
@@ -235,7 +263,7 @@ def _test_section(test: AltTest, id_: str, title: str) -> Section:
     if id_ == "models":
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
         said = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
-        note = f"{note} Winning rate {said}. {_ADVICE}"
+        note = f"{note} Winning rate {said}. {_ADVICE} {beside}"
     height = rows_height(len(test.humans) + 2) + 0.4 * len(test.notes)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
@@ -289,10 +317,17 @@ def consensus_words(frame: pd.DataFrame) -> Sentence:
 
 
 def method(f: Findings) -> Method | None:
-    """Return how models were tested against humans, with the sources."""
+    """Return who is a model and how models were tested against humans, with the sources."""
+    if not f.models:
+        return None
+    n = len(f.models)
+    beside = (
+        f"The raters are human; {counted(n, 'model')} that answered, too, "
+        f"{'is' if n == 1 else 'are'} left out of these numbers."
+    )
     tests = [test for test in f.results["models"].tests if test.reason is None]
     if not tests:
-        return None
+        return beside, ()
     one = tests[0]
     who = "The model" if len(tests) == 1 else "The models, by their advantage,"
     rates = "; ".join(
@@ -302,8 +337,8 @@ def method(f: Findings) -> Method | None:
         for test in tests
     )
     said = (
-        "Whether a model may replace a human was decided by the alternative annotator test "
-        f"(Calderon et al., 2025) with the {distance_name(one.distance)} distance, epsilon "
+        f"{beside} Whether a model may replace a human was decided by the alternative annotator "
+        f"test (Calderon et al., 2025) with the {distance_name(one.distance)} distance, epsilon "
         f"{one.epsilon:g} and a false discovery rate of {one.q:g} (Benjamini & Yekutieli, 2001). "
         f"{who} {rates}."
     )

@@ -35,7 +35,8 @@ def find(f: Findings) -> RaterMap | None:
         return None
     ratings = np.bincount(study.unit_codes).astype(np.int64)
     pairs = int((ratings * (ratings - 1) // 2).sum())
-    work = study.n_raters**3 + 20 * study.n_ratings + 10 * pairs
+    chance = 600 * study.n_raters * study.n_values
+    work = study.n_raters**3 + 20 * study.n_ratings + 10 * pairs + chance
     n = next((n for n in _RESHUFFLES if n * work <= _MAP_WORK), 0)
     if not n:
         raise DataError(
@@ -51,26 +52,48 @@ def say(f: Findings) -> Sentence:
     found: RaterMap | None = f.results.get("map")
     if found is None or not found.p_value <= 0.05:
         return ()
-    return map_words(found)
+    return map_words(f, found)
 
 
-def map_words(found: RaterMap) -> Sentence:
-    """Say whether the raters form camps."""
+def map_words(f: Findings, found: RaterMap) -> Sentence:
+    """Say whether the raters form camps, with what the pairs of raters say of them."""
     p = p_phrase(found.p_value)
     if np.isnan(found.p_value):
         return (found.verdict,)
     if not found.p_value <= 0.05:
-        chance = "the answers to each unit were dealt out to them by lot"
+        chance = "the answers to each unit were dealt out to them at random"
         return (f"No camps: the raters stand no more in groups than if {chance} ({p}).",)
     camps = found.camps
     if len(camps) > 1:
         sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
-        return (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
+        said = (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
+        return _beside_pairs(f, found, said)
     inside = {*camps[0]} if camps else set()
     placed = found.table.index[found.table["cluster"] > 0]
     apart = [rater for rater in placed if rater not in inside]
     verb = "stands" if len(apart) == 1 else "stand"
     return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
+
+
+def _beside_pairs(f: Findings, found: RaterMap, said: Sentence) -> Sentence:
+    """Return the camps with the mean agreement of pairs, if that is higher within than between."""
+    pairs = f.frame("pairs")
+    if pairs is None:
+        return said
+    cluster = found.table["cluster"]
+    known = pairs[pairs["estimate"].notna()]
+    one, two = (cluster.loc[known[name]].to_numpy() for name in ("rater_a", "rater_b"))
+    placed, same = (one > 0) & (two > 0), one == two
+    estimates = known["estimate"].to_numpy(dtype=float)
+    within, between = estimates[placed & same], estimates[placed & ~same]
+    if not (len(within) and len(between)):
+        return said
+    word = f.main.definition.short
+    inside, across = number(within.mean()), number(between.mean())
+    if within.mean() <= between.mean():
+        means = f"the mean {word} of two raters is {inside} within and {across} between clusters"
+        return (f"No camps: {means}.",)
+    return (*said, f" Two raters of one camp have {word} {inside} on average, of two {across}.")
 
 
 def show(f: Findings) -> list[Section]:
@@ -91,7 +114,8 @@ def show(f: Findings) -> list[Section]:
     ]
     table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
     note = (
-        "The nearer two raters stand, the more alike their answers are. Silhouette: how much "
+        "The nearer two raters stand, the more they agree beyond chance: they are as far apart as "
+        "the mean distance of their answers, over what chance gives the two. Silhouette: how much "
         "nearer a rater is to the own cluster than to the next, 1 at most."
     )
     if len(found.null):
@@ -101,7 +125,7 @@ def show(f: Findings) -> list[Section]:
             "camps."
         )
     picture = Picture(partial(pictures.rater_map, found), 5.6)
-    return [Section("map", title, map_words(found), table, picture, note)]
+    return [Section("map", title, map_words(f, found), table, picture, note)]
 
 
 def method(f: Findings) -> Method | None:
@@ -110,8 +134,9 @@ def method(f: Findings) -> Method | None:
     if found is None or np.isnan(found.p_value):
         return None
     said = (
-        "Raters were mapped by classical scaling of their mean distances (Torgerson, 1952) and "
-        "clustered by average linkage, cut where the mean silhouette (Rousseeuw, 1987) is largest; "
+        "Raters were mapped by classical scaling (Torgerson, 1952) of their disagreement over what "
+        "chance gives, and clustered by average linkage, cut where the mean silhouette "
+        "(Rousseeuw, 1987) is largest; "
         f"the silhouette of {number(found.silhouette)} was compared with "
         f"{len(found.null):,} reshuffles of the answers inside units ({p_phrase(found.p_value)})."
     )

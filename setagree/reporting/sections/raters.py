@@ -8,11 +8,16 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.by_rater import by_rater
+from setagree.errors import counted
+from setagree.inference.comparison import holm
 from setagree.plots import by_rater as pictures
 from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
-from setagree.wording.numbers import count, interval, number
+from setagree.wording.numbers import count, interval, level_text, number, p_phrase
 from setagree.wording.words import Name, Sentence
+
+_SURE = 0.05
+"""The p-value below which a change is called one."""
 
 _LOW = 0.25
 """What the middle interval of a rater who agrees with nobody stays below."""
@@ -24,41 +29,74 @@ def find(f: Findings) -> pd.DataFrame:
 
 
 def say(f: Findings) -> Sentence:
-    """Say whose leaving would raise the coefficient most, and what stands out about that rater."""
+    """Say whose removal raises the coefficient most, and what stands out about that rater."""
     raters = f.frame("raters")
     if raters is None or len(raters) < 3 or raters["change"].isna().all():
         return ()
     if not f.main.observed_disagreement > 0:
         return ()
     word = f.main.definition.short
-    sure = raters[raters["change_low"] > 0]
+    found = raised_without(f)
     first = raters.iloc[0]
     if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
         # What is left agrees so that it has no spread.
         change = f"{number(first['estimate_without'])} ({number(first['change'], signed=True)})"
-        said = f", {word} would be {change}; how sure that is, no standard error says."
+        said = f", {word} would be {change}; what is left has no spread to test that by."
         habit = _with_nobody(f, first["rater"]) or _habit(first)
         return ("Without ", Name.of(first["rater"]), said, *habit)
-    if not len(sure):
-        return _nobody_surely(raters, word)
-    # Who would raise it most need not be one of whom that is sure.
-    top, n = sure.iloc[0], len(sure)
-    more = f" There are {count(n)} raters whose leaving would surely raise it." if n > 1 else ""
+    if not len(found):
+        return _nobody_found(raters, word)
+    # Who would raise it most need not be one of whom the test shows it.
+    top, n, tested = found.iloc[0], len(found), _tested(raters)
+    more = ""
+    if n > 1:
+        more = f" There are {count(n)} raters whose removal raises {word} (p < .05, {tested})."
     gain = (
-        f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}"
+        f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}; "
+        f"{p_phrase(top['p_holm'])}, {tested}"
     )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
     habit = _with_nobody(f, top["rater"]) or _habit(top)
     return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
 
 
-def _nobody_surely(raters: pd.DataFrame, word: str) -> Sentence:
-    """Return how much a rater's leaving changes, where that raises it surely for none."""
+def with_holm(f: Findings) -> pd.DataFrame | None:
+    """Return the raters with a column `p_holm`, for the test that a removal changes nothing.
+
+    The change over its standard error is t with as many degrees of freedom as its interval has;
+    p is two-sided, and corrected by Holm over all raters.
+    """
+    from scipy.special import stdtr
+
+    raters: pd.DataFrame | None = f.results.get("raters")
+    if raters is None:
+        return None
+    gap, se = (raters[name].to_numpy(dtype=float) for name in ("change", "change_standard_error"))
+    t = np.divide(np.abs(gap), se, out=np.full(len(se), np.nan), where=se > 0)
+    return raters.assign(p_holm=holm(2 * stdtr(max(f.main.n_pairable_units - 1, 1), -t)))
+
+
+def raised_without(f: Findings) -> pd.DataFrame:
+    """Return the raters whose removal raises the coefficient, as the corrected test has it."""
+    raters = with_holm(f)
+    if raters is None:
+        return pd.DataFrame()
+    return raters[(raters["change"] > 0) & (raters["p_holm"] < _SURE)]
+
+
+def _tested(raters: pd.DataFrame) -> str:
+    """Return over how many raters p is corrected."""
+    return f"Holm over {counted(int(raters['change_low'].notna().sum()), 'rater')}"
+
+
+def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
+    """Return how much the removal of a rater changes, where the test finds no rise."""
     most = number(raters["change"].abs().max())
     said = f"leaving out any one of the {len(raters):,} changes {word} by {most} at most"
     if raters["change_low"].isna().all():
-        return (f"{said[0].upper()}{said[1:]}; how sure that is, no standard error says.",)
-    return (f"No single rater explains it: {said}, and surely raises it for none.",)
+        return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
+    none = f"no removal raises it significantly (t-tests, {_tested(raters)})"
+    return (f"No single rater explains it: {said}, and {none}.",)
 
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:
@@ -74,8 +112,8 @@ def _with_nobody(f: Findings, rater: object) -> Sentence:
 def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
     """Return a rater's pairs, if that rater alone agrees with nobody.
 
-    None of the intervals lies above 0, the middle one ends low, and the others agree surely more
-    among themselves.
+    None of the intervals lies above 0, the middle one ends low, and below where the middle one of
+    the others begins.
     """
     if pairs is None:
         return None
@@ -105,26 +143,29 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
 
 
 def show(f: Findings) -> list[Section]:
-    """Return the raters, those whose leaving helps most first."""
+    """Return the raters, those whose removal helps most first."""
     word = f.main.definition.short
     columns = [
         Column("Rater", "name", "rater"),
-        Column("Change without", "change", ("change", "change_low", "change_high")),
+        Column("Change", "change", ("change", "change_low", "change_high")),
+        Column("p, Holm", "p", "p_holm"),
         Column("Ratings", "count", "n_ratings"),
-        Column("Distance to others", "number", "mean_distance"),
-        Column("Labels a unit", "number", "mean_set_size"),
-        Column("Against others", "signed", "set_size_bias"),
+        Column("Mean distance", "number", "mean_distance"),
+        Column("Labels", "number", "mean_set_size"),
+        Column("vs. others", "signed", "set_size_bias"),
         Column("Empty", "share", "empty_rate"),
         Column("Overuses", "name", "overused_label"),
         Column("Underuses", "name", "underused_label"),
     ]
     note = (
-        f"First number: by how much {word} changes when the rater is left out. Against others, "
-        "overuses, underuses: compared with the other raters of the same units. A rater who "
+        f"Change: by how much {word} changes when the rater is left out, with a "
+        f"{level_text(f.level)} interval for each rater alone; p is corrected by Holm for all. "
+        "Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer (−) "
+        "than the others give. Overuses, underuses: compared with the others, too. A rater who "
         "disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"
-    frame, picture = f.frame("raters"), None
+    frame, picture = with_holm(f), None
     if frame is not None and f.main.reason is None:
         picture = list_picture(f, pictures.raters, frame)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)

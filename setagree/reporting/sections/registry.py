@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from setagree.errors import SetagreeError
+from setagree.progress import stages
 from setagree.reporting.headline import headline
 from setagree.reporting.sections import (
     chance,
@@ -52,15 +53,16 @@ class Finding:
 
 def find_all(f: Findings) -> None:
     """Fill in what each topic finds, or why it finds nothing."""
-    for topic in TOPICS:
-        if topic.find is None:
-            continue
-        try:
-            f.results[topic.id] = topic.find(f)
-        except SetagreeError as error:
-            if not topic.optional:
-                raise
-            f.absent[topic.id] = str(error)
+    asked = [topic for topic in TOPICS if topic.find is not None]
+    with stages("looking at", len(asked)) as reached:
+        for topic in asked:
+            reached(topic.id)
+            try:
+                f.results[topic.id] = topic.find(f) if topic.find else None
+            except SetagreeError as error:
+                if not topic.optional:
+                    raise
+                f.absent[topic.id] = str(error)
 
 
 def main_findings(f: Findings) -> list[Finding]:

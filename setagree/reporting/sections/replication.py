@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import numpy as np
 
 from setagree.errors import counted
@@ -9,7 +11,8 @@ from setagree.panels.cross_replication import CrossReplication, cross_replicatio
 from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import distance_name
-from setagree.wording.numbers import interval, level_text, number
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Name, Sentence
 
 _REDRAWN = 100_000_000
@@ -21,12 +24,20 @@ def find(f: Findings) -> CrossReplication | None:
     if f.asked.panels is None:
         return None
     return cross_replication(
-        f.study,
+        _with_named_models(f),
         panels=f.asked.panels,
         distance=f.distance,
         n_resamples=min(f.asked.n_resamples, max(99, _REDRAWN // f.study.n_units)),
         rng=f.asked.rng,
     )
+
+
+def _with_named_models(f: Findings) -> Annotations:
+    """Return the answers of the humans, and of the models that stand in a panel."""
+    panels = f.asked.panels.values() if isinstance(f.asked.panels, Mapping) else ()
+    members = [rater for panel in panels if isinstance(panel, Collection) for rater in panel]
+    gone = [model for model in f.models if model not in members]
+    return f.everyone.without_raters(gone) if gone else f.everyone
 
 
 def say(f: Findings) -> Sentence:
@@ -79,6 +90,8 @@ def show(f: Findings) -> list[Section]:
     why = found.normalised_reason
     if why is not None and found.reason is None:
         note = f"{note} There is no normalised value where a panel has no alpha above 0."
+    lows = (found.interval(f.level)[0], found.normalised_interval(f.level)[0])
+    note = f"{note} {rough(lows)}".strip()
     title = "Do the panels replicate each other?"
     return [Section("replication", title, say(f), table, None, note)]
 

@@ -27,7 +27,7 @@ from setagree.study.annotations import Annotations
 from setagree.wording.numbers import count, share
 from setagree.wording.words import Name, Sentence, Words, enumeration
 
-MOST_ROWS = 20
+MOST_ROWS = 12
 
 _NAMED_UNITS = 5
 """Units that are named as the first to adjudicate."""

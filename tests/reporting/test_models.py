@@ -1,0 +1,158 @@
+"""Models beside humans: they enter no number of the humans, and have sections of their own."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import setagree as sa
+from setagree.errors import DataError
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import counts_line, headline
+from setagree.reporting.report import methods_of
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.wording.numbers import number
+from setagree.wording.words import plain
+
+FRAMES = ("labels", "confusions", "raters", "pairs", "units", "changes")
+
+
+def humans_only():
+    """Return four humans on 80 units."""
+    return sa.simulate(80, 4, labels=["joy", "fear", "calm"], n_labels=3, rng=1)
+
+
+def with_model(name="bot"):
+    """Return the same with a model that answers "spam" to 60 of the units and to 5 others."""
+    rows = humans_only().to_triples()
+    rows += [(name, unit, {"spam"}) for unit in humans_only().units[:60]]
+    rows += [(name, f"alone {k}", {"spam"}) for k in range(5)]
+    return sa.Annotations.from_triples(rows)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """Return what is found about the humans alone."""
+    return gather(humans_only(), n_resamples=49, rng=1)
+
+
+@pytest.fixture(scope="module")
+def beside():
+    """Return what is found where the model is named."""
+    return gather(with_model(), model="bot", n_resamples=49, rng=1)
+
+
+def table(f, name):
+    """Return the rows of the table of a section, by their first cell."""
+    (section,) = (one for one in sections(f) if one.id == name)
+    return {row[0]: row[1:] for row in section.table.rows}
+
+
+def test_every_number_is_the_humans(alone, beside):
+    """Headline, chance, map and every frame are what they are without the model."""
+    assert beside.main.estimate == alone.main.estimate
+    assert beside.main.interval() == alone.main.interval()
+    for name in FRAMES:
+        assert_frame_equal(beside.results[name], alone.results[name])
+    for name, drawn in (("chance", "distribution"), ("map", "null")):
+        ours, theirs = (getattr(f.results[name], drawn) for f in (beside, alone))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    assert_frame_equal(beside.results["choices"].to_frame(), alone.results["choices"].to_frame())
+
+
+def test_the_sentences_are_the_humans(alone, beside):
+    """All main findings but the one about models are those without it; "spam" is in none."""
+    said, without = (
+        {one.about: plain(one.sentence) for one in main_findings(f)} for f in (beside, alone)
+    )
+    assert {about: one for about, one in said.items() if about != "Models"} == without
+    shown = [one for one in sections(beside) if one.id not in {"models", "consensus"}]
+    assert not any("spam" in repr((one.lead, one.table and one.table.rows)) for one in shown)
+
+
+def test_how_many_are_counted(beside):
+    """Humans and models are counted apart in headline, counts, table and methods."""
+    assert plain(headline(beside)).startswith(
+        "Among the 4 humans (1 model is left out), Krippendorff's alpha with the MASI distance is "
+    )
+    assert counts_line(beside).startswith("80 units · 4 humans (1 model is left out) · 320 ratings")
+    rows = table(beside, "data")
+    assert (rows["Humans"][0], rows["Models"][0], rows["Ratings of models"][0]) == (4, 1, 65)
+    assert rows["Units that only models rated"][0] == 5
+    said = methods_of(beside)
+    assert said.startswith("Four raters annotated 80 units")
+    assert "The raters are human; 1 model that answered, too, is left out of these numbers." in said
+
+
+def test_the_section_compares(beside):
+    """The section of the model says what alpha is with and without it."""
+    both = [sa.krippendorff_alpha(one).estimate for one in (humans_only(), with_model())]
+    (note,) = (one.note for one in sections(beside) if one.id == "models")
+    assert (
+        f"Among 4 humans alpha is {number(both[0])}; with the model as one more rater it would be "
+        f"{number(both[1])}." in note
+    )
+
+
+def test_groups_are_of_humans():
+    """Units that only a model rated need no group; groups that count its answers are refused."""
+    study = with_model()
+    batch = {unit: k % 2 for k, unit in enumerate(humans_only().units)}
+    found = gather(study, model="bot", groups=batch, n_resamples=19, rng=1).results["groups"]
+    assert_frame_equal(found, sa.by_group(humans_only(), batch))
+    everyone = sa.by_group(study, {**batch, **{f"alone {k}": 0 for k in range(5)}})
+    with pytest.raises(DataError, match="the groups count more answers than the humans gave"):
+        gather(study, model="bot", groups=everyone, n_resamples=19, rng=1)
+    ready = gather(study, model="bot", groups=found, n_resamples=19, rng=1)
+    assert ready.results["groups"] is found
+
+
+@pytest.mark.parametrize("panels", [{"model": ["bot"]}, {"model": ["bot"], "h": ["r1", "r2"]}])
+def test_a_panel_may_name_a_model(panels):
+    """Panels are who they name; "all others" of a panel are humans and models that it names."""
+    rows = [*with_model().to_triples(), *(("bot 2", u, {"joy"}) for u in humans_only().units)]
+    study = sa.Annotations.from_triples(rows)
+    asked = {"model": ["bot", "bot 2"], "panels": panels, "n_resamples": 19, "rng": 1}
+    found = gather(study, **asked).results["replication"]
+    expected = sa.cross_replication(with_model(), panels=panels, n_resamples=99, rng=1)
+    assert found.estimate == expected.estimate
+
+
+def test_on_the_page(tmp_path):
+    """The page says beside the number whose it is."""
+    pytest.importorskip("jinja2", reason="the page needs the report extra")
+    pytest.importorskip("matplotlib", reason="the page needs the report extra")
+    path = sa.report(with_model(), tmp_path / "x.html", model="bot", n_resamples=19, rng=1)
+    page = path.read_text(encoding="utf-8")
+    assert "the MASI distance<br>of the 4 humans (1 model is left out)<br>" in page
+
+
+class TestCommands:
+    """report and diagnose with --model."""
+
+    @pytest.fixture(autouse=True)
+    def _file(self, tmp_path, monkeypatch):
+        """Work in a folder with the file of all raters, batches and days, and the humans'."""
+        pytest.importorskip("typer", reason="the command needs the cli extra")
+        monkeypatch.chdir(tmp_path)
+        frame = with_model().to_long()
+        place = pd.factorize(frame["unit"])[0]
+        frame = frame.assign(batch=place % 2, day=place // 20)
+        frame["labels"] = [sa.format_labels(one) for one in frame["labels"]]
+        frame.to_csv("all.csv", index=False)
+        frame[frame["rater"] != "bot"].to_csv("humans.csv", index=False)
+
+    @pytest.mark.parametrize(
+        ("options", "title"),
+        [(["--group", "batch"], "GROUPS"), (["--over-time", "day", "--window", "1"], "OVER TIME")],
+    )
+    def test_groups_and_windows(self, options, title):
+        """Groups and windows of time are those of the humans' file."""
+        from cli_support import invoke
+
+        common = ["--blank", "empty", "--resamples", "19", "--seed", "1", *options]
+        both = [
+            invoke("diagnose", file, *more, *common).stdout.partition(title)[2].partition("\n\n")[0]
+            for file, more in (("all.csv", ["--model", "bot"]), ("humans.csv", []))
+        ]
+        assert both[0] == both[1] != ""
