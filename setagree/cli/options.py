@@ -133,6 +133,13 @@ Distances = Annotated[
     Texts,
     option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
 ]
+LabelWeights = Annotated[
+    Text, option(RESULTS, "FILE", "Weighted Jaccard by label,weight (others: 1).")
+]
+Taxonomy = Annotated[Text, option(RESULTS, "FILE", "Jaccard that knows child,parent.")]
+LabelDistances = Annotated[
+    Text, option(RESULTS, "FILE", "Transport by a square table of label distances.")
+]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
@@ -260,7 +267,22 @@ class Large:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class LabelFiles:
+    """Which file about the labels states the distance, if one does."""
+
+    label_weights: LabelWeights = None
+    taxonomy: Taxonomy = None
+    label_distances: LabelDistances = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The files by the names of their options."""
+        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)}
+        return {name.replace("_", "-"): file for name, file in found.items() if file is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(LabelFiles):
     """Which coefficients with which distances; none named is the default of the command."""
 
     coefficient: Coefficients = None

@@ -16,6 +16,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
+from setagree.cli.label_files import asked_distances
 from setagree.cli.options import (
     PANEL,
     RESULTS,
@@ -113,10 +114,11 @@ def report(
     """Write all there is to know about a file into one page."""
     check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
     # It refuses, before any work, what cannot or must not be replaced.
-    Deliverer(Delivery(form="table", output=output), files, reading)
+    read = [*files, *asked.given.values()]
+    Deliverer(Delivery(form="table", output=output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
     study = read_study(files, reading)
     with replacing(expanded(output)):
         path = write_report(
@@ -150,10 +152,11 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(output=output), files, reading, forms=["table"])
+    read = [*files, *asked.given.values()]
+    deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
     study = read_study(files, reading)
     times = time_lines(files, reading, over_time, window, given)
     found = gather(
@@ -170,11 +173,15 @@ def diagnose(
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
-def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
+def _one_of_each(asked: Asked, reading: Reading, level: float) -> dict[str, Any]:
     """Return the coefficient and the distance that are to be explained."""
     given: dict[str, Any] = {"level": level}
-    for name, listed in vars(asked).items():
-        chosen = names(listed)
+    distances = asked_distances(asked.distance, asked, reading)
+    asked_for: dict[str, list[Any]] = {
+        "coefficient": names(asked.coefficient),
+        "distance": distances,
+    }
+    for name, chosen in asked_for.items():
         if len(chosen) > 1:
             raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
         if chosen:

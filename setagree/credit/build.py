@@ -115,8 +115,8 @@ class WeightBuilder:
         unused = [label for label in distance.label_weights if label not in used]
         if unused and not self.checked:
             warn(
-                f"{distance.name!r} has a weight for {listing(unused)}, which no rater used; a "
-                "label is spelled as in the study.",
+                f"{distance.name!r} has a weight for {listing(unused)}, which no rater used; "
+                "check how it is spelled.",
                 SetagreeWarning,
             )
 

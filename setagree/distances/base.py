@@ -136,7 +136,9 @@ class WeightedJaccardDistance(Distance):
 
     label_weights: Mapping[Any, float]
     default: float | None = None
-    formula: str | None = field(default="1 − weight(A∩B) / weight(A∪B)", kw_only=True)
+    formula: str | None = field(
+        default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
+    )
 
     def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
         """Return the distance between two label sets."""
@@ -162,7 +164,9 @@ class ClosureDistance(Distance):
     inner: OverlapDistance
     ancestors: Mapping[Any, LabelSet]
     formula: str | None = field(
-        default="1 − |A∩B| / |A∪B| of the sets with the ancestors of their labels", kw_only=True
+        default="1 − |A∩B| / |A∪B| of the sets with the ancestors of their labels",
+        kw_only=True,
+        compare=False,
     )
 
     def close(self, labels: LabelSet) -> LabelSet:

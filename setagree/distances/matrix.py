@@ -83,13 +83,13 @@ def distance_matrix(
     check_flag("similarity", similarity)
     check_type("name", name, str, "text")
     if isinstance(frame, Mapping):
-        frame = _square(frame, "values", diagonal=float(similarity))
+        frame = _square(frame, _axis_key, "values", diagonal=float(similarity))
         for x, y in np.argwhere(frame.isna().to_numpy())[:1]:
             raise DistanceError(f"no distance is given for {_pair([*frame], x, y)}.")
     rows, entries = _aligned(frame, _axis_key)
     if similarity:
         entries = 1 - _checked_similarities(entries, rows)
-    entries = check_entries(entries, rows)
+    entries = check_entries(entries, rows, similar="say similarity=True.")
     bounded = bool((entries <= 1).all())
     aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
     return MatrixDistance(name, aligned, bounded=bounded)
@@ -116,8 +116,9 @@ def _aligned(frame: object, key: Key) -> tuple[list[Any], Floats]:
         raise DistanceError("two rows or columns of the distance matrix name the same value.")
     unpaired = [k for k in (*rows, *columns) if (k in rows) != (k in columns)]
     if unpaired:
-        shown = listing([set(k) if isinstance(k, frozenset) else k for k in unpaired])
-        raise DistanceError(f"only one axis of the distance matrix lists {shown}.")
+        raise DistanceError(
+            f"only one axis of the distance matrix lists {listing(_texts(unpaired))}."
+        )
     order = [columns.index(row) for row in rows]
     try:
         return rows, frame.to_numpy(dtype=float)[:, order]
@@ -128,14 +129,16 @@ def _aligned(frame: object, key: Key) -> tuple[list[Any], Floats]:
 def stated(table: pd.DataFrame | Mapping[Any, Any], key: Key) -> dict[frozenset[Any], float]:
     """Return the checked distances of unordered pairs that a square table or a dict states."""
     is_dict = isinstance(table, Mapping)
-    names, entries = _aligned(_square(table, "labels", diagonal=0.0) if is_dict else table, key)
+    names, entries = _aligned(
+        _square(table, key, "labels", diagonal=0.0) if is_dict else table, key
+    )
     lacking = np.isnan(entries) & is_dict
     entries = check_entries(np.where(lacking, 0.0, entries), names)
     pairs = np.argwhere(np.triu(~lacking)).tolist()
     return {frozenset((names[k], names[l])): float(entries[k, l]) for k, l in pairs}
 
 
-def _square(table: Any, noun: str, *, diagonal: float) -> pd.DataFrame:
+def _square(table: Any, key: Key, noun: str, *, diagonal: float) -> pd.DataFrame:
     """Return a dict by unordered pair, or of dicts, as a square table; nan for what it lacks."""
     found: dict[tuple[Any, Any], float] = {}
     for outer, inner in table.items():
@@ -145,7 +148,7 @@ def _square(table: Any, noun: str, *, diagonal: float) -> pd.DataFrame:
             if not isinstance(pair, tuple | frozenset) or not 1 <= len(pair) <= 2:
                 raise DistanceError(f"label_distance: {shorten(pair)} is no pair of {noun}.")
             check_amount(f"the pair {shorten(pair)}", "distance", d, least=-ROUNDING)
-            x, y = (*pair, *pair)[:2]
+            x, y = map(key, (*pair, *pair)[:2])
             found[x, y] = float(d)
     names = pd.Index([*dict.fromkeys(chain(*found))], dtype=object, tupleize_cols=False)
     place = {name: k for k, name in enumerate(names)}
@@ -184,8 +187,12 @@ def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
     return np.clip(entries, 0, 1)
 
 
-def check_entries(entries: Floats, values: list[Any]) -> Floats:
+def check_entries(
+    entries: Floats, values: list[Any], *, similar: str = "state 1 - similarity."
+) -> Floats:
     """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, but for rounding.
+
+    `similar` is what to do where they look like similarities.
 
     Raises
     ------
@@ -196,7 +203,7 @@ def check_entries(entries: Floats, values: list[Any]) -> Floats:
     if (np.diagonal(entries) > ROUNDING).any():
         k = int(np.flatnonzero(np.diagonal(entries) > ROUNDING)[0])
         ones = bool((np.diagonal(entries) == 1).all())
-        hint = " It looks like a similarity: say similarity=True." if ones else ""
+        hint = f" It looks like a similarity: {similar}" if ones else ""
         raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
     np.fill_diagonal(entries, 0.0)
     _check_symmetric(entries, values, "distance")

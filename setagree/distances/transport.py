@@ -84,7 +84,9 @@ class TransportDistance(Distance):
     empty: float = 1.0
     bounded: bool = field(default=False, kw_only=True)
     formula: str | None = field(
-        default="the least cost of moving the evenly spread mass of A to B", kw_only=True
+        default="the least cost of moving the evenly spread mass of A to B",
+        kw_only=True,
+        compare=False,
     )
 
     def __call__(self, A: object, B: object) -> float:
