@@ -133,13 +133,9 @@ Distances = Annotated[
     Texts,
     option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
 ]
-LabelWeights = Annotated[
-    Text, option(RESULTS, "FILE", "Weighted Jaccard by label,weight (others: 1).")
-]
-Taxonomy = Annotated[Text, option(RESULTS, "FILE", "Jaccard that knows child,parent.")]
-LabelDistances = Annotated[
-    Text, option(RESULTS, "FILE", "Transport by a square table of label distances.")
-]
+LabelWeights = Annotated[Text, option(RESULTS, "FILE", "Weighted Jaccard: label,weight.")]
+Taxonomy = Annotated[Text, option(RESULTS, "FILE", "A Jaccard of: child,parent.")]
+LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square table.")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]

@@ -109,7 +109,10 @@ def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWe
     missing = [value for value, row in zip(values, positions, strict=True) if row is None]
     if missing:
         shown = listing([display_value(value) for value in missing])
-        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
+        labels = frozenset().union(*(v for v in missing if isinstance(v, frozenset)))
+        of_labels = labels and all(distance.position({label}) is not None for label in labels)
+        hint = " If it compares labels, pass sa.distances.transport(table)." if of_labels else ""
+        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.{hint}")
     codes = np.array(positions, dtype=np.intp)
     return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
 

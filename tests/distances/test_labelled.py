@@ -273,6 +273,13 @@ class TestTransport:
         with pytest.raises(DistanceError, match=sentence):
             sa.krippendorff_alpha(study, distance=transport(change(frame)))
 
+    def test_a_table_of_labels_that_is_passed_as_one_of_answers(self):
+        """A table that lists the labels but not the sets is answered with `transport`."""
+        frame = pd.DataFrame([[0, 0.3], [0.3, 0]], [*"ab"], [*"ab"])
+        study = annotations(text("a ab / b b"))
+        with pytest.raises(DistanceError, match=r"no row for .* sa\.distances\.transport\(table\)"):
+            sa.krippendorff_alpha(study, distance=frame)
+
     def test_asymmetric_pairs(self):
         """A pair that is stated twice must be stated alike."""
         with pytest.raises(DistanceError, match=r"symmetric; the pair .* has 0.3 one way"):
