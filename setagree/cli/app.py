@@ -76,7 +76,7 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     bootstrap = bootstrap_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
     if bootstrap is None:

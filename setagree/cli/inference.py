@@ -82,7 +82,7 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
@@ -110,7 +110,7 @@ def compare(
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))
@@ -155,7 +155,7 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)

@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import setagree as sa
+from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Asked, Large, Reading
 from setagree.cli.output import say
 from setagree.cli.reading import Note, names, read_or_reduce
 from setagree.errors import OptionError
 from setagree.large.opening import Plan
 from setagree.scoring.registry import get_coefficient
-
-
-def table_of(study: sa.Annotations, asked: Asked, **default: Any) -> sa.AgreementTable:
-    """Return the coefficients and distances that are asked for; where none is, the default."""
-    return sa.agreement(study, **_wished(asked, default))
 
 
 def scored(
@@ -29,7 +25,7 @@ def scored(
     **default: Any,
 ) -> sa.AgreementTable:
     """Return the table of a file, which is reduced in DuckDB where asked for or very large."""
-    wished = _wished(asked, default)
+    wished = _wished(asked, reading, default)
     in_memory = {"--without": reading.without is not None}
     in_memory[f"--duplicates {reading.duplicates}"] = reading.duplicates != "error"
     for option, is_given in in_memory.items():
@@ -54,6 +50,7 @@ def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:
             )
 
 
-def _wished(asked: Asked, default: Mapping[str, Any]) -> dict[str, Any]:
-    given = {"coefficient": names(asked.coefficient), "distance": names(asked.distance)}
+def _wished(asked: Asked, reading: Reading, default: Mapping[str, Any]) -> dict[str, Any]:
+    distances = asked_distances(asked.distance, asked, reading)
+    given = {"coefficient": names(asked.coefficient), "distance": distances}
     return {**default, **{name: named for name, named in given.items() if named}}

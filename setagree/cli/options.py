@@ -133,6 +133,9 @@ Distances = Annotated[
     Texts,
     option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
 ]
+LabelWeights = Annotated[Text, option(RESULTS, "FILE", "Weighted Jaccard: label,weight.")]
+Taxonomy = Annotated[Text, option(RESULTS, "FILE", "A Jaccard of: child,parent.")]
+LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square table.")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
@@ -260,7 +263,22 @@ class Large:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class LabelFiles:
+    """Which file about the labels states the distance, if one does."""
+
+    label_weights: LabelWeights = None
+    taxonomy: Taxonomy = None
+    label_distances: LabelDistances = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The files by the names of their options."""
+        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)}
+        return {name.replace("_", "-"): file for name, file in found.items() if file is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(LabelFiles):
     """Which coefficients with which distances; none named is the default of the command."""
 
     coefficient: Coefficients = None

@@ -10,10 +10,12 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli import panel_tables as tables
-from setagree.cli.options import Delivery, Reading
+from setagree.cli.label_files import asked_distances
+from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import rater_names, read_study, unescaped
 from setagree.cli.sources import escaped
+from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.wording.label_sets import format_labels
 
@@ -49,6 +51,7 @@ def panel(
     model: options.Models,
     humans: options.Humans = None,
     distance: options.OneDistance = None,
+    by_label: LabelFiles,
     epsilon: options.Epsilon = 0.1,
     q: options.Q = 0.05,
     min_units: options.MinUnits = 30,
@@ -56,7 +59,7 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *by_label.given.values()], reading)
     study = read_study(files, reading)
     models = rater_names(study, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
@@ -64,7 +67,7 @@ def panel(
         study,
         model=models,
         humans=people,
-        distance=distance,
+        distance=_distance(distance, by_label, reading),
         epsilon=epsilon,
         q=q,
         min_units=min_units,
@@ -87,15 +90,19 @@ def agree(
     threshold: options.Threshold = None,
     ties: options.TieRule = "empty",
     distance: options.MedoidDistance = None,
+    by_label: LabelFiles,
     adjudicate_below: options.AdjudicateBelow = 0.0,
     escape: options.Escape = False,
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, files, reading)
+    deliver = Deliverer(delivery, [*files, *by_label.given.values()], reading)
     study = read_study(files, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
-    given |= {"distance": distance, "adjudicate_below": adjudicate_below}
+    given |= {
+        "distance": _distance(distance, by_label, reading),
+        "adjudicate_below": adjudicate_below,
+    }
     found = sa.consensus(study, **given)
     frame = found.to_frame()
     if study.kind == "labels":
@@ -107,6 +114,12 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | Distance | None:
+    """Return the distance that is asked for, if one is."""
+    found = asked_distances(None if named is None else [named], files, reading)
+    return found[0] if files.given else named
 
 
 def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:

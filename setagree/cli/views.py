@@ -17,6 +17,7 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
+from setagree.cli.label_files import asked_distances
 from setagree.cli.options import (
     PANEL,
     RESULTS,
@@ -119,10 +120,10 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    check_not_read(expanded(output), files, reading)
+    check_not_read(expanded(output), [*files, *asked.given.values()], reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
     study = read_study(files, reading)
     models = rater_names(study, model)
     with replacing(expanded(output)):
@@ -157,10 +158,11 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(output=output), files, reading, forms=["table"])
+    read = [*files, *asked.given.values()]
+    deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
     study = read_study(files, reading)
     models = rater_names(study, model)
     times = time_lines(files, reading, over_time, window, given, models)
@@ -178,11 +180,15 @@ def diagnose(
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
-def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
+def _one_of_each(asked: Asked, reading: Reading, level: float) -> dict[str, Any]:
     """Return the coefficient and the distance that are to be explained."""
     given: dict[str, Any] = {"level": level}
-    for name, listed in vars(asked).items():
-        chosen = names(listed)
+    distances = asked_distances(asked.distance, asked, reading)
+    asked_for: dict[str, list[Any]] = {
+        "coefficient": names(asked.coefficient),
+        "distance": distances,
+    }
+    for name, chosen in asked_for.items():
         if len(chosen) > 1:
             raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
         if chosen:

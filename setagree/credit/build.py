@@ -15,7 +15,12 @@ from setagree.credit.closed_form import (
     PointWeights,
     SquaredWeights,
 )
-from setagree.credit.dense import WeightedJaccardWeights, callable_weights, matrix_weights
+from setagree.credit.dense import (
+    WeightedJaccardWeights,
+    callable_weights,
+    matrix_weights,
+    transport_weights,
+)
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights
 from setagree.distances.base import (
@@ -28,7 +33,8 @@ from setagree.distances.base import (
     WeightedJaccardDistance,
 )
 from setagree.distances.matrix import MatrixDistance
-from setagree.errors import DistanceError, SetagreeWarning, shorten, warn
+from setagree.distances.transport import TransportDistance
+from setagree.errors import DistanceError, SetagreeWarning, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
 
@@ -80,6 +86,10 @@ class WeightBuilder:
                 return matrix_weights(self.values, distance)
             case CallableDistance():
                 return callable_weights(self.values, distance)
+            case TransportDistance():
+                are_sets = self.kind == "labels"
+                sets = self.values if are_sets else [frozenset([v]) for v in self.values]
+                return transport_weights(self.values, sets, distance)
             case ScaleDistance():
                 return self._scale(distance)
         if self.kind != "labels":
@@ -92,11 +102,23 @@ class WeightBuilder:
             case OverlapDistance():
                 return OverlapWeights(self.values, self.geometry, distance, checked=self.checked)
             case WeightedJaccardDistance():
+                self._doubt_unused(distance)
                 return WeightedJaccardWeights(self.values, self.geometry, distance)
             case ClosureDistance():
                 closed = SetGeometry([distance.close(value) for value in self.values])
                 return OverlapWeights(self.values, closed, distance.inner, checked=self.checked)
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
+
+    def _doubt_unused(self, distance: WeightedJaccardDistance) -> None:
+        """Say which weights are of labels that the study never uses."""
+        used = set(self.geometry.labels)
+        unused = [label for label in distance.label_weights if label not in used]
+        if unused and not self.checked:
+            warn(
+                f"{distance.name!r} has a weight for {listing(unused)}, which no rater used; "
+                "check how it is spelled.",
+                SetagreeWarning,
+            )
 
     def _scale(self, distance: ScaleDistance) -> Weights:
         numbers = self._numbers(distance)

@@ -10,8 +10,9 @@ import numpy as np
 
 from setagree.credit.base import BlockWeights, Codes, Floats, Weights, display_value
 from setagree.credit.geometry import SetGeometry
-from setagree.distances.base import CallableDistance, WeightedJaccardDistance
-from setagree.distances.matrix import MatrixDistance, check_range
+from setagree.distances.base import CallableDistance, Distance, WeightedJaccardDistance
+from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
+from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, listing, shorten
 from setagree.progress import track
 from setagree.wording.label_sets import LabelSet
@@ -72,8 +73,7 @@ class WeightedJaccardWeights(BlockWeights):
         from scipy import sparse
 
         super().__init__(values)
-        distance.check_labels(geometry.labels)
-        weights = np.array([float(distance.label_weights[label]) for label in geometry.labels])
+        weights = np.array(distance.weights_of(geometry.labels))
         # Only their ratios count: a power of two brings huge ones near 1, and changes no digit.
         weights = np.ldexp(weights, -np.frexp(weights.max(initial=0.0))[1])
         shape = (geometry.n_values, len(geometry.labels))
@@ -109,7 +109,10 @@ def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWe
     missing = [value for value, row in zip(values, positions, strict=True) if row is None]
     if missing:
         shown = listing([display_value(value) for value in missing])
-        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.")
+        labels = frozenset().union(*(v for v in missing if isinstance(v, frozenset)))
+        of_labels = labels and all(distance.position({label}) is not None for label in labels)
+        hint = " If it compares labels, pass sa.distances.transport(table)." if of_labels else ""
+        raise DistanceError(f"the distance matrix {distance.name!r} has no row for {shown}.{hint}")
     codes = np.array(positions, dtype=np.intp)
     return DenseWeights(values, distance.frame.to_numpy()[np.ix_(codes, codes)])
 
@@ -120,6 +123,29 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     Every value is compared with itself, and up to 100 values every pair is asked for in both
     orders; of more values a random sample of pairs is, so that all checks add 15 % more calls.
     """
+    _check_number(values, distance)
+    n = len(values)
+    function = distance.function
+    _check_diagonal(values, function)
+    distances = np.zeros((n, n))
+    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > _LONG_WORK):
+        distances[k, k + 1 :] = _row(function, values[k], values[k + 1 :])
+    distances = check_range(distances, list(values))
+    distances += distances.T
+    _check_symmetry(values, function, distances)
+    _check_bound(values, distance, distances)
+    return DenseWeights(values, distances, relative=distance.relative)
+
+
+def transport_weights(
+    values: tuple[Any, ...], sets: Sequence[LabelSet], distance: TransportDistance
+) -> DenseWeights:
+    """Solve the transport between all pairs of values, each of which stands for a set."""
+    _check_number(values, distance)
+    return DenseWeights(values, distance.among(sets))
+
+
+def _check_number(values: Sequence[Any], distance: Distance) -> None:
     n = len(values)
     if n > DENSE_LIMIT:
         raise DistanceError(
@@ -127,16 +153,6 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
             f"(the limit is {DENSE_LIMIT:,}); write it as an OverlapDistance if it depends only on "
             "|A|, |B| and |A ∩ B|."
         )
-    function = distance.function
-    _check_diagonal(values, function)
-    distances = np.zeros((n, n))
-    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > _LONG_WORK):
-        distances[k, k + 1 :] = _row(function, values[k], values[k + 1 :])
-    check_range(distances, list(values))
-    distances += distances.T
-    _check_symmetry(values, function, distances)
-    _check_bound(values, distance, distances)
-    return DenseWeights(values, distances, relative=distance.relative)
 
 
 def _row(
@@ -174,7 +190,7 @@ def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]
     except Exception:  # noqa: BLE001 - one at a time says where
         own = [_call(function, value, value) for value in values]
     for value, distance in zip(values, own, strict=True):
-        if distance != 0:
+        if not abs(distance) <= ROUNDING:
             hint = " It looks like a similarity: pass 1 - f instead." if set(own) == {1.0} else ""
             raise DistanceError(
                 f"a distance is 0 between equal values; the pair {_text(value)}, {_text(value)} "
@@ -185,13 +201,13 @@ def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]
 def _check_symmetry(
     values: Sequence[Any], function: Callable[[Any, Any], float], distances: Floats
 ) -> None:
-    slack = 1e-12 * float(distances.max(initial=0.0))
+    slack = ROUNDING * float(distances.max(initial=0.0))
     for k, others in enumerate(_checked_pairs(len(values))):
         back = _row(function, values[k], [values[l] for l in others.tolist()], back=True)
         there = distances[k, others]
         if (back == there).all():
             continue
-        broken = ~np.isclose(back, there, rtol=1e-9, atol=slack)
+        broken = ~np.isclose(back, there, rtol=ROUNDING, atol=slack)
         if broken.any():
             first = int(np.flatnonzero(broken)[0])
             raise DistanceError(

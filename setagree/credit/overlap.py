@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from setagree.credit.geometry import SetGeometry
 from setagree.credit.heavy_tail import HeavyTail
 from setagree.credit.roads import Roads, Use
 from setagree.credit.table import SizeTable
-from setagree.distances.base import OverlapDistance
-from setagree.distances.matrix import LEAST, MOST
+from setagree.distances.base import OverlapDistance, OverlapFunction
+from setagree.distances.matrix import LEAST, MOST, ROUNDING
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
 
@@ -52,7 +52,8 @@ class OverlapWeights(BlockWeights):
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
-        self.table = SizeTable(distance.function, geometry.sizes)
+        self.function = distance.function
+        self.table = SizeTable(self.function, geometry.sizes)
         self._use = Use(0, 0)
         self._road: HeavyTail | None = None
         self.sizes, self.size_codes = self.table.sizes, self.table.codes
@@ -60,8 +61,11 @@ class OverlapWeights(BlockWeights):
         # all else.
         passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
         if not checked and key not in passed:
-            check_overlap_function(distance, self.sizes)
+            if check_overlap_function(distance, self.sizes):
+                vars(distance)["_rounds"] = True
             passed.add(key)
+        if vars(distance).get("_rounds"):
+            self.function = self.table.function = partial(_without_rounding, distance.function)
 
     @cached_property
     def max_distance(self) -> float:
@@ -84,14 +88,14 @@ class OverlapWeights(BlockWeights):
         road = self._road_of(x[:1].size)
         small, large = road.codes, self._by_size[len(road.codes) :]
         if small.size:
-            part = road.dot(x[small].reshape(len(small), -1), self.distance.function, self.table)
+            part = road.dot(x[small].reshape(len(small), -1), self.function, self.table)
             out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
 
     def squares(self, x: Floats) -> float:
         """Return the sum of x_k x_l (d_kl / d_max)²: squared, an overlap distance is one again."""
-        function, d_max = self.distance.function, self.max_distance
+        function, d_max = self.function, self.max_distance
         squared = OverlapDistance(
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
@@ -149,7 +153,7 @@ class OverlapWeights(BlockWeights):
             possible = (i >= a + b - len(self.geometry.labels)) & (i <= np.minimum(a, b))
             of_b, shared = np.nonzero(possible)
             d = np.zeros(possible.shape)
-            d[possible] = self.distance.function(np.full(of_b.shape, a), self.sizes[of_b], shared)
+            d[possible] = self.function(np.full(of_b.shape, a), self.sizes[of_b], shared)
             out[k] = d.max(axis=1)
         return out
 
@@ -169,10 +173,21 @@ def _once(sizes: Codes) -> Codes:
     return sizes[:1] if (sizes == sizes[0]).all() else sizes
 
 
-def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
-    """Raise `DistanceError` unless the function is a distance for sets of such sizes.
+def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floats:
+    """Return the distances of a function, with rounding below zero and between equal sets as 0."""
+    d = np.asarray(function(a, b, i), dtype=np.float64)
+    return np.where((d < 0) | ((a == b) & (b == i)), 0.0, d)
+
+
+def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
+    """Say whether the function of a distance rounds where it is to be 0.
 
     All sizes up to 40 are tried, below the largest, and 40 of those above at most.
+
+    Raises
+    ------
+    DistanceError
+        It is no distance for sets of such sizes.
     """
     above = sizes[sizes > _TRIED]
     some = above[np.linspace(0, len(above) - 1, min(_TRIED, len(above))).astype(np.int64)]
@@ -182,13 +197,14 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
     a, b, i = a[possible], b[possible], i[possible]
     d, swapped = _tried(distance, a, b, i), _tried(distance, b, a, i)
     same = (a == b) & (b == i)
-    slack = 1e-12 * float(d.max(initial=0.0, where=np.isfinite(d)))
+    rounds = bool(((d < 0) | (same & (d != 0))).any())
+    slack = ROUNDING * float(d.max(initial=0.0, where=np.isfinite(d)))
     rules = {
         "is finite": ~np.isfinite(d),
-        "is not negative": d < 0,
-        "is 0 between equal sets (is it a similarity?)": same & (d != 0),
-        "is symmetric": ~np.isclose(d, swapped, rtol=1e-12, atol=slack),
-        f"is 0 or between {LEAST:g} and {MOST:g}": (d > 0) & ((d < LEAST) | (d > MOST)),
+        "is not negative": d < -ROUNDING,
+        "is 0 between equal sets (is it a similarity?)": same & (np.abs(d) > ROUNDING),
+        "is symmetric": ~(np.abs(d - swapped) <= slack),
+        f"is 0 or between {LEAST:g} and {MOST:g}": ~same & (d > 0) & ((d < LEAST) | (d > MOST)),
         "stays at 1 or below unless bounded=False": distance.bounded & (d > 1),
     }
     for rule, broken in rules.items():
@@ -199,6 +215,7 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
                 f"a distance {rule}; {distance.name!r} gives {shown} for |A|={a[k]}, |B|={b[k]}, "
                 f"|A ∩ B|={i[k]}."
             )
+    return rounds
 
 
 def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:

@@ -12,7 +12,7 @@ from setagree.distances.base import (
     OverlapDistance,
     ScaleDistance,
 )
-from setagree.distances.labelled import taxonomy, transport, weighted_jaccard
+from setagree.distances.labelled import taxonomy, weighted_jaccard
 from setagree.distances.matrix import MatrixDistance, distance_matrix
 from setagree.distances.registry import distance_names, get_distance
 from setagree.distances.scales import (
@@ -39,6 +39,7 @@ from setagree.distances.sets import (
     overlap,
     passonneau_2004,
 )
+from setagree.distances.transport import TransportDistance, transport
 
 __all__ = [
     "CallableDistance",
@@ -47,6 +48,7 @@ __all__ = [
     "NominalDistance",
     "OverlapDistance",
     "ScaleDistance",
+    "TransportDistance",
     "any_overlap",
     "bipolar",
     "circular",

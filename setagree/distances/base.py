@@ -136,19 +136,26 @@ class WeightedJaccardDistance(Distance):
     """1 - weight(A ∩ B) / weight(A ∪ B), the weight of a set being the sum over its labels."""
 
     label_weights: Mapping[Any, float]
+    default: float | None = None
+    formula: str | None = field(
+        default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
+    )
 
     def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
         """Return the distance between two label sets."""
         A, B = as_label_set(A), as_label_set(B)
-        self.check_labels(A | B)
-        total = sum(self.label_weights[label] for label in A | B)
-        return 1 - sum(self.label_weights[label] for label in A & B) / total if total else 0.0
+        total = sum(self.weights_of(A | B))
+        return 1 - sum(self.weights_of(A & B)) / total if total else 0.0
 
-    def check_labels(self, labels: Iterable[Label]) -> None:
-        """Raise `DistanceError` where a label has no weight."""
-        missing = [label for label in sorted_labels(labels) if label not in self.label_weights]
+    def weights_of(self, labels: Iterable[Label]) -> list[float]:
+        """Return the weights of labels; raise `DistanceError` where one has none."""
+        weights = [self.label_weights.get(label, self.default) for label in labels]
+        missing = [label for label, weight in zip(labels, weights, strict=True) if weight is None]
         if missing:
-            raise DistanceError(f"no weight is given for the labels {listing(missing)}.")
+            raise DistanceError(
+                f"no weight is given for the labels {listing(sorted_labels(missing))}."
+            )
+        return [float(weight) for weight in weights if weight is not None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,6 +164,11 @@ class ClosureDistance(Distance):
 
     inner: OverlapDistance
     ancestors: Mapping[Any, LabelSet]
+    formula: str | None = field(
+        default="1 − |A∩B| / |A∪B| of the sets with the ancestors of their labels",
+        kw_only=True,
+        compare=False,
+    )
 
     def close(self, labels: LabelSet) -> LabelSet:
         """Return the labels with all their ancestors."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,12 @@ from setagree.distances.base import Distance, Floats
 from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.numbers import as_number
+
+Key: TypeAlias = Callable[[Any], Any]
+"""What a name on an axis means."""
+
+ROUNDING = 1e-9
+"""Up to here a distance below zero, or between equal values, is rounding, and is zero."""
 
 LEAST, MOST = 1e-150, 1e150
 """Between these lies a distance that is not 0, so that it can be squared and added up."""
@@ -45,15 +53,16 @@ class MatrixDistance(Distance):
 
 
 def distance_matrix(
-    frame: pd.DataFrame, *, similarity: bool = False, name: str = "matrix"
+    frame: pd.DataFrame | Mapping[Any, Any], *, similarity: bool = False, name: str = "matrix"
 ) -> MatrixDistance:
     """Return the distance that a labelled square matrix states.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame or mapping
         Index and columns name the values: label sets, label text (``"l1, l2"``; blank is the empty
-        set), or scalars. Rows and columns are aligned by what they mean, never by position.
+        set), or scalars. Rows and columns are aligned by what they mean, never by position. Or a
+        dict by unordered pair of values, or a dict of dicts.
     similarity : bool
         Whether the entries are similarities in [0, 1] with 1 on the diagonal; then d = 1 - s.
     name : str
@@ -73,6 +82,24 @@ def distance_matrix(
     """
     check_flag("similarity", similarity)
     check_type("name", name, str, "text")
+    if isinstance(frame, Mapping):
+        frame = _square(frame, _axis_key, "values", diagonal=float(similarity))
+        for x, y in np.argwhere(frame.isna().to_numpy())[:1]:
+            raise DistanceError(f"no distance is given for {_pair([*frame], x, y)}.")
+    rows, entries = _aligned(frame, _axis_key)
+    if similarity:
+        entries = 1 - _checked_similarities(entries, rows)
+    entries = check_entries(entries, rows, similar="say similarity=True.")
+    bounded = bool((entries <= 1).all())
+    aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
+    return MatrixDistance(name, aligned, bounded=bounded)
+
+
+def _aligned(frame: object, key: Key) -> tuple[list[Any], Floats]:
+    """Return what the rows of a square table name, and its entries with the columns in that order.
+
+    What a name means is what `key` returns.
+    """
     if not isinstance(frame, pd.DataFrame):
         raise DistanceError(
             "a distance matrix needs its labels: pass a DataFrame with both axes named."
@@ -84,7 +111,7 @@ def distance_matrix(
             "the distance matrix is not labelled, only numbered: name the values on both axes, as "
             "in DataFrame(..., index=values, columns=values)."
         )
-    rows, columns = ([_axis_key(k) for k in axis] for axis in (frame.index, frame.columns))
+    rows, columns = ([key(k) for k in axis] for axis in (frame.index, frame.columns))
     if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
         raise DistanceError("two rows or columns of the distance matrix name the same value.")
     unpaired = [k for k in (*rows, *columns) if (k in rows) != (k in columns)]
@@ -94,55 +121,110 @@ def distance_matrix(
         )
     order = [columns.index(row) for row in rows]
     try:
-        entries = frame.to_numpy(dtype=float)[:, order]
+        return rows, frame.to_numpy(dtype=float)[:, order]
     except (TypeError, ValueError) as error:
         raise DistanceError("the distance matrix holds entries that are not numbers.") from error
-    if similarity:
-        entries = 1 - _checked_similarities(entries, rows)
-    check_entries(entries, rows)
-    bounded = bool((entries <= 1).all())
-    aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
-    return MatrixDistance(name, aligned, bounded=bounded)
+
+
+def stated(table: pd.DataFrame | Mapping[Any, Any], key: Key) -> dict[frozenset[Any], float]:
+    """Return the checked distances of unordered pairs that a square table or a dict states."""
+    is_dict = isinstance(table, Mapping)
+    names, entries = _aligned(
+        _square(table, key, "labels", diagonal=0.0) if is_dict else table, key
+    )
+    lacking = np.isnan(entries) & is_dict
+    entries = check_entries(np.where(lacking, 0.0, entries), names)
+    pairs = np.argwhere(np.triu(~lacking)).tolist()
+    return {frozenset((names[k], names[l])): float(entries[k, l]) for k, l in pairs}
+
+
+def _square(table: Any, key: Key, noun: str, *, diagonal: float) -> pd.DataFrame:
+    """Return a dict by unordered pair, or of dicts, as a square table; nan for what it lacks."""
+    found: dict[tuple[Any, Any], float] = {}
+    for outer, inner in table.items():
+        is_nested = isinstance(inner, Mapping)
+        pairs = {(outer, name): d for name, d in inner.items()} if is_nested else {outer: inner}
+        for pair, d in pairs.items():
+            if not isinstance(pair, tuple | frozenset) or not 1 <= len(pair) <= 2:
+                raise DistanceError(f"label_distance: {shorten(pair)} is no pair of {noun}.")
+            check_amount(f"the pair {shorten(pair)}", "distance", d, least=-ROUNDING)
+            x, y = map(key, (*pair, *pair)[:2])
+            found[x, y] = float(d)
+    names = pd.Index([*dict.fromkeys(chain(*found))], dtype=object, tupleize_cols=False)
+    place = {name: k for k, name in enumerate(names)}
+    entries = np.full((len(names), len(names)), np.nan)
+    np.fill_diagonal(entries, diagonal)
+    for (x, y), d in found.items():
+        entries[place[x], place[y]] = d
+        if (y, x) not in found:
+            entries[place[y], place[x]] = d
+    return pd.DataFrame(entries, index=names, columns=names)
+
+
+def check_amount(whose: str, noun: str, amount: object, *, least: float = 0.0) -> None:
+    """Raise `DistanceError` unless a weight or a distance is finite and not negative."""
+    if not isinstance(amount, int | float | np.number) or not least <= amount < np.inf:
+        raise DistanceError(f"{whose} has {noun} {shorten(amount)}; a {noun} is finite and >= 0.")
 
 
 def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
     """Return similarities as they are, refused where they do not lie in [0, 1] with 1 for equal."""
-    bad = ~((entries >= 0) & (entries <= 1))
+    bad = ~((entries >= -ROUNDING) & (entries <= 1 + ROUNDING))
     if bad.any():
         k, l = np.argwhere(bad)[0]
         raise DistanceError(
             f"a similarity lies between 0 and 1; {_pair(values, k, l)} has {entries[k, l]}."
         )
-    if (np.diagonal(entries) != 1).any():
-        k = int(np.flatnonzero(np.diagonal(entries) != 1)[0])
+    off = np.flatnonzero(np.abs(np.diagonal(entries) - 1) > ROUNDING)
+    if off.size:
+        k = int(off[0])
         hint = "" if np.diagonal(entries).any() else " It looks like a distance: drop similarity=."
         raise DistanceError(
             f"a similarity is 1 between equal values; {_pair(values, k, k)} has {entries[k, k]}."
             f"{hint}"
         )
     _check_symmetric(entries, values, "similarity")
-    return entries
+    return np.clip(entries, 0, 1)
 
 
-def check_entries(entries: Floats, values: list[Any]) -> None:
-    """Raise `DistanceError` unless entries are finite, >= 0, symmetric and 0 on the diagonal."""
-    check_range(entries, values)
-    if (np.diagonal(entries) != 0).any():
-        k = int(np.flatnonzero(np.diagonal(entries))[0])
+def check_entries(
+    entries: Floats, values: list[Any], *, similar: str = "state 1 - similarity."
+) -> Floats:
+    """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, but for rounding.
+
+    `similar` is what to do where they look like similarities.
+
+    Raises
+    ------
+    DistanceError
+        They are not.
+    """
+    entries = check_range(entries, values)
+    if (np.diagonal(entries) > ROUNDING).any():
+        k = int(np.flatnonzero(np.diagonal(entries) > ROUNDING)[0])
         ones = bool((np.diagonal(entries) == 1).all())
-        hint = " It looks like a similarity: say similarity=True." if ones else ""
+        hint = f" It looks like a similarity: {similar}" if ones else ""
         raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
+    np.fill_diagonal(entries, 0.0)
     _check_symmetric(entries, values, "distance")
+    return (entries + entries.T) / 2
 
 
-def check_range(entries: Floats, values: list[Any]) -> None:
-    """Raise `DistanceError` unless entries are finite and not negative, and can be squared."""
-    bad = ~np.isfinite(entries) | (entries < 0)
+def check_range(entries: Floats, values: list[Any]) -> Floats:
+    """Return entries with rounding below zero as zero.
+
+    Raises
+    ------
+    DistanceError
+        One is negative, not finite, or cannot be squared.
+    """
+    bad = ~np.isfinite(entries) | (entries < -ROUNDING)
     if bad.any():
         k, l = np.argwhere(bad)[0]
         raise DistanceError(
             f"a distance is finite and >= 0; {_pair(values, k, l)} has {entries[k, l]}."
         )
+    entries = np.maximum(entries, 0.0)
     least = float(entries.min(initial=np.inf, where=entries > 0))
     if least < LEAST or entries.max(initial=0.0) > MOST:
         k, l = np.argwhere((entries > 0) & ((entries < LEAST) | (entries > MOST)))[0]
@@ -150,12 +232,14 @@ def check_range(entries: Floats, values: list[Any]) -> None:
             f"a distance that is not 0 lies between {LEAST:g} and {MOST:g}, so that it can be "
             f"squared and added up; {_pair(values, k, l)} has {entries[k, l]}."
         )
+    return entries
 
 
 def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
-    slack = 1e-12 * float(entries.max(initial=0.0))
-    if not np.allclose(entries, entries.T, rtol=1e-12, atol=slack):
-        k, l = np.argwhere(~np.isclose(entries, entries.T, rtol=1e-12, atol=slack))[0]
+    slack = ROUNDING * float(entries.max(initial=0.0))
+    apart = np.abs(entries - entries.T) > slack
+    if apart.any():
+        k, l = np.argwhere(apart)[0]
         raise DistanceError(
             f"a {what} is symmetric; {_pair(values, k, l)} has {entries[k, l]} one way and "
             f"{entries[l, k]} the other."

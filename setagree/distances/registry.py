@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, TypeAlias
 
@@ -14,7 +14,9 @@ from setagree.distances.scales import SCALE_DISTANCES
 from setagree.distances.sets import SET_DISTANCES, nominal
 from setagree.errors import DistanceError, OptionError, did_you_mean
 
-DistanceLike: TypeAlias = str | Distance | Callable[[Any, Any], float] | pd.DataFrame
+DistanceLike: TypeAlias = (
+    str | Distance | Callable[[Any, Any], float] | pd.DataFrame | Mapping[Any, Any]
+)
 
 _BY_NAME: dict[str, Distance] = {
     distance.name: distance for distance in (nominal, *SET_DISTANCES, *SCALE_DISTANCES)
@@ -63,7 +65,12 @@ def get_distance(distance: DistanceLike) -> Distance:
         return _BY_NAME.get(distance.lower()) or _from_entry_points(distance)
     if isinstance(distance, Distance):
         return distance
-    if isinstance(distance, pd.DataFrame):
+    if isinstance(distance, pd.DataFrame) or (
+        isinstance(distance, Mapping)
+        and any(
+            isinstance(k, tuple | frozenset) or isinstance(v, Mapping) for k, v in distance.items()
+        )
+    ):
         return distance_matrix(distance)
     if callable(distance):
         return CallableDistance(distance)

@@ -22,6 +22,7 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
+from setagree.wording.escaping import visible
 from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
 
@@ -240,7 +241,9 @@ def _measures(rows: Sequence[Agreement], text: _Text) -> str:
 def _distance(row: Agreement, text: _Text) -> str:
     """Return the name of a distance, its formula, and its source."""
     if not is_ours(row):
-        return f"“{own_name(row.distance)}” (defined by the authors)"
+        own = row.case.distance
+        formula = f" [{own.formula}]" if own is not None and own.formula else ""
+        return f"“{own_name(row.distance)}”{visible(formula)} (defined by the authors)"
     distance = get_distance(row.distance)
     return f"{distance_name(row.distance)} [{distance.formula}]{text.cite(distance.source)}"
 

@@ -726,7 +726,7 @@ class TestEveryCommand:
         )
         lines = result.stdout.splitlines()
         assert max(map(len, lines)) <= 80
-        assert len(lines) <= 67
+        assert len(lines) <= 70
         examples = [line.strip() for line in lines if f" setagree {words[0]} " in line]
         assert result.stdout.index(examples[0]) < result.stdout.index("--unit ")
         for option in ("--blank", "--wide", "--coefficient", "--distance", "--format", "--output"):

@@ -192,6 +192,6 @@ class TestWeightedJaccard:
         assert weights.distance_at(np.array([0]), np.array([0])).tolist() == [0]
 
     def test_unweighted_labels(self):
-        """A label of the study that has no weight is named."""
+        """A label of the study that has no weight, and gets none, is named."""
         with pytest.raises(DistanceError, match="no weight is given for the labels 'b', 'c'"):
-            sa.weights(annotations(text("ab c / a a")), weighted_jaccard({"a": 1}))
+            sa.weights(annotations(text("ab c / a a")), weighted_jaccard({"a": 1}, default=None))

@@ -567,6 +567,47 @@ class TestSizes:
             sa.distance_matrix(matrix)
 
 
+class TestRounding:
+    """Up to 1e-9 below zero, and between equal answers, is rounding, and is zero."""
+
+    study = annotations(text("a ab / b b / abc bc / c ac / {} a"))
+    off = -4e-10
+
+    def check(self, distance):
+        """Check that credit is 1 where the distance is rounded: for equal sets, and a with b."""
+        credit = sa.weights(self.study, distance).to_frame()
+        assert (np.diagonal(credit) == 1).all()
+        assert credit.loc["a", "b"] == 1
+        assert (credit <= 1).all(axis=None)
+
+    def test_a_function(self):
+        """As the cosine of vectors gives -2e-16 for equal ones."""
+        self.check(lambda A, B: self.off if A == B or len(A) == len(B) == 1 else 0.5)
+
+    def test_a_matrix(self):
+        """The same in a table of distances, and of similarities above 1."""
+        names = ["a", "b", "c", "a, b", "a, c", "b, c", "a, b, c", ""]
+        ones = np.outer(np.arange(8) < 3, np.arange(8) < 3) | np.eye(8, dtype=bool)
+        entries = np.where(ones, self.off, 0.5)
+        self.check(pd.DataFrame(entries, names, names))
+        near = pd.DataFrame(1 - entries, names, names)
+        self.check(sa.distance_matrix(near, similarity=True))
+
+    def test_a_function_of_the_counts(self):
+        """The same for an overlap distance, by every road."""
+        self.check(
+            sa.OverlapDistance(
+                lambda a, b, i: np.where(((a == b) & (i == a)) | (a * b == 1), self.off, 0.5),
+                name="rounded",
+            )
+        )
+
+    def test_more_is_refused(self):
+        """What is further below zero is no rounding."""
+        with pytest.raises(DistanceError, match=r"finite and >= 0; .* has -1e-08"):
+            sa.weights(self.study, lambda A, B: -1e-8 * (A != B))
+
+
 class TestExtremeWeights:
     """What a user's numbers may be, and what they may not."""
 

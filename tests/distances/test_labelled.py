@@ -2,9 +2,11 @@
 
 import pickle
 import time
+import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from setagree.distances import jaccard, taxonomy, transport, weighted_jaccard
 from setagree.errors import DistanceError
 
 LABELS = "abcdef"
+EMPTY = frozenset()
 label_sets = st.frozensets(st.sampled_from(LABELS))
 
 
@@ -50,12 +53,33 @@ class TestWeightedJaccard:
             weighted_jaccard({"a": 1, "b": weight})
 
     def test_labels_without_a_weight(self):
-        """A label in use that has no weight is named, by hand and in a study."""
-        d = weighted_jaccard({"a": 1})
+        """With default=None a label in use without a weight is named, by hand and in a study."""
+        d = weighted_jaccard({"a": 1}, default=None)
         with pytest.raises(DistanceError, match="no weight is given for the labels 'b', 'c'"):
             d("a, c", "b")
         with pytest.raises(DistanceError, match="no weight is given for the labels 'b'"):
             sa.krippendorff_alpha(annotations(text("a b / a a")), distance=d)
+
+    def test_other_labels_weigh_one(self):
+        """Labels that are not listed weigh 1, or what `default` says: {a} is 3 of 4 or of 9."""
+        assert weighted_jaccard({"a": 3})("a", "a, b") == 1 - Fraction(3, 4)
+        d = weighted_jaccard({"a": 3}, default=6)
+        assert d("a", "a, b") == pytest.approx(6 / 9, abs=1e-15)
+        found = sa.weights(annotations(text("a ab / b b")), d).to_frame()
+        assert found.loc["a", "a, b"] == pytest.approx(3 / 9, abs=1e-15)
+        with pytest.raises(DistanceError, match="a label that is not listed has weight -1"):
+            weighted_jaccard({}, default=-1)
+
+    def test_weights_that_no_label_has(self):
+        """A weight for a label that the study never uses is told, once; else nothing is."""
+        study = annotations(text("a ab / b b"))
+        d = weighted_jaccard({"a": 3, "Pnuemonia": 2})
+        with pytest.warns(sa.SetagreeWarning, match="has a weight for 'Pnuemonia', which no") as w:
+            sa.agreement(study, distance=d)
+        assert len(w) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.agreement(study, distance=weighted_jaccard({"a": 3}))
 
     def test_later_changes_of_the_mapping_do_not_reach_it(self):
         """The weights are copied."""
@@ -194,6 +218,88 @@ class TestTransport:
         A, B = frozenset(LABELS), frozenset("abcd")
         # cumulated 1/6 2/6 3/6 4/6 5/6 against 1/4 2/4 3/4 1 1: gaps 1/12 2/12 3/12 4/12 2/12
         assert transport(on_a_line)(A, B) == pytest.approx(12 / 12 / 5, abs=1e-15)
+
+    @pytest.mark.parametrize("metric", [True, False])
+    def test_all_pairs_equal_the_linear_programme(self, metric):
+        """Over two thousand pairs of sets of up to 9 labels, at once and one by one.
+
+        Places in a plane keep shared mass where it is; costs at random allow detours. The programme
+        ends at a vertex, which is exact but for rounding.
+        """
+        rng = np.random.default_rng(7)
+        for _ in range(12):
+            n = int(rng.integers(3, 10))
+            places = rng.normal(size=(n, 2))
+            cost = (
+                np.linalg.norm(places[:, None] - places, axis=2) if metric else rng.random((n, n))
+            )
+            cost = (cost + cost.T) * (1 - np.eye(n))
+            members = rng.random((20, n)) < 0.5
+            sets = list({frozenset(np.flatnonzero(row).tolist()) for row in members} - {EMPTY})
+            d = transport(lambda x, y, cost=cost: cost[x, y])
+            found = d.among(sets)
+            assert (found == found.T).all()
+            for k, l in zip(*np.triu_indices(len(sets), 1), strict=True):
+                expected = by_linear_programme(sets[k], sets[l], lambda x, y, c=cost: c[x, y])
+                assert found[k, l] == pytest.approx(expected, abs=1e-12)
+                assert d(sets[k], sets[l]) == pytest.approx(expected, abs=1e-12)
+
+    def test_tables_of_any_form(self):
+        """A square frame in any order, a dict of pairs and a dict of dicts state the same."""
+        pairs = {("a", "b"): 0.3, ("b", "c"): 0.5, ("c", "a"): 0.7}
+        nested = {"a": {"b": 0.3, "c": 0.7}, "c": {"b": 0.5}}
+        frame = pd.DataFrame(
+            [[0.5, 0, 0.7], [0.3, 0.7, 0], [0, 0.5, 0.3]], index=[*"cab"], columns=["b", "c ", "a"]
+        )
+        study = annotations(text("a ab / bc c / abc b"))
+        expected = sa.krippendorff_alpha(study, distance=transport(pairs)).estimate
+        for table in (nested, frame, {frozenset(pair): d for pair, d in pairs.items()}):
+            assert sa.krippendorff_alpha(study, distance=transport(table)).estimate == expected
+
+    @pytest.mark.parametrize(
+        ("change", "sentence"),
+        [
+            (lambda f: f.assign(b=[0.3, 0.2, 0.5]), "the pair 'b', 'b' has 0.2, not 0"),
+            (lambda f: f.assign(b=[0.31, 0, 0.5]), "is symmetric; the pair 'a', 'b' has 0.31 one"),
+            (lambda f: f.assign(b=[np.nan, 0, 0.5]), "finite and >= 0; the pair 'a', 'b' has nan"),
+            (lambda f: f.rename(columns={"b": "x"}), "only one axis .* lists .*'b'.*'x'"),
+            (lambda f: f.drop(index="c", columns="c"), "'a', 'c' in the table .* not know 'c'"),
+        ],
+    )
+    def test_tables_that_state_no_distance(self, change, sentence):
+        """Names, symmetry, the diagonal and the labels of the study are checked, and named."""
+        frame = pd.DataFrame([[0, 0.3, 0.7], [0.3, 0, 0.5], [0.7, 0.5, 0]], [*"abc"], [*"abc"])
+        study = annotations(text("a ab / bc c / abc b"))
+        with pytest.raises(DistanceError, match=sentence):
+            sa.krippendorff_alpha(study, distance=transport(change(frame)))
+
+    def test_a_table_of_labels_that_is_passed_as_one_of_answers(self):
+        """A table that lists the labels but not the sets is answered with `transport`."""
+        frame = pd.DataFrame([[0, 0.3], [0.3, 0]], [*"ab"], [*"ab"])
+        study = annotations(text("a ab / b b"))
+        with pytest.raises(DistanceError, match=r"no row for .* sa\.distances\.transport\(table\)"):
+            sa.krippendorff_alpha(study, distance=frame)
+
+    def test_asymmetric_pairs(self):
+        """A pair that is stated twice must be stated alike."""
+        with pytest.raises(DistanceError, match=r"symmetric; the pair .* has 0.3 one way"):
+            transport({("a", "b"): 0.3, ("b", "a"): 0.4})
+
+    def test_rounding(self):
+        """Up to 1e-9 below zero, off symmetry or on the diagonal is rounding."""
+        off = 1e-10
+        frame = pd.DataFrame([[off, 0.3], [0.3 + off, -off]], [*"ab"], [*"ab"])
+        assert transport(frame)("a", "b") == pytest.approx(0.3, abs=1e-9)
+        assert transport({("a", "b"): -off})("a", "b") == 0
+        with pytest.raises(DistanceError, match="finite and >= 0"):
+            transport({("a", "b"): -1e-8})
+
+    def test_one_word_each(self):
+        """A category is one label, also where it has a comma: {"x, y"} and {"z"} are 0.25 apart."""
+        values = pd.DataFrame({"u": [1, 1, 2, 2], "r": [*"abab"], "v": ["x, y", "z", "z", "z"]})
+        study = sa.Annotations.from_long(values, unit="u", rater="r", value="v")
+        found = sa.weights(study, transport({("x, y", "z"): 0.25})).to_frame()
+        assert found.loc["x, y", "z"] == 0.75
 
     def test_name_and_pickle(self):
         """It can be named, and pickled where its function can."""

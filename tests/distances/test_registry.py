@@ -98,6 +98,17 @@ def test_a_labelled_frame_is_a_matrix():
     assert distance({"a"}, {"b"}) == 0.5
 
 
+def test_a_dict_is_a_matrix():
+    """A dict by pair of answers, or of dicts, states the distances between answers."""
+    study = sa.Annotations.from_triples([("r", 1, "a"), ("s", 1, "a, b"), ("r", 2, "b")])
+    pairs = {("a", "b, a"): 0.25, ("a", "b"): 1, ("b", "a, b"): 0.5}
+    nested = {"a": {"b, a": 0.25, "b": 1}, "b": {"a, b": 0.5}}
+    for table in (pairs, nested):
+        assert sa.weights(study, table).to_frame().loc["a", "a, b"] == 0.75
+    with pytest.raises(DistanceError, match=r"no distance is given for the pair .*'b'"):
+        get_distance({("a", "a, b"): 0.25, ("a", "b"): 1})
+
+
 @pytest.mark.parametrize("wrong", [5, None, ["masi"], {"a": 1}, frozenset()])
 def test_anything_else_is_refused(wrong):
     """What is no name, function, distance or frame is refused by its type."""

@@ -1,0 +1,147 @@
+"""Options of the command that name a file about the labels, which states the distance."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_support import invoke, ok, refusal, rows
+
+import setagree as sa
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+WORDS = ["joy", '"joy, love"', "fear", '"fear, anger"', "love", '"anger, joy"']
+WEIGHTS = "label,weight\njoy,3\nfear, 0.5\n"
+PARENTS = "child,parent\njoy,good\nlove,good\nfear,bad\nanger,bad\ngood,\n"
+TABLE = ",love,joy,fear,anger\njoy,.2,0,1,.8\nanger,.9,.8,.3,0\nlove,0,.2,1,.9\nfear,1,1,0,.3\n"
+OPTIONS = {
+    "--label-weights": ("weights.csv", sa.distances.weighted_jaccard({"joy": 3, "fear": 0.5})),
+    "--taxonomy": (
+        "parents.csv",
+        sa.distances.taxonomy({"joy": "good", "love": "good", "fear": "bad", "anger": "bad"}),
+    ),
+    "--label-distances": (
+        "table.csv",
+        sa.distances.transport(
+            {
+                ("joy", "love"): 0.2,
+                ("joy", "fear"): 1,
+                ("joy", "anger"): 0.8,
+                ("love", "fear"): 1,
+                ("love", "anger"): 0.9,
+                ("fear", "anger"): 0.3,
+            }
+        ),
+    ),
+}
+each_option = pytest.mark.parametrize("option", OPTIONS)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder with a study of four raters and a file for each option."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"u{unit},{rater},{WORDS[(unit + (k if unit % 3 == 0 else 0)) % 6]}"
+        for unit in range(40)
+        for k, rater in enumerate(["ann", "ben", "cem", "gpt"])
+    ]
+    Path("study.csv").write_text("\n".join(["unit,rater,labels", *lines]), encoding="utf-8")
+    for name, text in {"weights": WEIGHTS, "parents": PARENTS, "table": TABLE}.items():
+        Path(f"{name}.csv").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def study():
+    """Return the study of the file."""
+    return sa.Annotations.from_long(pd.read_csv("study.csv"))
+
+
+@each_option
+def test_it_selects_its_distance(option):
+    """Each file gives what the distance of the same numbers gives in Python, under its name."""
+    file, distance = OPTIONS[option]
+    (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", option, file)
+    expected = sa.krippendorff_alpha(study(), distance=distance)
+    assert row["distance"] == distance.name
+    assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+
+
+@each_option
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["test", "--resamples", "99", "--seed", "1"],
+        ["plan", "--half-width", "0.1"],
+        ["compare", "-c", "krippendorff_alpha,fleiss_kappa"],
+        ["panel", "--model", "gpt"],
+        ["consensus", "--method", "medoid"],
+    ],
+)
+def test_wherever_a_distance_is_chosen(option, words):
+    """Every command that takes a distance takes the files."""
+    command, *more = words
+    file, distance = OPTIONS[option]
+    found = ok(command, "study.csv", *more, option, file, "-f", "json")
+    assert command == "consensus" or distance.name in json.dumps(json.loads(found))
+
+
+@each_option
+def test_the_report_names_it(option):
+    """Report and diagnose explain that distance; the methods paragraph has its formula and file."""
+    file, distance = OPTIONS[option]
+    ok("report", "study.csv", option, file, "--resamples", "19", "--seed", "1", "-o", "r.md")
+    page = Path("r.md").read_text(encoding="utf-8")
+    assert distance.name.replace("_", "\\_") in page or distance.name in page
+    assert file in page
+    said = ok("diagnose", "study.csv", option, file, "--resamples", "19", "--seed", "1")
+    assert f"the {distance.name} distance" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--taxonomy", "parents.csv", "-d", "masi"], "--taxonomy selects its own distance; drop"),
+        (
+            ["--taxonomy", "parents.csv", "--label-weights", "weights.csv"],
+            "--label-weights and --taxonomy each select a distance; give one",
+        ),
+        (["--label-weights", "table.csv"], "needs the columns label and weight; it has"),
+        (["--taxonomy", "weights.csv"], "needs the columns child and parent; it has"),
+        (["--label-weights", "twice.csv"], "label 'joy' has two weights"),
+        (["--label-weights", "word.csv"], "label 'joy' has weight 'heavy'"),
+        (["--label-distances", "few.csv"], "it does not know 'anger', 'fear', 'love'"),
+        (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
+        (["--label-distances", "blank.csv"], "entries that are not numbers"),
+        (["--label-weights", "absent.csv"], "--label-weights absent.csv: There is no file"),
+    ],
+)
+def test_what_is_refused(words, sentence):
+    """A second distance, and a file that states none, is an error in a sentence."""
+    for name, text in {
+        "twice": "label,weight\njoy,1\n joy ,2\n",
+        "word": "label,weight\njoy,heavy\n",
+        "few": ",joy,sad\njoy,0,1\nsad,1,0\n",
+        "ones": ",joy,fear\njoy,1,.2\nfear,.2,1\n",
+        "blank": ",joy,fear\njoy,0,\nfear,.2,0\n",
+    }.items():
+        Path(f"{name}.csv").write_text(text, encoding="utf-8")
+    assert sentence in refusal("score", "study.csv", *words)
+
+
+def test_labels_are_spelled_as_the_study_reads_them():
+    """With --case lower the labels of a file are lower case, too; the others are told."""
+    Path("upper.csv").write_text("label,weight\n JOY,3\nFear,0.5\nJyo,2\n", encoding="utf-8")
+    words = ["score", "study.csv", "-c", "krippendorff_alpha", "-f", "json", "--case", "lower"]
+    found = invoke(*words, "--label-weights", "upper.csv")
+    expected = sa.krippendorff_alpha(study(), distance=OPTIONS["--label-weights"][1])
+    assert json.loads(found.stdout)[0]["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+    assert "has a weight for 'jyo', which no rater used" in found.stderr
+
+
+def test_the_file_is_never_overwritten():
+    """A result is not written over the file that states the distance."""
+    said = refusal("score", "study.csv", "--label-weights", "weights.csv", "-o", "weights.csv")
+    assert "never changed" in said
+    assert Path("weights.csv").read_text(encoding="utf-8") == WEIGHTS
