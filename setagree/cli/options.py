@@ -172,11 +172,7 @@ Threshold = Annotated[
 ]
 TieRule = Annotated[
     str,
-    option(
-        AGREED,
-        "RULE",
-        "A tied label: empty (left out, default), plurality (in) or missing (no answer).",
-    ),
+    option(AGREED, "RULE", "No majority: missing (no answer, default), plurality, or empty ([])."),
 ]
 Without = Annotated[
     Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")

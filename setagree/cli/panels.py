@@ -85,7 +85,7 @@ def agree(
     reading: Reading,
     method: options.AgreedBy = None,
     threshold: options.Threshold = None,
-    ties: options.TieRule = "empty",
+    ties: options.TieRule = "missing",
     distance: options.MedoidDistance = None,
     adjudicate_below: options.AdjudicateBelow = 0.0,
     escape: options.Escape = False,

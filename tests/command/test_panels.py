@@ -191,13 +191,13 @@ class TestConsensus:
             "adjudicate",
             "why",
         ]
-        read = [sa.parse_labels(cell) for cell in frame["labels"]]
+        read = [sa.parse_labels(cell) if cell else None for cell in frame["labels"]]
         assert read == [
             {"a", "b"},
             frozenset(),
             {"a"},
             {"a"},
-            frozenset(),
+            None,
             {"x, y"},
         ]
         assert frame["why"].tolist() == [
@@ -205,9 +205,21 @@ class TestConsensus:
             "",
             "tie",
             "one rating",
-            "empty though nobody said so",
+            "no majority; no answer",
             "",
         ]
+
+    @pytest.mark.parametrize(
+        ("ties", "cell", "in_json"),
+        [("missing", "", None), ("plurality", "a, b, c", "a, b, c"), ("empty", "[]", "[]")],
+    )
+    def test_nobody_agrees(self, ties, cell, in_json):
+        """What three raters said three things about is blank, or what --ties says; flagged."""
+        words = ["consensus", "small.csv", "--blank", "empty", "--ties", ties]
+        found = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))[4]
+        assert (found["unit"], found["labels"], found["adjudicate"]) == ("u5", cell, "True")
+        assert "no majority" in found["why"]
+        assert rows(*words)[4]["labels"] == in_json
 
     def test_no_answer(self):
         """A unit without an answer is a blank cell, null in JSON."""
