@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.options import (
@@ -31,7 +30,8 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
 from setagree.cli.reading import long_table, names, rater_names, read_study
 from setagree.cli.times import OverTime, Window, time_lines
-from setagree.diagnosis.grouping import study_of_table
+from setagree.diagnosis.by_group import compare_groups
+from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
 from setagree.reporting.findings import gather
@@ -88,6 +88,9 @@ class Reshuffling(Resampling):
     resamples: Reshuffles = None
 
 
+_REDRAWN = 100_000_000
+"""Units that are redrawn in all where groups are panels of raters."""
+
 _NARROWEST, _LONGEST_LINE = 40, 100
 _NAME, _SENTENCE = 28, 44
 """Columns that a name may take in a table of 80, and a text where there is no more room."""
@@ -117,17 +120,18 @@ def report(
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    n_resamples = resamples_or(resampling.resamples, 999)
     study = read_study(files, reading)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(files, reading, group, given),
+            groups=_groups(files, reading, group, given, n_resamples=n_resamples, seed=seed),
             model=rater_names(study, model) if model else None,
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
-            n_resamples=resamples_or(resampling.resamples, 999),
+            n_resamples=n_resamples,
             rng=seed,
         )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -154,14 +158,15 @@ def diagnose(
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
+    n_resamples = resamples_or(resampling.resamples, 999)
     study = read_study(files, reading)
     times = time_lines(files, reading, over_time, window, given)
     found = gather(
         study,
         **given,
-        groups=_groups(files, reading, group, given),
+        groups=_groups(files, reading, group, given, n_resamples=n_resamples, seed=seed),
         model=rater_names(study, model) if model else None,
-        n_resamples=resamples_or(resampling.resamples, 999),
+        n_resamples=n_resamples,
         rng=seed,
     )
     columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
@@ -183,7 +188,13 @@ def _one_of_each(asked: Asked, level: float) -> dict[str, Any]:
 
 
 def _groups(
-    files: Sequence[str], reading: Reading, column: str | None, given: dict[str, Any]
+    files: Sequence[str],
+    reading: Reading,
+    column: str | None,
+    given: dict[str, Any],
+    *,
+    n_resamples: int,
+    seed: int,
 ) -> pd.DataFrame | None:
     """Return the agreement of each group that a column of a long table names."""
     if column is None:
@@ -192,10 +203,9 @@ def _groups(
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        if not without:
-            return sa.by_group(frame, column, reading=how, **given)
-        study, groups = study_of_table(frame, column, how, without=without)
-        return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
+        grouped = grouped_table(frame, column, how, without=without)
+        n_resamples = min(n_resamples, max(99, _REDRAWN // grouped.study.n_units))
+        return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=seed)
 
 
 # ---- The terminal -------------------------------------------------------------------------------

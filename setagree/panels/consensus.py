@@ -21,9 +21,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels import votes as decisions
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Codes,
     Flags,
     case_of,
@@ -33,6 +31,8 @@ from setagree.panels.raters import (
     part_of,
     rater_codes,
 )
+from setagree.large.opening import Data
+from setagree.panels import votes as decisions
 from setagree.panels.votes import Ballot, Decision, Ties
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects

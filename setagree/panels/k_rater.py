@@ -18,15 +18,15 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels.consensus import Rule
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Replicated,
     check_least,
     flags,
     part_of,
     rater_codes,
 )
+from setagree.large.opening import Data
+from setagree.panels.consensus import Rule
 from setagree.panels.votes import Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha

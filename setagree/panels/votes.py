@@ -13,9 +13,9 @@ from setagree.credit.base import Weights, reading_key
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.pairs import sums_to_others
 from setagree.errors import OptionError
+from setagree.inference.raters import Codes, Flags
 from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.label_errors import label_fits, panels_of
-from setagree.panels.raters import Codes, Flags
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 
@@ -96,7 +96,8 @@ class Ballot:
         """How many raters of each unit gave the empty set."""
         is_empty = np.array([value == frozenset() for value in self.study.values])
         units, values, counts = self.cells
-        return np.bincount(units, counts * is_empty[values], self.study.n_units)
+        given = np.bincount(units, counts * is_empty[values], self.study.n_units)
+        return given.astype(np.float64, copy=False)
 
     @cached_property
     def geometry(self) -> SetGeometry:

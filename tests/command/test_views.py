@@ -281,6 +281,22 @@ class TestReport:
         assert sorted(Path().iterdir()) == before
         assert Path("long.csv").read_bytes() == content
 
+    def test_groups_of_raters(self):
+        """A column that says one thing of each rater makes panels, also without one of them."""
+        people = [
+            (f"u{u}", r, "ab"[u % 2 if r < "d" else u // 2 % 2])
+            for u in range(40)
+            for r in "abcdefg"
+        ]
+        table = pd.DataFrame(people, columns=["unit", "rater", "labels"])
+        table["panel"] = (table["rater"] < "d").map({True: "north", False: "south"})
+        table.to_csv("panels.csv", index=False)
+        printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
+        assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
+        assert "seldom differ so much (p = .029)" in printed
+        without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
+        assert "so few raters can be dealt" in " ".join(without.split())
+
     def test_group_of_a_wide_file(self):
         """A wide file has no column of groups."""
         words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--group", "batch"]
