@@ -150,7 +150,14 @@ HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
 Models = Annotated[
-    list[str], option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+    list[str],
+    option(
+        PANEL,
+        "NAME",
+        "A model: a rater, or a file of its answers; repeatable.",
+        "--model",
+        "-m",
+    ),
 ]
 Humans = Annotated[
     Texts, option(PANEL, "NAME", "Who are the humans (default: all others).", "--humans")

@@ -12,9 +12,10 @@ from setagree.cli import options as options
 from setagree.cli import panel_tables as tables
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.reading import rater_names, read_study, unescaped
+from setagree.cli.reading import rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import escaped
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.large.joining import model_files
 from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 
 setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
 setagree panel study.csv --model gpt --humans ann,ben,cem
+setagree panel humans.csv --model gpt.csv
 """
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
@@ -56,9 +58,8 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, files, reading)
-    study = read_study(files, reading)
-    models = rater_names(study, model)
+    deliver = Deliverer(delivery, [*files, *model_files(model)], reading)
+    study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     table = sa.alt_test(
         study,

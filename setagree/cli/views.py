@@ -28,12 +28,13 @@ from setagree.cli.options import (
     option,
 )
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
-from setagree.cli.reading import long_table, names, rater_names, read_study
+from setagree.cli.reading import long_table, names, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
+from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
@@ -68,7 +69,14 @@ setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 
 Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
 Models = Annotated[
-    Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+    Texts,
+    option(
+        PANEL,
+        "NAME",
+        "A model: a rater, or a file of its answers; repeatable.",
+        "--model",
+        "-m",
+    ),
 ]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[Text, option(RESULTS, "AS", "html, markdown (default: by -o).", "--format", "-f")]
@@ -116,19 +124,20 @@ def report(
     """Write all there is to know about a file into one page."""
     check_ending(output, [".html", ".htm", ".md", ".markdown"], form=form)
     # It refuses, before any work, what cannot or must not be replaced.
-    Deliverer(Delivery(form="table", output=output), files, reading)
+    read = [*files, *model_files(model)]
+    Deliverer(Delivery(form="table", output=output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     n_resamples = resamples_or(resampling.resamples, 999)
-    study = read_study(files, reading)
+    study, models = read_with_models(files, reading, model)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
             groups=_groups(files, reading, group, given, n_resamples=n_resamples, seed=seed),
-            model=rater_names(study, model) if model else None,
+            model=models or None,
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
             n_resamples=n_resamples,
@@ -154,18 +163,19 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    deliver = Deliverer(Delivery(output=output), files, reading, forms=["table"])
+    read = [*files, *model_files(model)]
+    deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, level)
     n_resamples = resamples_or(resampling.resamples, 999)
-    study = read_study(files, reading)
+    study, models = read_with_models(files, reading, model)
     times = time_lines(files, reading, over_time, window, given)
     found = gather(
         study,
         **given,
         groups=_groups(files, reading, group, given, n_resamples=n_resamples, seed=seed),
-        model=rater_names(study, model) if model else None,
+        model=models or None,
         n_resamples=n_resamples,
         rng=seed,
     )

@@ -11,6 +11,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
+from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.registry import find_all
@@ -38,9 +39,10 @@ def gather(
     The options are those of `report`; a seed is drawn where none is given.
     """
     study = known_raters(study, "report")
+    study, models = (study, None) if model is None else with_models(study, model)
     check_level(level)
     check_resamples(n_resamples)
-    asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
+    asked = Asked(groups, models, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
     as_generator(asked.rng)  # refuses what is no seed before any work
     main = _headline(study, coefficient, distance, level)
     with warnings.catch_warnings():

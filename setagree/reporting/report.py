@@ -63,9 +63,10 @@ def report(
     groups : Series, mapping or DataFrame, optional
         The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
         which also knows units that stand in several groups.
-    model : rater, or list of raters, optional
-        Raters that are models: may they replace a human, and how near do they come to the humans'
-        consensus? Everybody else is then a human.
+    model : rater, DataFrame or path, or list of these, optional
+        Models: raters of the study, or where their answers to the same units stand. May they
+        replace a human, and how near do they come to the humans' consensus? Everybody else is then
+        a human.
     panels : mapping from two names to lists of raters, optional
         ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
         alone stands against all others.

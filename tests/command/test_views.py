@@ -281,6 +281,25 @@ class TestReport:
         assert sorted(Path().iterdir()) == before
         assert Path("long.csv").read_bytes() == content
 
+    @pytest.mark.parametrize("command", ["diagnose", "report"])
+    def test_a_model_in_a_file(self, command):
+        """--model takes the file of a model's answers: the page is that of one file."""
+        table = sa.simulate(60, 5, rng=1).to_long()
+        table["labels"] = table["labels"].map(sa.format_labels)
+        table = table.replace({"rater": {"r5": "gpt"}})
+        is_model = table["rater"] == "gpt"
+        pd.concat([table[~is_model], table[is_model]]).to_csv("all.csv", index=False)
+        table[~is_model].to_csv("humans.csv", index=False)
+        table[is_model].drop(columns="rater").to_csv("gpt.csv", index=False)
+        words = ["--blank", "empty", "--seed", "1", "--resamples", "19"]
+        pages = []
+        for file, model in (("all.csv", "gpt"), ("humans.csv", "gpt.csv")):
+            target = ["-o", "x.md", "--title", "x"] if command == "report" else []
+            printed = ok(command, file, "--model", model, *words, *target)
+            pages.append(Path("x.md").read_text() if target else printed)
+        assert "gpt" in pages[0]
+        assert pages[0] == pages[1]
+
     def test_groups_of_raters(self):
         """A column that says one thing of each rater makes panels, also without one of them."""
         people = [
