@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
+    from setagree.inference.cross_replication import cross_replication
     from setagree.inference.jackknife import jackknife
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
-    from setagree.panels.cross_replication import cross_replication
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.rater_map import rater_map
     from setagree.panels.scorer import panel_scorer
@@ -136,7 +136,7 @@ _LATER = {
     "compare": "inference.comparison",
     "confusions": "diagnosis.confusions",
     "consensus": "panels.consensus",
-    "cross_replication": "panels.cross_replication",
+    "cross_replication": "inference.cross_replication",
     "formats": "large.recognition",
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",

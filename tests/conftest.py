@@ -64,7 +64,7 @@ SLOW = (
     "tests/large/test_reduction.py::TestFiles::test_missing_packages",
     "tests/large/test_reduction.py::TestSameAsInMemory::test_any_study",
     "tests/panels/test_consensus.py::TestDawidSkene::test_labels_together_as_one_by_one",
-    "tests/panels/test_cross_replication.py::TestExact::test_random_raters_score_nothing",
+    "tests/inference/test_cross_replication.py::TestExact::test_random_raters_score_nothing",
     "tests/panels/test_k_rater.py::TestExact::test_every_split",
     "tests/panels/test_rater_map.py::TestVerdict::test_noise_is_called_noise",
     "tests/plots/test_plots.py::test_import_is_light",

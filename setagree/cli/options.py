@@ -153,7 +153,14 @@ HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
 Models = Annotated[
-    list[str], option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+    list[str],
+    option(
+        PANEL,
+        "NAME",
+        "A model: a rater, or a file of its answers; repeatable.",
+        "--model",
+        "-m",
+    ),
 ]
 Humans = Annotated[
     Texts, option(PANEL, "NAME", "Who are the humans (default: all others).", "--humans")
@@ -175,11 +182,7 @@ Threshold = Annotated[
 ]
 TieRule = Annotated[
     str,
-    option(
-        AGREED,
-        "RULE",
-        "A tied label: empty (left out, default), plurality (in) or missing (no answer).",
-    ),
+    option(AGREED, "RULE", "No majority: missing (no answer, default), plurality, or empty ([])."),
 ]
 Without = Annotated[
     Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")

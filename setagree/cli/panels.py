@@ -13,10 +13,11 @@ from setagree.cli import panel_tables as tables
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.reading import rater_names, read_study, unescaped
+from setagree.cli.reading import rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import escaped
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.large.joining import model_files
 from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 
 setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
 setagree panel study.csv --model gpt --humans ann,ben,cem
+setagree panel humans.csv --model gpt.csv
 """
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
@@ -59,9 +61,9 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    deliver = Deliverer(delivery, [*files, *by_label.given.values()], reading)
-    study = read_study(files, reading)
-    models = rater_names(study, model)
+    read = [*files, *by_label.given.values(), *model_files(model)]
+    deliver = Deliverer(delivery, read, reading)
+    study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     table = sa.alt_test(
         study,
@@ -88,7 +90,7 @@ def agree(
     reading: Reading,
     method: options.AgreedBy = None,
     threshold: options.Threshold = None,
-    ties: options.TieRule = "empty",
+    ties: options.TieRule = "missing",
     distance: options.MedoidDistance = None,
     by_label: LabelFiles,
     adjudicate_below: options.AdjudicateBelow = 0.0,

@@ -22,6 +22,7 @@ from setagree.errors import (
     counted,
 )
 from setagree.files.streams import Source, expanded, readable
+from setagree.large.joining import with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
@@ -59,6 +60,18 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
     return rest
+
+
+def read_with_models(
+    files: Sequence[str], reading: Reading, models: Sequence[str] | None, *, note: Note = say
+) -> tuple[sa.Annotations, list[Any]]:
+    """Return the study of files with the answers of models, and what these are called in it.
+
+    A model is a rater of the study, or failing that a file with its answers.
+    """
+    study = read_study(files, reading, note=note)
+    with spelled(reading):
+        return with_models(study, rater_names(study, models), note=note)
 
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:

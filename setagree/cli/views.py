@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
@@ -31,11 +30,13 @@ from setagree.cli.options import (
     option,
 )
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
-from setagree.cli.reading import long_table, names, rater_names, read_study
+from setagree.cli.reading import long_table, names, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
-from setagree.diagnosis.grouping import study_of_table
+from setagree.diagnosis.by_group import compare_groups
+from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
+from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import check_target
@@ -72,7 +73,14 @@ setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 
 Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
 Models = Annotated[
-    Texts, option(PANEL, "NAME", "A rater that is a model; repeat for more.", "--model", "-m")
+    Texts,
+    option(
+        PANEL,
+        "NAME",
+        "A model: a rater, or a file of its answers; repeatable.",
+        "--model",
+        "-m",
+    ),
 ]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[
@@ -93,6 +101,9 @@ class Reshuffling(Resampling):
 
     resamples: Reshuffles = None
 
+
+_REDRAWN = 100_000_000
+"""Units that are redrawn in all where groups are panels of raters."""
 
 _NARROWEST, _LONGEST_LINE = 40, 100
 _NAME, _SENTENCE = 28, 44
@@ -120,22 +131,23 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    check_not_read(expanded(output), [*files, *asked.given.values()], reading)
+    read = [*files, *asked.given.values(), *model_files(model)]
+    check_not_read(expanded(output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
-    study = read_study(files, reading)
-    models = rater_names(study, model)
+    n_resamples = resamples_or(resampling.resamples, 999)
+    study, models = read_with_models(files, reading, model)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(files, reading, group, given, models),
+            groups=_groups(files, reading, group, given, models, n_resamples, seed),
             model=models or None,
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
-            n_resamples=resamples_or(resampling.resamples, 999),
+            n_resamples=n_resamples,
             rng=seed,
         )
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
@@ -158,20 +170,20 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    read = [*files, *asked.given.values()]
+    read = [*files, *asked.given.values(), *model_files(model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
-    study = read_study(files, reading)
-    models = rater_names(study, model)
+    n_resamples = resamples_or(resampling.resamples, 999)
+    study, models = read_with_models(files, reading, model)
     times = time_lines(files, reading, over_time, window, given, models)
     found = gather(
         study,
         **given,
-        groups=_groups(files, reading, group, given, models),
+        groups=_groups(files, reading, group, given, models, n_resamples, seed),
         model=models or None,
-        n_resamples=resamples_or(resampling.resamples, 999),
+        n_resamples=n_resamples,
         rng=seed,
     )
     columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
@@ -202,6 +214,8 @@ def _groups(
     column: str | None,
     given: dict[str, Any],
     models: list[Any],
+    n_resamples: int,
+    seed: int,
 ) -> pd.DataFrame | None:
     """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
@@ -210,10 +224,9 @@ def _groups(
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        if not without and not models:
-            return sa.by_group(frame, column, reading=how, **given)
-        study, groups = study_of_table(frame, column, how, without=[*without, *models])
-        return sa.by_group(study, dict(zip(study.units, groups, strict=True)), **given)
+        grouped = grouped_table(frame, column, how, without=[*without, *models])
+        n_resamples = min(n_resamples, max(99, _REDRAWN // grouped.study.n_units))
+        return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=seed)
 
 
 # ---- The terminal -------------------------------------------------------------------------------

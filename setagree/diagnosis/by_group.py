@@ -1,4 +1,4 @@
-"""Which batches, sources or times cost the agreement."""
+"""Which batches, sources, panels or times cost the agreement."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Rng, as_generator, check_resamples
 from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
-from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
+from setagree.diagnosis.grouping import (
+    Grouped,
+    group_by_mapping,
+    group_of_units,
+    grouped_table,
+    study_and_column,
+)
+from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError
@@ -35,36 +42,55 @@ def by_group(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    n_resamples: int = 999,
     reading: Reading | None = None,
+    rng: Rng = None,
 ) -> pd.DataFrame:
-    """Return the coefficient of each group of units: batches, sources, features, versions.
+    """Return the coefficient of each group: of units (batches, sources), or of raters (panels).
+
+    Groups of units are compared by their coefficients. Where each rater is in one group and units
+    are in several, the groups are panels of raters. Then the question is how far a panel agrees
+    with the others, beside how far it agrees with itself, and each row has that too.
 
     Parameters
     ----------
     data : Annotations, DataFrame or path
         A study, or what `agreement` reads; where `by` is a further column, a long table.
     by : str, mapping or Series
-        A column of the table; or what says of each unit of the study to which group it belongs.
-        A unit that a table puts into several groups is compared inside each of them.
+        A column of the table; or what says of each unit, or of each rater, of the study to which
+        group it belongs. A column that says one thing of each rater makes groups of raters; else a
+        unit that a table puts into several groups is compared inside each of them.
     coefficient, distance
         As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
         distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
+    n_resamples : int
+        For groups of raters: how often units are redrawn, and raters dealt to groups, where there
+        are more ways to deal them.
     reading : Reading, optional
         How a table is read; that of a study that was read from it is ``study.reading``. Default:
         with the usual names of columns, and as `agreement` reads cells.
+    rng : int or numpy Generator, optional
+        The seed for groups of raters.
 
     Returns
     -------
     DataFrame
-        One row a group, in order of their first unit: group, n_units, n_pairable_units, n_raters,
-        n_ratings, n_values; estimate, standard_error, low, high; difference (from the estimate of
-        all other groups together), difference_standard_error, difference_p_value (Welch's t,
-        independent units, not corrected for the number of groups; nan where one of the two has no
-        standard error above 0); homogeneity_p_value (one test of all groups against one common
-        value, the same in every row); reason (why the estimate is nan, or there is no interval as
-        the standard error is 0), coefficient, distance.
+        One row a group, in order of their first unit (or rater): group, n_units, n_pairable_units,
+        n_raters, n_ratings, n_values; estimate, standard_error, low, high; difference (from the
+        estimate of all other groups together), difference_standard_error, difference_p_value
+        (Welch's t, independent units, not corrected for the number of groups; nan where one of the
+        two has no standard error above 0); homogeneity_p_value (one test of all groups against one
+        common value, the same in every row); compares ("units", "raters", or "units and raters"
+        where each group has units and raters of its own: then a difference between the units and
+        one between the raters cannot be told apart). Of groups of raters, else nan: between (the
+        cross-replication kappa_x of the group with all other raters), between_low, between_high
+        (percentiles over redrawn units), normalised, normalised_low, normalised_high (kappa_x
+        divided by the root of both alphas: below 1 where raters agree less between groups than
+        inside them), n_shared_units, dealing_p_value (see Notes; the same in every row) and no_test
+        (why that is nan). At last reason (why the estimate is nan, or there is no interval as the
+        standard error is 0), coefficient, distance.
 
     Raises
     ------
@@ -83,6 +109,13 @@ def by_group(
     it is nan where one has no standard error above 0. With fewer than some 20 units a group the
     standard errors themselves are rough.
 
+    Groups of raters share units, so that these tests are not theirs: differences are nan. Whether
+    raters of one group are nearer to each other than to those of other groups is tested by dealing
+    all raters to groups of the same sizes: `dealing_p_value` is the share of dealings whose mean
+    distance between groups exceeds that inside groups by as much as observed. All dealings are
+    taken where they are no more than `n_resamples`. With so few raters that p cannot be as low as
+    .05 there is no test.
+
     Examples
     --------
     >>> import setagree as sa
@@ -94,13 +127,52 @@ def by_group(
     0   first       45     0.426       0.124               0.082
     1  second       45     0.302      -0.124               0.082
     """
-    study, of_unit = _grouped(data, by, reading, "by_group")
+    grouped = _grouped(data, by, reading)
+    return compare_groups(
+        grouped,
+        by=by,
+        coefficient=coefficient,
+        distance=distance,
+        level=level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+
+
+def compare_groups(
+    grouped: Grouped,
+    *,
+    by: Grouping,
+    coefficient: CoefficientLike = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    rng: Rng = None,
+) -> pd.DataFrame:
+    """Return the coefficient of each group of a study; see `by_group`."""
+    check_resamples(n_resamples)
+    generator = as_generator(rng)
+    study, compares = grouped.study, grouped.compares
     whole = score_whole(study, coefficient, distance, level)
-    codes, groups = _factorized(of_unit)
-    _refuse_scattered(by, len(groups), study.n_units)
-    of_rating = codes[study.unit_codes]
+    _refuse_scattered(by, len(grouped.names), study, compares)
+    if compares == "raters":
+        found = whole.case.distance
+        assert found is not None  # noqa: S101 - what the door makes has one
+        drawing: Row = {"n_resamples": n_resamples, "generator": generator}
+        rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
+        of_units = {**dict.fromkeys(_BESIDE, np.nan), "homogeneity_p_value": np.nan}
+        rows = [{**row, **of_units} for row in rows]
+    else:
+        rows = [row | no_raters_compared() for row in _of_units(grouped, whole, level)]
+    names = ({"group": name, "compares": compares} for name in grouped.names)
+    return pd.DataFrame([name | row for name, row in zip(names, rows, strict=True)])[[*_COLUMNS]]
+
+
+def _of_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
+    """Return a row for each group of units, and how it differs from the others."""
+    study, of_rating = grouped.study, grouped.of_rating
     order = np.argsort(of_rating, kind="stable")
-    bounds = np.searchsorted(of_rating[order], np.arange(len(groups) + 1))
+    bounds = np.searchsorted(of_rating[order], np.arange(len(grouped.names) + 1))
     parts = [
         score_part(whole, study.take(np.sort(order[first:last])))
         for first, last in itertools.pairwise(bounds)
@@ -109,10 +181,19 @@ def by_group(
     rows = []
     long = len(parts) * study.n_ratings > 20_000_000
     for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
-        rest = study.take(of_rating != g)
-        columns = counts(part) | uncertainty(part, level) | _beside(part, whole, rest)
-        rows.append({"group": groups[g], **columns, "homogeneity_p_value": p, **named(part)})
-    return pd.DataFrame(rows)
+        columns = counts(part) | uncertainty(part, level)
+        columns |= _beside(part, whole, study.take(of_rating != g))
+        rows.append({**columns, "homogeneity_p_value": p, **named(part)})
+    return rows
+
+
+_BESIDE = ("difference", "difference_standard_error", "difference_p_value")
+_COLUMNS = (
+    *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
+    *("estimate", "standard_error", "low", "high", *_BESIDE, "homogeneity_p_value", "compares"),
+    *("between", "between_low", "between_high", "normalised", "normalised_low", "normalised_high"),
+    *("n_shared_units", "dealing_p_value", "no_test", "reason", "coefficient", "distance"),
+)
 
 
 def over_time(
@@ -185,16 +266,18 @@ def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotatio
         how = as_reading(reading)
         study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
         return study, first_times(times_of(cells), unit_of_row, study.n_units)
-    study, of_unit = _grouped(data, at, reading, "over_time")
+    study = _known(data, at, "over_time", reading)
+    of_unit = group_of_units(study, at, "over_time")  # type: ignore[arg-type]  # no column
     return study, times_of(pd.Series(of_unit).infer_objects())
 
 
-def _refuse_scattered(by: Grouping, n_groups: int, n_units: int) -> None:
+def _refuse_scattered(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
     """Refuse groups that are nearly as many as the units, as where a column holds times."""
-    if n_groups > _FEW_GROUPS and 2 * n_groups > n_units:
+    n, what = (study.n_raters, "raters") if compares == "raters" else (study.n_units, "units")
+    if n_groups > _FEW_GROUPS and 2 * n_groups > n:
         column = f"column {by!r} makes " if isinstance(by, str) else ""
         raise DataError(
-            f"by_group: {column}{n_groups:,} groups of {n_units:,} units, which are too few in "
+            f"by_group: {column}{n_groups:,} groups of {n:,} {what}, which are too few in "
             "each to compare. Name batches or the like; for times use over_time (on the command "
             "line --over-time COLUMN --window 7D)."
         )
@@ -203,40 +286,35 @@ def _refuse_scattered(by: Grouping, n_groups: int, n_units: int) -> None:
 _FEW_GROUPS = 20
 
 
-def _factorized(of_unit: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
-    try:
-        return pd.factorize(of_unit)
-    except TypeError as error:
-        raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
-
-
-def _grouped(
-    data: Data, by: Grouping, reading: Reading | None, what: str
-) -> tuple[Annotations, npt.NDArray[np.object_]]:
-    """Return the study, and the group of each of its units."""
-    if isinstance(by, str):
-        if isinstance(data, Annotations | Tally):
-            raise OptionError(
-                f"{what}: {by!r} names a column, so pass the table; a study keeps its units only, "
-                "pass a mapping from unit to group with it."
-            )
+def _grouped(data: Data, by: Grouping, reading: Reading | None) -> Grouped:
+    """Return the study, and the groups of its units or raters."""
+    if isinstance(by, str) and not isinstance(data, Annotations | Tally):
         how = as_reading(reading)
-        return study_of_table(open_table(data, how), by, how)
-    study = known_raters(data, what, reading)
-    return study, group_of_units(study, by, what)
+        return grouped_table(open_table(data, how), by, how)
+    study = _known(data, by, "by_group", reading)
+    return group_by_mapping(study, by, "by_group")  # type: ignore[arg-type]  # no column
+
+
+def _known(data: Data, by: Grouping, what: str, reading: Reading | None) -> Annotations:
+    """Return the study that a mapping is about."""
+    if isinstance(by, str):
+        raise OptionError(
+            f"{what}: {by!r} names a column, so pass the table; a study keeps its units only, "
+            "pass a mapping from unit to group with it."
+        )
+    return known_raters(data, what, reading)
 
 
 def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
     """Return the difference of a group from all others together."""
-    names = ("difference", "difference_standard_error", "difference_p_value")
     if not rest.n_ratings:
-        return dict.fromkeys(names, float("nan"))
+        return dict.fromkeys(_BESIDE, float("nan"))
     others = score_part(whole, rest)
     difference = part.estimate - others.estimate
     known = part.standard_error > 0 and others.standard_error > 0
     se = float(np.hypot(part.standard_error, others.standard_error)) if known else float("nan")
     p = _welch_p(difference, (part, others), se)
-    return dict(zip(names, (difference, se, p), strict=True))
+    return dict(zip(_BESIDE, (difference, se, p), strict=True))
 
 
 def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:

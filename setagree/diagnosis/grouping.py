@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,92 @@ from setagree.study.columns import with_columns
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.reading import Reading
+
+Compared: TypeAlias = Literal["units", "raters", "units and raters"]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A study whose ratings belong to groups.
+
+    Attributes
+    ----------
+    study : Annotations
+        Who gave what.
+    names : ndarray of object, shape (n_groups,)
+        The groups, in order of their first unit, or rater.
+    of_rating : ndarray of int, shape (n_ratings,)
+        The group of each rating.
+    compares : {"units", "raters", "units and raters"}
+        What the groups are groups of. Where each rater and each unit is in one group, it is both.
+    """
+
+    study: Annotations
+    names: npt.NDArray[np.object_]
+    of_rating: npt.NDArray[np.integer[Any]]
+    compares: Compared
+
+    @classmethod
+    def of_units(cls, study: Annotations, of_unit: npt.NDArray[np.object_]) -> Grouped:
+        """Return the groups of units; of raters too, where each rater is in one group."""
+        codes, names = factorized(of_unit)
+        of_rating = codes[study.unit_codes]
+        both = len(names) > 1 and is_constant_in(study.rater_codes, of_rating)
+        return cls(study, names, of_rating, "units and raters" if both else "units")
+
+    @classmethod
+    def of_raters(cls, study: Annotations, of_rater: npt.NDArray[np.object_]) -> Grouped:
+        """Return the groups of raters; where each unit is in one group, they are of units too."""
+        codes, names = factorized(of_rater)
+        of_rating = codes[study.rater_codes]
+        both = is_constant_in(study.unit_codes, of_rating)
+        return cls(study, names, of_rating, "units and raters" if both else "raters")
+
+    @property
+    def of_rater(self) -> npt.NDArray[np.integer[Any]]:
+        """The group of each rater, where groups are of raters."""
+        return _last_of(self.study.rater_codes, self.of_rating)
+
+
+def is_constant_in(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> bool:
+    """Say whether all that have the same code are in one group."""
+    return bool((_last_of(codes, groups)[codes] == groups).all())
+
+
+def _last_of(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the group of the last with each code."""
+    last = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    last[codes] = groups
+    return last
+
+
+def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
+    """Return the code of the group of each, and the groups in order."""
+    try:
+        return pd.factorize(groups)
+    except TypeError as error:
+        raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
+
+
+def group_by_mapping(
+    study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
+) -> Grouped:
+    """Return the groups of units, or of raters, where a mapping is from raters.
+
+    Raises
+    ------
+    DataError
+        As `group_of_units`.
+    """
+    if isinstance(by, Mapping | pd.Series):
+        group_of = {tidied(name): tidied(group) for name, group in by.items()}
+        if group_of.keys() >= {*study.raters} and group_of.keys().isdisjoint(study.units):
+            groups = as_objects(group_of[rater] for rater in study.raters)
+            without = [r for r, one in zip(study.raters, groups, strict=True) if is_missing(one)]
+            if without:
+                raise DataError(f"{what}: the raters {listing(without)} have no group.")
+            return Grouped.of_raters(study, groups)
+    return Grouped.of_units(study, group_of_units(study, by, what))
 
 
 def group_of_units(
@@ -54,13 +141,14 @@ def group_of_units(
     return found
 
 
-def study_of_table(
+def grouped_table(
     table: pd.DataFrame, column: str, reading: Reading, *, without: Sequence[Any] = ()
-) -> tuple[Annotations, npt.NDArray[np.object_]]:
-    """Return the study of a long table, and what a further column says of each of its units.
+) -> Grouped:
+    """Return the study of a long table, and the groups that a further column makes in it.
 
-    A unit of which the column says several things is one unit for each of them, called (unit,
-    group): answers are compared inside a group only.
+    Where the column says one thing of each rater, groups are of raters. Else a unit of which it
+    says several things is one unit for each of them, called (unit, group): answers are compared
+    inside a group only.
 
     Parameters
     ----------
@@ -79,19 +167,24 @@ def study_of_table(
     unit_cells = pick_column(table, found.unit)
     units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
+    raters, people = code_ids(pick_column(table, str(found.rater))[kept], "rater")
+    if len(listed) > 1 and is_constant_in(raters, groups):
+        study = _without(Annotations.from_reading(table, found), without)
+        of = dict(zip(people, listed[_last_of(raters, groups)], strict=True))
+        return Grouped.of_raters(study, as_objects(of[rater] for rater in study.raters))
     first = np.zeros(len(names), dtype=np.int64)
     first[units[::-1]] = groups[::-1]
     if (first[units] == groups).all():
-        study = Annotations.from_reading(table, found).without_raters(without)
+        study = _without(Annotations.from_reading(table, found), without)
         place = dict(zip(names, first, strict=True))
-        return study, listed[[place[unit] for unit in study.units]]
+        return Grouped.of_units(study, listed[[place[unit] for unit in study.units]])
     pairs, which = np.unique(units.astype(np.int64) * len(listed) + groups, return_inverse=True)
     ids = as_objects((names[k // len(listed)], listed[k % len(listed)]) for k in pairs)
     called = as_objects(unit_cells)
     called[kept] = ids[which]
     renamed = table.assign(**{str(found.unit): called})
-    study = Annotations.from_reading(renamed, found).without_raters(without)
-    return study, as_objects(group for _, group in study.units)
+    study = _without(Annotations.from_reading(renamed, found), without)
+    return Grouped.of_units(study, as_objects(group for _, group in study.units))
 
 
 def study_and_column(
@@ -99,13 +192,19 @@ def study_and_column(
 ) -> tuple[Annotations, pd.Series[Any], npt.NDArray[np.int64]]:
     """Return the study of a long table, a further column, and the unit of each row (-1: none).
 
-    For `without` see `study_of_table`; the column and the units are those of the other rows.
+    For `without` see `grouped_table`; the column and the units are those of the other rows.
     """
     found, cells, kept = _columns(table, column, reading, without)
-    study = Annotations.from_reading(table, found).without_raters(without)
+    study = _without(Annotations.from_reading(table, found), without)
     units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
     return study, cells, np.array([place.get(name, -1) for name in names])[units]
+
+
+def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
+    """Return a study without those of the raters who are in its table."""
+    known = {*study.raters.tolist(), *study.missing_by_rater}
+    return study.without_raters([rater for rater in raters if rater in known])
 
 
 def _columns(

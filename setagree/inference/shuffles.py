@@ -91,9 +91,9 @@ class Shuffler:
         """Return the estimates of all distinct arrangements, each once."""
         groups = self.groups()
         order = np.concatenate(groups)
-        arrangements = _arrangements([self.value[g] for g in groups])
+        orders = arrangements([self.value[g] for g in groups])
         parts = []
-        while block := list(islice(arrangements, self._rows_at_once())):
+        while block := list(islice(orders, self._rows_at_once())):
             V = np.empty((len(block), len(self.value)), dtype=self.value.dtype)
             V[:, order] = block
             parts.append(self.evaluate(V))
@@ -295,7 +295,7 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     return unit, np.zeros(len(unit), dtype=np.int64), value
 
 
-def _arrangements(groups: list[Codes]) -> Iterator[Codes]:
+def arrangements(groups: list[Codes]) -> Iterator[Codes]:
     """Yield every distinct order of the answers inside the groups once, group after group."""
     whole = np.concatenate([np.sort(answers) for answers in groups])
     inside = np.split(whole, np.cumsum([len(answers) for answers in groups])[:-1])

@@ -15,15 +15,15 @@ from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels.consensus import Method, Rule, warn_unconverged
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Codes,
     Flags,
     flags,
     part_of,
     rater_codes,
 )
+from setagree.large.opening import Data
+from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.votes import Decision, Ties
 from setagree.study.annotations import Annotations
 from setagree.wording.results import Result
@@ -71,7 +71,7 @@ def score_against_consensus(
     panel: Sequence[object] | None = None,
     method: Method | None = None,
     threshold: float | None = None,
-    ties: Ties = "empty",
+    ties: Ties = "missing",
     distance: DistanceLike | None = None,
 ) -> ConsensusScores:
     """Return how near raters or models come to the agreed answer of the panel.
@@ -119,7 +119,7 @@ def score_against_consensus(
     >>> study = sa.simulate(200, 4, skill=[0.8, 0.8, 0.8, 0.5], rng=1)
     >>> scores = score_against_consensus(study, raters=["r1", "r4"], panel=["r1", "r2", "r3"])
     >>> scores.to_frame()["micro_f1"].round(3).to_dict()
-    {'r1': 0.731, 'r4': 0.654}
+    {'r1': 0.789, 'r4': 0.659}
     """
     study = known_raters(study, "score_against_consensus")
     rule = Rule(method, threshold, ties, distance)

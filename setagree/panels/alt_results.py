@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
-from setagree.panels.raters import Flags, check_share
+from setagree.inference.raters import Flags, check_share
 from setagree.wording.results import Result
 
 _POOR, _LIKE_CHANCE = 0.2, 0.1

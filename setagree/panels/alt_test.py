@@ -21,9 +21,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels.alt_results import AltTest, AltTestTable, decide
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Codes,
     Flags,
     case_of,
@@ -33,6 +31,9 @@ from setagree.panels.raters import (
     part_of,
     rater_codes,
 )
+from setagree.large.joining import with_models
+from setagree.large.opening import Data
+from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.wins import ROUNDING, Contest
 from setagree.study.annotations import Annotations
 
@@ -64,9 +65,11 @@ def alt_test(
     Parameters
     ----------
     study : Annotations
-        The answers of the humans and of the model (or models), which are raters like any other.
-    model : rater, or list of raters
-        None of them is then a human.
+        The answers of the humans, and of the models that are raters in it.
+    model : rater, DataFrame or path, or list of these
+        A rater of the study; or where its answers to the same units stand, a table with the unit
+        and the labels. It is called what its column of raters says, else as the file. None of the
+        models is then a human.
     humans : sequence of raters, optional
         Default: everybody who is not a model.
     distance : name, callable, Distance or labelled matrix, optional
@@ -120,13 +123,19 @@ def alt_test(
     'r5 may replace a human: it wins over 4 of 4 humans (winning rate 1.00, epsilon 0.1).'
     >>> alt_test(study, model=["r4", "r5"])
     <AltTestTable of 2 models, the best 'r5' (0.9117)>
+
+    The answers of a model in a table of its own:
+
+    >>> gpt = study.to_long().query("rater == 'r5'")[["unit", "labels"]]
+    >>> alt_test(study.without_raters(["r5"]), model=gpt)["model"].winning_rate
+    1.0
     """
     study = known_raters(study, "alt_test")
     check_share("epsilon", epsilon)
     check_share("q", q)
     check_least("min_units", min_units, 2)
     check_least("min_humans", min_humans, 2)
-    names = model if isinstance(model, list) else [model]
+    study, names = with_models(study, model)
     models = rater_codes(study, names, "model", "model=")
     check_choice("equal", equal, ("published", "exact"))
     people = _humans(study, humans, models)

@@ -21,9 +21,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels import votes as decisions
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Codes,
     Flags,
     case_of,
@@ -33,6 +31,8 @@ from setagree.panels.raters import (
     part_of,
     rater_codes,
 )
+from setagree.large.opening import Data
+from setagree.panels import votes as decisions
 from setagree.panels.votes import Ballot, Decision, Ties
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -44,6 +44,7 @@ METHODS = ("label_majority", "medoid", "dawid_skene", "unanimous")
 
 WHY = (
     "tie",
+    "no majority",
     "one rating",
     "no answer",
     "empty though nobody said so",
@@ -155,14 +156,14 @@ class Rule:
     threshold : float, optional
         The share or probability from which a label is in.
     ties : {"missing", "plurality", "empty"}
-        What to do where the answers leave it open.
+        What becomes of a unit that the votes leave open.
     distance : DistanceLike, optional
         Of the medoid.
     """
 
     method: Method | None = None
     threshold: float | None = None
-    ties: Ties = "empty"
+    ties: Ties = "missing"
     distance: DistanceLike | None = None
 
     def __post_init__(self) -> None:
@@ -214,18 +215,20 @@ def consensus(
     *,
     method: Method | None = None,
     threshold: float | None = None,
-    ties: Ties = "empty",
+    ties: Ties = "missing",
     distance: DistanceLike | None = None,
     raters: Sequence[object] | None = None,
     adjudicate_below: float = 0.0,
 ) -> Consensus:
     """Return one answer for each unit, with its support, and which units to look at again.
 
-    No method ever gives a label to a unit that none of its raters gave to it. The methods:
+    No method ever gives a label to a unit that none of its raters gave to it, and where the votes
+    leave it open there is no answer, unless `ties` says otherwise. The methods:
 
     ``"label_majority"`` (default for label sets): each label that at least the threshold of the
-    unit's raters gave. Assumes that labels can be decided one by one; the set as a whole may be one
-    that nobody gave. Confidence: the smallest share of raters behind any of the decisions.
+    unit's raters gave; the empty set where more than half of them gave that. Assumes that labels
+    can be decided one by one; a set of several labels may be one that nobody gave as a whole.
+    Confidence: the smallest share of raters behind any of the decisions.
 
     ``"medoid"`` (default for scalars): of the unit's answers the one with the smallest mean
     distance to all of them. Confidence: 1 - that distance / d_max.
@@ -247,15 +250,18 @@ def consensus(
     threshold : float, optional
         The share of raters (or the probability) from which a label is in; default one half, where a
         label that exactly half of the raters gave is a tie.
-    ties : {"empty", "plurality", "missing"}
-        What becomes of a tie, which is flagged in any case. Label by label (``"label_majority"``;
-        ``"dawid_skene"`` of label sets, at a probability of exactly the threshold): ``"empty"``
-        leaves a tied label out, ``"plurality"`` takes it in, as no choice has more votes, and with
-        ``"missing"`` the unit has no answer. Of whole answers that are equally good
-        (``"medoid"``; ``"dawid_skene"`` of scalars) ``"empty"`` takes the one that says least and
-        ``"plurality"`` the one that says most: by the number of labels, by size for numbers, else
-        the first or last in reading order; with ``"missing"`` the unit has no answer.
-        ``"unanimous"`` knows no ties.
+    ties : {"missing", "plurality", "empty"}
+        What becomes of a unit that the votes leave open; it is flagged in any case. Label by label
+        (``"label_majority"``, ``"dawid_skene"`` of label sets) that is a unit where no label has a
+        majority, and no more than half of the raters gave the empty set (with ``"dawid_skene"``:
+        nobody did). By default, ``"missing"``, it has no answer; ``"plurality"`` takes the labels
+        with the most votes, all of them where several have as many (``"dawid_skene"``: those at
+        exactly the threshold), and ``"empty"`` the empty set, which nobody need have given. Beside
+        labels with a majority a tied label, which exactly half of the raters gave, is left out;
+        ``"plurality"`` takes it in. Of whole answers that are equally good (``"medoid"``;
+        ``"dawid_skene"`` of scalars) ``"missing"`` takes none, ``"empty"`` the one that says least
+        and ``"plurality"`` the one that says most: by the number of labels, by size for numbers,
+        else the first or last in reading order. ``"unanimous"`` knows no ties.
     distance : name, callable, Distance or labelled matrix, optional
         Of the medoid. Default: MASI for label sets, nominal for scalars.
     raters : sequence of raters, optional
@@ -293,15 +299,13 @@ def consensus(
     ...     ("ann", "u3", set()), ("bob", "u3", set()),
     ... ])
     >>> agreed = consensus(study)
-    >>> agreed
-    <Consensus by label_majority of 3 units: 2 distinct answers, 1 to adjudicate>
     >>> agreed.to_frame()[["unit", "support", "confidence", "adjudicate"]].round(2)
       unit  support  confidence  adjudicate
     0   u1     0.67        0.67       False
-    1   u2     0.00        0.67        True
+    1   u2      NaN         NaN        True
     2   u3     1.00        1.00       False
     >>> agreed.answers["u1"], agreed.to_frame()["why"][1]
-    (frozenset({'joy'}), 'empty though nobody said so')
+    (frozenset({'joy'}), 'no majority; no answer')
     """
     study = known_raters(study, "consensus")
     rule = Rule(method, threshold, ties, distance)
@@ -353,6 +357,7 @@ def _doubts(decision: Decision, support: Floats, ratings: Codes, adjudicate_belo
     empty = np.array([value == frozenset() for value in decision.values] + [False])
     bits = (
         decision.tied,
+        decision.undecided,
         ratings == 1,
         decision.codes < 0,
         empty[decision.codes] & (support == 0),

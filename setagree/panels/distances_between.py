@@ -11,7 +11,7 @@ import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights
-from setagree.panels.raters import Codes
+from setagree.inference.raters import Codes
 from setagree.study.annotations import Annotations
 
 Run: TypeAlias = tuple[Codes, Codes, Floats]

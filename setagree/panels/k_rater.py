@@ -18,15 +18,15 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels.consensus import Rule
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Replicated,
     check_least,
     flags,
     part_of,
     rater_codes,
 )
+from setagree.large.opening import Data
+from setagree.panels.consensus import Rule
 from setagree.panels.votes import Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -65,6 +65,9 @@ class KRaterReliability(Replicated):
         The same with the units redrawn.
     reason : str or None
         Why the estimate is nan.
+    share_left_out : float
+        The mean share of the units, over the splits, that a panel has no agreed answer for; alpha
+        of a split is that of its other units.
     """
 
     k: int
@@ -77,6 +80,7 @@ class KRaterReliability(Replicated):
     splits: Floats
     distribution: Floats
     reason: str | None
+    share_left_out: float = 0.0
 
     @property
     def n_undefined(self) -> int:
@@ -98,12 +102,15 @@ class KRaterReliability(Replicated):
             "n_units": self.n_units,
             "n_splits": len(self.splits),
             "n_undefined": self.n_undefined,
+            "share_left_out": self.share_left_out,
         }
         return pd.DataFrame([row])
 
     def __repr__(self) -> str:
         n = 0 if self.reason else self.n_undefined
         missed = f", {counted(n, 'split')} undefined" if n else ""
+        if self.share_left_out:
+            missed = f" ({self.share_left_out:.0%} of the units left out a split){missed}"
         return (
             f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {self._shown}, "
             f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}>"
@@ -142,7 +149,9 @@ def k_rater_reliability(
         How agreed answers are compared (and of the medoid). Default: MASI for label sets, nominal
         for scalars.
     ties : {"empty", "plurality", "missing"}
-        As in `consensus`; with ``"missing"`` a unit without an answer of both panels drops out.
+        As in `consensus`, but by default all units are compared. With ``"missing"`` a split leaves
+        out the units that a panel has no agreed answer for. That are those on which raters differ,
+        so that alpha of the others is too high for all units; `share_left_out` says how many.
     raters : sequence of raters, optional
         Whose answers count. Default: everybody's.
     n_splits : int
@@ -194,11 +203,11 @@ def k_rater_reliability(
     enough = _with_ratings(study, 2 * k)
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
     long = n_splits * enough.n_ratings > _LONG_WORK
-    pairs = [
+    drawn = [
         _split_alphas(enough, k, rule, found, generator)
         for _ in track(range(n_splits), total=n_splits, what="splits", long=long)
     ]
-    splits, distribution = np.array(pairs).T
+    splits, distribution, left_out = np.array(drawn).T
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
     single = Scorer(enough).score(krippendorff_alpha, found).estimate
@@ -214,6 +223,7 @@ def k_rater_reliability(
         splits,
         distribution,
         reason,
+        float(left_out.mean()),
     )
 
 
@@ -256,8 +266,11 @@ def _with_ratings(study: Annotations, least: int) -> Annotations:
 
 def _split_alphas(
     study: Annotations, k: int, rule: Rule, distance: Distance, generator: np.random.Generator
-) -> tuple[float, float]:
-    """Return alpha between the agreed answers of one split, and again with the units redrawn."""
+) -> tuple[float, float, float]:
+    """Return alpha between the agreed answers of one split, and again with the units redrawn.
+
+    The third number is the share of the units that are left out.
+    """
     order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     place = np.empty(study.n_ratings, dtype=np.int64)
@@ -266,7 +279,7 @@ def _split_alphas(
     draws = generator.integers(study.n_units, size=(1, study.n_units))
     agreed = _agreed(study, rule, (place < k, (place >= k) & (place < 2 * k)))
     if agreed is None:
-        return float("nan"), float("nan")
+        return float("nan"), float("nan"), 1.0
     two, kept = agreed
     scorer = Scorer(two)
     case = scorer.case(distance)
@@ -275,7 +288,7 @@ def _split_alphas(
     # Units without an answer of both go to a pattern of their own, which is then left out.
     M = row_weights(draws, patterns, case.tally.n_patterns + 1)[:, :-1]
     alpha = scorer.score(krippendorff_alpha, distance).estimate
-    return alpha, float(replicates(case, Urn("ratings"))(M)[0])
+    return alpha, float(replicates(case, Urn("ratings"))(M)[0]), 1 - len(kept) / study.n_units
 
 
 def _agreed(

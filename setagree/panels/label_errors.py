@@ -15,7 +15,7 @@ import numpy as np
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
-from setagree.panels.raters import Codes, Flags
+from setagree.inference.raters import Codes, Flags
 from setagree.study.annotations import Annotations
 
 _CELLS_AT_ONCE = 1_000_000

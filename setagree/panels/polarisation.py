@@ -7,7 +7,7 @@ import pandas as pd
 
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
-from setagree.panels.raters import Codes
+from setagree.inference.raters import Codes
 from setagree.panels.votes import Ballot
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects

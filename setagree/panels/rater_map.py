@@ -12,11 +12,11 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing
 from setagree.inference.known_raters import known_raters
+from setagree.inference.raters import Codes, case_of, check_least
 from setagree.large.opening import Data
 from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
 from setagree.panels.distances_between import SharedPairs
 from setagree.panels.polarisation import unit_camps
-from setagree.panels.raters import Codes, case_of, check_least
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import p_phrase

@@ -13,9 +13,9 @@ from setagree.credit.base import Weights, reading_key
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.pairs import sums_to_others
 from setagree.errors import OptionError
+from setagree.inference.raters import Codes, Flags
 from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.label_errors import label_fits, panels_of
-from setagree.panels.raters import Codes, Flags
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 
@@ -46,7 +46,9 @@ class Decision:
     confidence : ndarray of shape (n_units,)
         In [0, 1]; nan where there is no answer.
     tied : ndarray of bool, shape (n_units,)
-        Where the rule for ties had to decide.
+        Where a label, or a whole answer, is tied.
+    undecided : ndarray of bool, shape (n_units,)
+        Where no label has a majority, and "no label" has none either.
     rates : ndarray of shape (n_rows, 4) or None
         Rater, label, and how often the rater gives the label where it is true, and keeps from it
         where it is not.
@@ -58,6 +60,7 @@ class Decision:
     codes: Codes
     confidence: Floats
     tied: Flags
+    undecided: Flags
     rates: Floats | None = None
     n_unconverged: int = 0
 
@@ -87,6 +90,14 @@ class Ballot:
         distinct, counts = np.unique(keys, return_counts=True)
         units, values = np.divmod(distinct, self.study.n_values)
         return units, values, counts.astype(np.float64)
+
+    @cached_property
+    def empty(self) -> Floats:
+        """How many raters of each unit gave the empty set."""
+        is_empty = np.array([value == frozenset() for value in self.study.values])
+        units, values, counts = self.cells
+        given = np.bincount(units, counts * is_empty[values], self.study.n_units)
+        return given.astype(np.float64, copy=False)
 
     @cached_property
     def geometry(self) -> SetGeometry:
@@ -119,25 +130,31 @@ class Ballot:
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     """Take each label that enough raters of the unit gave.
 
-    The confidence is the smallest share of raters behind any of the decisions.
+    A unit is undecided where no label is taken and no more than half of its raters gave the empty
+    set. The confidence is the smallest share of raters behind any of the decisions.
     """
     units, _, counts = ballot.votes
+    n = ballot.study.n_units
     share = counts / ballot.ratings[units]
     tied = (2 * counts == ballot.ratings[units]) & (threshold == 0.5)
-    taken = share >= threshold - _ROUNDING
-    if ties != "plurality":
-        taken &= ~tied
-    confidence = np.ones(ballot.study.n_units)
+    taken = (share >= threshold - _ROUNDING) & ~tied
+    undecided = _without(units, taken, n) & (2 * ballot.empty <= ballot.ratings)
+    if ties == "plurality":
+        # Where "no label" has more votes than any label, it is the answer.
+        most = np.maximum(-_least(units, -counts, n), ballot.empty)
+        taken |= tied | (undecided[units] & (counts == most[units]))
+    confidence = np.ones(n)
     np.minimum.at(confidence, units, np.where(taken, share, 1 - share))
-    any_tied = np.bincount(units, tied, ballot.study.n_units) > 0
-    return _of_labels(ballot, taken, confidence, any_tied, ties)
+    any_tied = np.bincount(units, tied, n) > 0
+    return _of_labels(ballot, taken, confidence, any_tied, undecided, ties)
 
 
 def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     """Take each label that is probable enough by the algorithm of Dawid and Skene, one by one.
 
-    Labels that nobody gave to the unit are never taken, whatever their probability. The confidence
-    is the probability of all decisions at once, the labels taken as independent.
+    Labels that nobody gave to the unit are never taken, whatever their probability. A unit is
+    undecided where no label is taken and nobody gave the empty set. The confidence is the
+    probability of all decisions at once, the labels taken as independent.
     """
     study, (units, labels, _) = ballot.study, ballot.votes
     n_labels = len(ballot.geometry.labels)
@@ -162,7 +179,8 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
             np.stack([raters, np.full(len(raters), l), fit.rates[1], fit.rates[0]], axis=1)
         )
         unconverged += not fit.converged
-    decision = _of_labels(ballot, taken, np.exp(logs), tied, ties)
+    undecided = _without(units, taken, study.n_units) & (ballot.empty == 0)
+    decision = _of_labels(ballot, taken, np.exp(logs), tied, undecided, ties)
     table = np.concatenate(rates) if rates else np.zeros((0, 4))
     return replace(decision, rates=table, n_unconverged=unconverged)
 
@@ -188,7 +206,7 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
     likely = p >= -_least(units, -p, study.n_units)[units] - _ROUNDING
     codes, tied = _best(ballot, likely, ties)
     confidence = fit.posterior[np.arange(study.n_units), codes]
-    decision = _closed(study.values, codes, confidence, tied, ties)
+    decision = _of_answers(ballot, codes, confidence, tied, ties)
     return replace(decision, n_unconverged=int(not fit.converged))
 
 
@@ -203,7 +221,7 @@ def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
     least = _least(units, sums, ballot.study.n_units)
     codes, tied = _best(ballot, sums <= least[units] * (1 + _IN_SUMS), ties)
     confidence = 1 - least / ballot.ratings / weights.max_distance
-    return _closed(ballot.study.values, codes, confidence, tied, ties)
+    return _of_answers(ballot, codes, confidence, tied, ties)
 
 
 def unanimous(ballot: Ballot) -> Decision:
@@ -215,7 +233,8 @@ def unanimous(ballot: Ballot) -> Decision:
     codes[units] = values
     codes[~alone] = -1
     confidence = np.where(alone, 1.0, np.nan)
-    return Decision(ballot.study.values, codes, confidence, np.zeros(n, dtype=bool))
+    none = np.zeros(n, dtype=bool)
+    return Decision(ballot.study.values, codes, confidence, none, none)
 
 
 def code_sets(
@@ -237,22 +256,29 @@ def code_sets(
 
 
 def _of_labels(
-    ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, ties: Ties
+    ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, undecided: Flags, ties: Ties
 ) -> Decision:
-    """Return the sets of the labels that were taken."""
+    """Return the sets of the labels that were taken, none where the rule is to leave it open."""
     units, labels, _ = ballot.votes
     n, names = ballot.study.n_units, ballot.geometry.labels
     codes, values = code_sets(units[taken], labels[taken], n, names)
-    return _closed(values, codes, confidence, tied, ties)
+    gone = undecided & (ties == "missing")
+    codes, confidence = np.where(gone, -1, codes), np.where(gone, np.nan, confidence)
+    return Decision(values, codes, confidence, tied, undecided)
 
 
-def _closed(
-    values: tuple[Any, ...], codes: Codes, confidence: Floats, tied: Flags, ties: Ties
+def _of_answers(
+    ballot: Ballot, codes: Codes, confidence: Floats, tied: Flags, ties: Ties
 ) -> Decision:
-    """Return the decision, without an answer for ties where the rule is to have none."""
-    if ties == "missing":
-        codes, confidence = np.where(tied, -1, codes), np.where(tied, np.nan, confidence)
-    return Decision(values, codes, confidence, tied)
+    """Return the decision between whole answers, none for ties where the rule is to have none."""
+    gone = tied & (ties == "missing")
+    codes, confidence = np.where(gone, -1, codes), np.where(gone, np.nan, confidence)
+    return Decision(ballot.study.values, codes, confidence, tied, np.zeros_like(tied))
+
+
+def _without(units: Codes, taken: Flags, n_units: int) -> Flags:
+    """Say which units have no label that is taken."""
+    return np.asarray(np.bincount(units, taken, n_units) == 0)
 
 
 def _least(units: Codes, cost: Floats, n_units: int) -> Floats:

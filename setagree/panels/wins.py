@@ -11,7 +11,7 @@ from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Urn
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
-from setagree.panels.raters import Codes, Flags
+from setagree.inference.raters import Codes, Flags
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 

@@ -11,6 +11,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
+from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.models import named_models
@@ -40,6 +41,8 @@ def gather(
     first: only what compares them with the humans sees their answers.
     """
     everyone = known_raters(study, "report")
+    if model is not None:
+        everyone, model = with_models(everyone, model)
     check_level(level)
     check_resamples(n_resamples)
     asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)

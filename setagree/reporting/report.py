@@ -70,10 +70,10 @@ def report(
         The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
         which also knows units that stand in several groups. Where models are named, that is
         `by_group` of the humans.
-    model : rater, or list of raters, optional
-        Raters that are models: may they replace a human, and how near do they come to the humans'
-        consensus? Everybody else is then a human, and all other sections are about the humans
-        alone, from the headline on.
+    model : rater, DataFrame or path, or list of these, optional
+        Models: raters of the study, or where their answers to the same units stand. May they
+        replace a human, and how near do they come to the humans' consensus? Everybody else is then
+        a human, and all other sections are about the humans alone, from the headline on.
     panels : mapping from two names to lists of raters, optional
         ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
         alone stands against all others.

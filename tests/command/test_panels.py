@@ -132,6 +132,24 @@ class TestPanel:
         assert found["far"] < 0 < found["ann"]
         assert f"hardly more than chance: 'far' ({found['far']:.2f}); to win there says" in text
 
+    def test_humans_in_one_file_the_model_in_another(self):
+        """--model takes the file of a model's answers: the numbers are those of one file."""
+        table = pd.read_csv("models.csv")
+        near = table["rater"] == "near"
+        table[~near].to_csv("humans.csv", index=False)
+        table[near].drop(columns="rater").to_csv("near.csv", index=False)
+        people = ["--humans", "ann,ben,cem"]
+        expected = rows("panel", "models.csv", "--model", "near", *people)
+        assert rows("panel", "humans.csv", "--model", "near.csv", *people) == expected
+        both = rows("panel", "humans.csv", "-m", "far", "-m", "near.csv")
+        assert both == rows("panel", "models.csv", "-m", "far", "-m", "near")
+        more = table[near].replace({"unit": {"u1": "u99"}})
+        more.to_csv("other.csv", index=False)
+        result = invoke("panel", "humans.csv", "--model", "other.csv")
+        assert "other.csv: 1 of the model's 40 units left out" in " ".join(result.stderr.split())
+        said = refusal("panel", "humans.csv", "--model", "near.csv", "-o", "near.csv")
+        assert "is the input; it is never changed" in said
+
     def test_options(self):
         """Epsilon, distance and the humans are those that were asked for."""
         words = ["--epsilon", "0.2", "-d", "jaccard", "--humans", "ann,ben", "--humans", "far"]
@@ -191,13 +209,13 @@ class TestConsensus:
             "adjudicate",
             "why",
         ]
-        read = [sa.parse_labels(cell) for cell in frame["labels"]]
+        read = [sa.parse_labels(cell) if cell else None for cell in frame["labels"]]
         assert read == [
             {"a", "b"},
             frozenset(),
             {"a"},
             {"a"},
-            frozenset(),
+            None,
             {"x, y"},
         ]
         assert frame["why"].tolist() == [
@@ -205,9 +223,21 @@ class TestConsensus:
             "",
             "tie",
             "one rating",
-            "empty though nobody said so",
+            "no majority; no answer",
             "",
         ]
+
+    @pytest.mark.parametrize(
+        ("ties", "cell", "in_json"),
+        [("missing", "", None), ("plurality", "a, b, c", "a, b, c"), ("empty", "[]", "[]")],
+    )
+    def test_nobody_agrees(self, ties, cell, in_json):
+        """What three raters said three things about is blank, or what --ties says; flagged."""
+        words = ["consensus", "small.csv", "--blank", "empty", "--ties", ties]
+        found = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))[4]
+        assert (found["unit"], found["labels"], found["adjudicate"]) == ("u5", cell, "True")
+        assert "no majority" in found["why"]
+        assert rows(*words)[4]["labels"] == in_json
 
     def test_no_answer(self):
         """A unit without an answer is a blank cell, null in JSON."""

@@ -282,6 +282,41 @@ class TestReport:
         assert sorted(Path().iterdir()) == before
         assert Path("long.csv").read_bytes() == content
 
+    @pytest.mark.parametrize("command", ["diagnose", "report"])
+    def test_a_model_in_a_file(self, command):
+        """--model takes the file of a model's answers: the page is that of one file."""
+        table = sa.simulate(60, 5, rng=1).to_long()
+        table["labels"] = table["labels"].map(sa.format_labels)
+        table = table.replace({"rater": {"r5": "gpt"}})
+        is_model = table["rater"] == "gpt"
+        pd.concat([table[~is_model], table[is_model]]).to_csv("all.csv", index=False)
+        table[~is_model].to_csv("humans.csv", index=False)
+        table[is_model].drop(columns="rater").to_csv("gpt.csv", index=False)
+        words = ["--blank", "empty", "--seed", "1", "--resamples", "19"]
+        pages = []
+        for file, model in (("all.csv", "gpt"), ("humans.csv", "gpt.csv")):
+            target = ["-o", "x.md", "--title", "x"] if command == "report" else []
+            printed = ok(command, file, "--model", model, *words, *target)
+            pages.append(Path("x.md").read_text() if target else printed)
+        assert "gpt" in pages[0]
+        assert pages[0] == pages[1]
+
+    def test_groups_of_raters(self):
+        """A column that says one thing of each rater makes panels, also without one of them."""
+        people = [
+            (f"u{u}", r, "ab"[u % 2 if r < "d" else u // 2 % 2])
+            for u in range(40)
+            for r in "abcdefg"
+        ]
+        table = pd.DataFrame(people, columns=["unit", "rater", "labels"])
+        table["panel"] = (table["rater"] < "d").map({True: "north", False: "south"})
+        table.to_csv("panels.csv", index=False)
+        printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
+        assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
+        assert "seldom differ so much (p = .029)" in printed
+        without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
+        assert "so few raters can be dealt" in " ".join(without.split())
+
     def test_group_of_a_wide_file(self):
         """A wide file has no column of groups."""
         words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--group", "batch"]

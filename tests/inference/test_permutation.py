@@ -37,7 +37,7 @@ from setagree.coefficients.models import Model
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import inside_units, shuffles
 from setagree.inference.permutation import PermutationTest, exact_mean
-from setagree.inference.shuffles import Shuffler, _arrangements, _study_of
+from setagree.inference.shuffles import Shuffler, _study_of, arrangements
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -629,7 +629,7 @@ class TestRareAnswers:
         """They are the distinct orders of each group, in all combinations, each once."""
         orders = [sorted(set(itertools.permutations(answers))) for answers in groups]
         expected = [list(itertools.chain(*chosen)) for chosen in itertools.product(*orders)]
-        found = _arrangements([np.array(answers) for answers in groups])
+        found = arrangements([np.array(answers) for answers in groups])
         assert [answers.tolist() for answers in found] == expected
 
     @pytest.mark.parametrize(("scheme", "n"), [("pooled", 2000), ("within_rater", 1000)])

@@ -73,6 +73,15 @@ def answers(study, **options):
 class TestDawidSkene:
     """The EM algorithm."""
 
+    def test_an_answer_that_nobody_gave(self):
+        """Where no label is probable and nobody gave the empty set, there is no answer."""
+        rows = text("a b c / {} b c / ab ab ab / bc bc bc / ac ac ac / {} {} {} / c c c / a a a")
+        found = consensus(annotations(rows), method="dawid_skene")
+        assert found.answers.tolist()[:2] == [None, frozenset()]
+        assert found.to_frame()["why"][0] == "no majority; no answer"
+        left = consensus(annotations(rows), method="dawid_skene", ties="empty")
+        assert left.to_frame()["why"][0] == "no majority; empty though nobody said so"
+
     def test_published_data(self):
         """On the data of the paper the fit stands where 300 rounds of the loops below come to rest.
 
@@ -297,7 +306,7 @@ class TestLabelMajority:
     def test_counts(self):
         """A label is in from more than half of the unit's raters on; missing ones do not count."""
         study = annotations(text("ab a b / ab ab c / . b ab / {} {} a / abc ab ac / a b c"))
-        assert answers(study) == ["ab", "ab", "b", "", "abc", ""]
+        assert answers(study) == ["ab", "ab", "b", "", "abc", None]
 
     def test_support_and_confidence(self):
         """Support: who gave the whole set. Confidence: the weakest of the decisions."""
@@ -308,14 +317,67 @@ class TestLabelMajority:
 
     @pytest.mark.parametrize(
         ("ties", "expected"),
-        [("empty", ["a", "a"]), ("plurality", ["ab", "a"]), ("missing", [None, "a"])],
+        [("empty", ["a", "a"]), ("plurality", ["ab", "a"]), ("missing", ["a", "a"])],
     )
-    def test_ties(self, ties, expected):
-        """A label that half of the raters gave follows the rule; the unit is flagged."""
+    def test_a_tie_beside_a_majority(self, ties, expected):
+        """A label that half of the raters gave is in by plurality alone; the unit is flagged."""
         found = consensus(annotations(text("ab a / a a")), ties=ties)
         assert answers(annotations(text("ab a / a a")), ties=ties) == expected
-        assert found.adjudicate.tolist() == [True, False]
-        assert np.isnan(found.confidence[0]) == (ties == "missing")
+        assert found.to_frame()["why"].tolist() == ["tie", ""]
+        assert not np.isnan(found.confidence).any()
+
+    @pytest.mark.parametrize(
+        ("row", "missing", "plurality", "empty"),
+        [
+            ("a b c", None, "abc", ""),
+            ("a b", None, "ab", ""),
+            ("a a b c d", None, "a", ""),
+            ("ab ac d e", None, "a", ""),
+            ("{} a", None, "a", ""),
+            ("{} {} a a", None, "a", ""),
+            ("{} {} a b", None, "", ""),
+            ("{} {} a", "", "", ""),
+            ("{} {} {} a b", "", "", ""),
+            ("{} a a", "a", "a", "a"),
+            ("ab ac bc", "abc", "abc", "abc"),
+        ],
+    )
+    def test_no_majority(self, row, missing, plurality, empty):
+        """Without a majority for a label or for "no label" there is no answer; it is flagged."""
+        study = annotations(text(row))
+        assert answers(study) == answers(study, ties="missing") == [missing]
+        assert answers(study, ties="plurality") == [plurality]
+        assert answers(study, ties="empty") == [empty]
+        for ties in ("missing", "plurality", "empty"):
+            why = consensus(study, ties=ties).to_frame()["why"][0]
+            assert ("no majority" in why) == (missing is None)
+            assert ("no answer" in why) == (missing is None and ties == "missing")
+
+    def test_no_label_reaches_the_threshold(self):
+        """Where the threshold asks for more than raters gave there is no answer, but flagged."""
+        study = annotations(text("a a b / {} {} a / a a a"))
+        assert answers(study, threshold=0.9) == [None, "", "a"]
+        assert answers(study, threshold=0.9, ties="empty") == ["", "", "a"]
+        assert answers(study, threshold=0.9, ties="plurality") == ["a", "", "a"]
+
+    @pytest.mark.parametrize("ties", ["missing", "plurality", "empty"])
+    @settings(max_examples=60, deadline=None)
+    @given(rows=row_lists(sets_of("abc")))
+    def test_by_count(self, ties, rows):
+        """The rule by plain counting: majorities, else nothing, the most votes, or no label."""
+        for name, found in consensus(annotations(rows), ties=ties).answers.items():
+            row = [x for x in rows[int(name[1:])] if x is not None]
+            votes = {x: sum(x in answer for answer in row) for answer in row for x in answer}
+            majority = {x for x, n in votes.items() if 2 * n > len(row)}
+            half = {x for x, n in votes.items() if 2 * n == len(row)}
+            nobody = row.count(frozenset())
+            if majority or 2 * nobody > len(row):
+                assert found == majority | (half if ties == "plurality" else set())
+            elif ties == "plurality":
+                most = max([nobody, *votes.values()])
+                assert found == {x for x, n in votes.items() if n == most}
+            else:
+                assert found == (None if ties == "missing" else frozenset())
 
     @pytest.mark.parametrize(
         ("threshold", "expected"),
@@ -331,7 +393,7 @@ class TestLabelMajority:
             annotations(text("a b c / a . . / ab a . / aaa a a")), adjudicate_below=0.6
         )
         why = found.to_frame()["why"].tolist()
-        assert why == ["empty though nobody said so", "one rating", "tie; low confidence", ""]
+        assert why == ["no majority; no answer", "one rating", "tie; low confidence", ""]
 
     def test_a_threshold_of_numpy(self):
         """A threshold may be a number of numpy."""
@@ -379,7 +441,8 @@ class TestMedoid:
     @given(rows=row_lists(sets_of("abc")))
     def test_equals_the_loop(self, rows):
         """No answer of the unit has a smaller sum of distances."""
-        found = consensus(annotations(rows), method="medoid", distance="dice").answers
+        study = annotations(rows)
+        found = consensus(study, method="medoid", distance="dice", ties="empty").answers
         for name, answer in found.items():
             row = [x for x in rows[int(name[1:])] if x is not None]
             cost = [sum(sa.distances.dice(x, y) for y in row) for x in row]
@@ -415,7 +478,9 @@ class TestMedoidOfNumbers:
     def test_equals_whole_numbers(self, rows, distance):
         """The answer is the smallest of those whose sum, in whole numbers, is the least."""
         power = 2 if distance == "interval" else 1
-        found = consensus(annotations(rows), distance=distance)
+        found = consensus(annotations(rows), distance=distance, ties="empty")
+        open_units = np.isin(consensus(annotations(rows), distance=distance).codes, -1)
+        assert open_units.tolist() == found.to_frame()["why"].str.contains("tie").tolist()
         for name, answer, tied in zip(
             found.units, found.answers, found.to_frame()["why"].str.contains("tie"), strict=True
         ):
@@ -571,8 +636,10 @@ class TestScores:
         triples = [(f"r{g}", i, x) for i, row in enumerate(rows) for g, x in enumerate(row)]
         study = sa.Annotations.from_triples(triples, kind="value")
         row = score_against_consensus(study, raters=["r3"]).table.loc["r3"]
-        agreed = consensus(study, raters=["r0", "r1", "r2"]).answers.tolist()
-        given_values = [row[3] for row in rows]
+        agreed = consensus(study, raters=["r0", "r1", "r2"]).answers
+        given_values = [row[3] for row, a in zip(rows, agreed, strict=True) if a is not None]
+        assert row["n_left_out"] == agreed.isna().sum() > 0
+        agreed = agreed.dropna().tolist()
         assert row["exact"] == row["micro_f1"] == metrics.accuracy_score(agreed, given_values)
         macro = metrics.f1_score(agreed, given_values, average="macro")
         assert row["macro_f1"] == pytest.approx(macro, abs=1e-14)
@@ -597,8 +664,8 @@ class TestScores:
         without = consensus(annotations(rows), raters=["r1", "r2"]).answers.tolist()
         of_all = consensus(annotations(rows), raters=["r0", "r1", "r2"]).answers.tolist()
         assert scores.table["exact"].tolist() == [
-            np.mean([row[0] == agreed for row, agreed in zip(rows, without, strict=True)]),
-            np.mean([row[3] == agreed for row, agreed in zip(rows, of_all, strict=True)]),
+            np.mean([row[0] == a for row, a in zip(rows, without, strict=True) if a is not None]),
+            np.mean([row[3] == a for row, a in zip(rows, of_all, strict=True) if a is not None]),
         ]
         assert one_line(scores)
         assert scores.ranked("exact")["exact"].is_monotonic_decreasing
@@ -610,6 +677,14 @@ class TestScores:
         row = score_against_consensus(study, raters=["r2"], method="unanimous").table.loc["r2"]
         assert (row["n_units"], row["n_left_out"]) == (3, 1)
         assert row["exact"] == pytest.approx(2 / 3)
+
+    def test_what_nobody_agreed_on_is_not_compared(self):
+        """Where the others agree on nothing the rater has not failed: the unit is left out."""
+        study = annotations(text("a b c a / a a b a"))
+        row = score_against_consensus(study, raters=["r3"]).table.loc["r3"]
+        assert (row["n_units"], row["n_left_out"], row["exact"]) == (1, 1, 1.0)
+        row = score_against_consensus(study, raters=["r3"], ties="empty").table.loc["r3"]
+        assert (row["n_units"], row["n_left_out"], row["exact"]) == (2, 0, 0.5)
 
     def test_nothing_to_compare(self):
         """A rater without shared units has nan and one warning."""

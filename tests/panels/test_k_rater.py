@@ -121,6 +121,14 @@ class TestResult:
         rows = text("a b c d / a a a a / b b b b / c c c c")
         result = k_rater_reliability(annotations(rows), k=2, ties="missing", n_splits=20, rng=1)
         assert result.splits.tolist() == [1] * 20
+        assert result.share_left_out == 1 / 4
+        assert result.to_frame()["share_left_out"].tolist() == [1 / 4]
+        assert "(25% of the units left out a split)" in repr(result)
+
+    def test_all_units_are_compared(self):
+        """By default a unit that a panel agrees on nothing about still counts."""
+        result = k_rater_reliability(annotations(text("a b c d / a a a a")), k=2, n_splits=9, rng=1)
+        assert result.share_left_out == 0
 
     def test_some_splits_are_undefined(self):
         """Splits whose agreed answers are one value are counted, and said to be left out.

@@ -19,6 +19,7 @@ from setagree.reporting.sections.base import (
     estimate_column,
     list_picture,
 )
+from setagree.reporting.sections.rater_groups import rater_group_words
 from setagree.reporting.tables import Column
 from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Name, Sentence, enumeration
@@ -28,6 +29,9 @@ _ENOUGH_UNITS = 10
 
 _NAMED_GROUPS = 3
 """Groups that are named as standing out."""
+
+_REDRAWN = 100_000_000
+"""Units that are redrawn in all where groups are panels of raters."""
 
 _SURE = 0.05
 """The p-value below which a difference is called one."""
@@ -39,7 +43,9 @@ def find(f: Findings) -> pd.DataFrame | None:
     if groups is None:
         return None
     if not isinstance(groups, pd.DataFrame):
-        return by_group(f.study, groups, **f.measure, level=f.level)
+        n_resamples = min(f.asked.n_resamples, max(99, _REDRAWN // f.study.n_units))
+        drawing: dict[str, Any] = {"n_resamples": n_resamples, "rng": f.asked.rng}
+        return by_group(f.study, groups, **f.measure, level=f.level, **drawing)
     if not {"group", "estimate"} <= set(groups.columns):
         raise DataError(
             "groups is a DataFrame and not what by_group returned; pass that, or a Series or dict "
@@ -70,6 +76,21 @@ def say(f: Findings) -> Sentence:
     groups = f.frame("groups")
     if groups is None:
         return ()
+    compares = _compares(groups)
+    if compares == "raters":
+        return rater_group_words(groups, f.level)
+    said = _of_units(groups)
+    apart = " Each group has raters of its own, so that the data cannot tell whether the units or "
+    return (*said, f"{apart}the raters make a difference.") if "raters" in compares else said
+
+
+def _compares(groups: pd.DataFrame) -> str:
+    """Return what the groups are groups of."""
+    return str(groups["compares"].iloc[0]) if "compares" in groups else "units"
+
+
+def _of_units(groups: pd.DataFrame) -> Sentence:
+    """Say whether groups of units differ, and which stand out or are the ends."""
     known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
     if len(known) < 2:
         return ("Fewer than two groups can be scored.",)
@@ -124,11 +145,18 @@ def show(f: Findings) -> list[Section]:
     frame = f.frame("groups")
     if frame is None:
         return []
+    of_raters = _compares(frame) == "raters"
+    beside = [
+        Column("Against the rest", "signed", "difference"),
+        Column("p", "p", "difference_p_value"),
+    ]
+    if of_raters:
+        ends = ("between", "between_low", "between_high")
+        beside = [Column("With all other raters", "estimate", ends)]
     columns = [
         Column("Group", "name", "group"),
         estimate_column(f),
-        Column("Against the rest", "signed", "difference"),
-        Column("p", "p", "difference_p_value"),
+        *beside,
         Column("Units", "count", "n_units"),
         Column("Raters", "count", "n_raters"),
         Column("Ratings", "count", "n_ratings"),
@@ -138,10 +166,21 @@ def show(f: Findings) -> list[Section]:
         "Against the rest: from the estimate of all other groups together, by Welch's t, not "
         "corrected for the number of groups. With fewer than some 20 units a group is rough."
     )
+    if of_raters:
+        note = (
+            "With all other raters: cross-replication kappa_x on the units of both, its interval "
+            "by redrawn units; it is 1 where all answers are alike and 0 where they meet as by "
+            "chance."
+        )
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, pictures.groups, ordered) if f.main.reason is None else None
     listing = Listing(
-        "groups", "Groups", "Agreement by group, the lowest first", "by_group", 60, note
+        "groups",
+        "Groups of raters" if of_raters else "Groups",
+        "Agreement by group, the lowest first",
+        "by_group",
+        60,
+        note,
     )
     return listing.section(f, ordered, columns, lead=say(f), picture=picture)
 

@@ -11,10 +11,10 @@ import pandas as pd
 
 from setagree.diagnosis.common import score_whole
 from setagree.errors import OptionError, counted, shorten
+from setagree.inference.raters import rater_codes
 from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
 from setagree.panels.alt_results import AltTest
 from setagree.panels.alt_test import alt_test
-from setagree.panels.raters import rater_codes
 from setagree.plots.base import rows_height
 from setagree.plots.panels import advantage
 from setagree.reporting.sections.base import (

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from setagree.errors import counted
-from setagree.panels.cross_replication import CrossReplication, cross_replication
+from setagree.inference.cross_replication import CrossReplication, cross_replication
 from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import distance_name

@@ -15,8 +15,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.known_raters import known_raters
-from setagree.large.opening import Data
-from setagree.panels.raters import (
+from setagree.inference.raters import (
     Flags,
     Replicated,
     case_of,
@@ -25,7 +24,8 @@ from setagree.panels.raters import (
     rater_codes,
     why_no_interval,
 )
-from setagree.panels.two_panels import Joint, shared_part
+from setagree.inference.two_panels import Joint, shared_part
+from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 
 

@@ -14,7 +14,7 @@ from setagree.coefficients.replicates import several
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
 from setagree.errors import DataError
-from setagree.panels.raters import Flags, part_of
+from setagree.inference.raters import Flags, part_of
 from setagree.study.annotations import Annotations
 from setagree.study.keys import value_numbers
 from setagree.study.tally import Tally, row_keys

@@ -10,9 +10,9 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.inference import two_panels as joint
+from setagree.inference.cross_replication import cross_replication
 from setagree.inference.draws import draw_units
-from setagree.panels import two_panels as joint
-from setagree.panels.cross_replication import cross_replication
 
 PANELS = {"X": ["r0", "r1"], "Y": ["r2", "r3"]}
 

@@ -1,0 +1,223 @@
+"""The answers of a model that stand elsewhere, joined to the study of the humans."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, MissingMarkerWarning, SetagreeWarning, counted, listing, warn
+from setagree.files.streams import expanded
+from setagree.large.opening import Note, open_study, open_table
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
+from setagree.study.columns import with_columns
+from setagree.study.names import tidied
+from setagree.study.reading import Reading
+
+_ENDINGS = {
+    *(".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather"),
+    *(".arrow", ".xlsx", ".xls", ".ods", ".gz", ".zip", ".bz2", ".xz", ".zst"),
+}
+"""How the name of a file ends; a rater may be called gpt-3.5."""
+
+
+def with_models(
+    study: Annotations, models: Any, *, note: Note | None = None
+) -> tuple[Annotations, list[Any]]:
+    """Return a study with the answers of models, and what the models are called in it.
+
+    Parameters
+    ----------
+    study : Annotations
+        The humans, perhaps with models among them.
+    models : rater, frame, study or path, or list of these
+        A rater of the study is one, whatever files there are. A frame, a study or a file holds the
+        answers of models to the same units, and is read as the study was. Its column of raters says
+        what they are called (also one called ``model``); without one it is the name of the file, or
+        "model".
+    note : callable, optional
+        Takes sentences about what was left out; default: a warning.
+
+    Raises
+    ------
+    DataError
+        No unit is one of the study, or a model is called like a rater of the study.
+
+    Examples
+    --------
+    >>> humans = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b")])
+    >>> gpt = pd.DataFrame({"unit": ["1"], "labels": ["a"]})
+    >>> joined, names = with_models(humans, gpt)
+    >>> joined.raters.tolist(), names
+    (['ann', 'bob', 'model'], ['model'])
+    """
+    names: list[Any] = []
+    for one in models if isinstance(models, list) else [models]:
+        if not _is_elsewhere(study, one):
+            names.append(one)
+            continue
+        answers = _read(study, one)
+        names += answers.raters.tolist()
+        study = _joined(study, answers, _called(one), note)
+    return study, names
+
+
+def model_files(models: Sequence[str] | None) -> list[str]:
+    """Return which of the models that are named are files."""
+    return [name for name in models or () if os.path.isfile(expanded(name))]  # noqa: PTH113
+
+
+def _is_elsewhere(study: Annotations, model: object) -> bool:
+    """Say whether answers of a model are in a table of their own, not those of a rater."""
+    is_table = hasattr(model, "columns") or hasattr(model, "column_names")
+    if is_table or isinstance(model, Annotations | os.PathLike):
+        return True
+    if not isinstance(model, str) or tidied(model) in map(str, study.raters):
+        return False
+    if "\0" in model or not model.strip():
+        return False
+    looks_like_a_file = os.sep in model or Path(model).suffix.lower() in _ENDINGS
+    return looks_like_a_file or os.path.isfile(expanded(model))  # noqa: PTH113
+
+
+def _called(source: object) -> str:
+    """Return what a file is called without its folder; "model" for a table in memory."""
+    return Path(source).name if isinstance(source, str | os.PathLike) else "model"
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file without what such names end with."""
+    while Path(name).suffix.lower() in _ENDINGS:
+        name = Path(name).stem
+    return name
+
+
+def _read(study: Annotations, source: Any) -> Annotations:
+    """Return the answers of a model, read as the study was as far as that is said of its cells."""
+    if isinstance(source, Annotations):
+        return source
+    given = study.reading or Reading()
+    how = Reading(
+        sep=given.sep,
+        blank=given.blank,
+        case=given.case,
+        codebook=given.codebook if study.kind == "labels" else None,
+        missing=given.missing,
+    )
+    if isinstance(source, str | os.PathLike):
+        from setagree.large import recognition  # loads the readers of all formats
+
+        found, _ = recognition.find_export(source, how)
+        if found is not None:
+            return recognition.read_export(source, found, how)
+    table = open_table(source, replace(how, format="table", encoding=given.encoding))
+    named: dict[str, Any] = _columns(table, given)
+    frame, how = _with_rater(table, replace(how, **named), _stem(_called(source)))
+    answer = how.answer
+    if study.kind == "labels":
+        named = {"labels": answer, "value": None}
+    else:
+        named = {"labels": None, "value": answer}
+    with warnings.catch_warnings():
+        # What the humans' table writes for no annotation, the model's may never write.
+        warnings.simplefilter("ignore", MissingMarkerWarning)
+        read = open_study(frame, replace(how, **named, kind=study.kind))
+    assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
+    return read
+
+
+def _columns(table: pd.DataFrame, given: Reading) -> dict[str, str]:
+    """Return the columns that are named for the study and that the table has."""
+    columns = given.columns.items()
+    return {role: x for role, x in columns if isinstance(x, str) and x in table.columns}
+
+
+def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFrame, Reading]:
+    """Return a table with a column of raters, of which there is one where it has no such column."""
+    try:
+        return table, with_columns(how, [str(column) for column in table])
+    except DataError:
+        models = [str(column) for column in table if str(column).strip().lower() == "model"]
+        column = models[0] if models else "\0rater"
+        frame = table if models else table.assign(**{column: name})
+        return frame, with_columns(replace(how, rater=column), [str(each) for each in frame])
+
+
+def _joined(study: Annotations, model: Annotations, name: str, note: Note | None) -> Annotations:
+    """Return a study with the answers of a model to its units."""
+    _check_alike(study, model, name)
+    model = _shared(study, model, name, note)
+    codes = {value: code for code, value in enumerate(study.values)}
+    moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
+    return replace(
+        study,
+        raters=as_objects([*study.raters, *model.raters]),
+        values=tuple(codes),
+        unit_codes=_after(study.unit_codes, _places(study, model)[model.unit_codes]),
+        rater_codes=_after(study.rater_codes, study.n_raters + model.rater_codes),
+        value_codes=_after(study.value_codes, moved[model.value_codes]),
+        n_missing=study.n_missing + model.n_missing,
+        n_repeated=study.n_repeated + model.n_repeated,
+        missing_by_rater={**study.missing_by_rater, **model.missing_by_rater},
+    ).with_used_values()
+
+
+def _after(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    return np.concatenate([first, second]).astype(np.int32)
+
+
+def _check_alike(study: Annotations, model: Annotations, name: str) -> None:
+    """Refuse answers of another kind, and raters who are in both."""
+    if model.kind != study.kind:
+        raise DataError(
+            f"{name}: the model's answers are of kind {model.kind!r} and the study's "
+            f"{study.kind!r}; read both alike."
+        )
+    known = {*map(str, study.raters)}
+    both = [rater for rater in model.raters if str(rater) in known]
+    if both:
+        raise DataError(
+            f"{name}: the model is called {listing(both)}, as a rater of the study is; rename it."
+        )
+
+
+def _shared(study: Annotations, model: Annotations, name: str, note: Note | None) -> Annotations:
+    """Return the answers of a model to the units of a study; say how many units it has besides."""
+    gone = _places(study, model) < 0
+    if gone.all():
+        raise DataError(
+            f"{name}: no unit of the model is one of the study. The model has "
+            f"{listing(model.units.tolist())}; the study has {listing(study.units.tolist())}."
+        )
+    if not gone.any():
+        return model
+    sentence = (
+        f"{name}: {int(gone.sum()):,} of the model's {counted(model.n_units, 'unit')} left out, as "
+        f"nobody in the study rated them ({listing(model.units[gone].tolist())})."
+    )
+    if note is None:
+        warn(sentence, SetagreeWarning)
+    else:
+        note(sentence)
+    return model.take(~gone[model.unit_codes])
+
+
+def _places(study: Annotations, model: Annotations) -> npt.NDArray[np.int64]:
+    """Return the unit of the study that each unit of the model is; -1 for none.
+
+    They are the same where their names are, or failing that where they are spelled alike (1, "1").
+    """
+    exact: dict[Any, int] = {unit: place for place, unit in enumerate(study.units)}
+    spelled: dict[str, int] = {}
+    for place, unit in enumerate(study.units):
+        spelled[str(unit)] = -1 if str(unit) in spelled else place
+    found = [exact[unit] if unit in exact else spelled.get(str(unit), -1) for unit in model.units]
+    return np.array(found, dtype=np.int64)

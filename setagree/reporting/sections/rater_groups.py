@@ -1,0 +1,60 @@
+"""What is said of groups of raters: agreement inside them, between them, and by dealing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from setagree.errors import counted
+from setagree.wording.numbers import interval, level_text, number, p_phrase
+from setagree.wording.words import Name, Sentence, enumeration
+
+_NAMED = 3
+_SURE = 0.05
+
+
+def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
+    """Say how far groups of raters agree with themselves, and with each other."""
+    inside: list[Sentence] = [
+        (Name.of(row["group"]), f" ({_inside(row)})")
+        for row in groups.head(_NAMED).to_dict("records")
+    ]
+    if len(groups) > _NAMED:
+        inside.append((counted(len(groups) - _NAMED, "other group"),))
+    first = ("These are groups of raters. Agreement inside ", *enumeration(inside), "; ")
+    return (*first, *_between(groups, level), _dealt(groups))
+
+
+def _inside(row: dict[Any, Any]) -> str:
+    return number(row["estimate"]) if pd.notna(row["estimate"]) else "undefined"
+
+
+def _between(groups: pd.DataFrame, level: float) -> Sentence:
+    """Say how far groups of raters agree with the others, and whether less than inside them."""
+    known = groups[groups["between"].notna()].sort_values("between", kind="stable")
+    if not len(known):
+        return ("between groups it is undefined, as they share too few units.",)
+    low = known.iloc[0].to_dict()
+    sure = f", {level_text(level)} interval " if pd.notna(low["between_low"]) else ""
+    ends = interval(low["between_low"], low["between_high"]) if sure else ""
+    value = f"{number(low['between'])} (kappa_x{sure}{ends})."
+    where: Sentence = (f"between the two {value}",)
+    if len(groups) > 2:
+        where = ("it is lowest between ", Name.of(low["group"]), f" and all others, {value}")
+    if not low["normalised_high"] < 1:
+        return (*where, " The units do not show that raters agree less between groups than inside.")
+    ends = interval(low["normalised_low"], low["normalised_high"])
+    less = " These raters agree less between groups than inside them: divided by the root of both "
+    return (*where, f"{less}agreements inside it is {number(low['normalised'])} ({ends}).")
+
+
+def _dealt(groups: pd.DataFrame) -> str:
+    """Say what dealing the raters to the groups anew gives, or why it cannot be tested."""
+    row = groups.iloc[0]
+    p, why = row["dealing_p_value"], row["no_test"]
+    if pd.isna(p):
+        return f" Whether other raters would differ so cannot be tested: {why}."
+    if p < _SURE:
+        return f" Raters dealt to the groups by chance seldom differ so much ({p_phrase(p)})."
+    return f" Raters dealt to the groups by chance may well differ so much ({p_phrase(p)})."

@@ -1,0 +1,278 @@
+"""Groups of raters: agreement inside and between them, and raters dealt to groups anew."""
+
+import itertools
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_studies import annotations, random_rows, sets_of
+
+import setagree as sa
+from setagree.distances import masi
+from setagree.errors import DataError
+from setagree.reporting.findings import gather
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.wording.numbers import number
+from setagree.wording.words import plain
+
+
+def two_camps(sizes=(3, 3), *, units=60, own=0.6, seed=1):
+    """Return a long table: raters of a group often repeat the answer of their group, not another's.
+
+    A rater gives the answer of the group in a share `own` of the units, else any.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for unit in range(units):
+        for group, size in zip("xyz", sizes, strict=False):
+            common = rng.choice(list("abcd"))
+            for k in range(size):
+                answer = common if rng.random() < own else rng.choice(list("abcd"))
+                rows.append((f"u{unit}", f"{group}{k}", answer, group))
+    return pd.DataFrame(rows, columns=["unit", "rater", "labels", "panel"])
+
+
+def gap(table, group_of):
+    """Return mean distance between groups less that inside them by loops, pairs by 1 / (r - 1)."""
+    sums = {True: [0.0, 0.0], False: [0.0, 0.0]}
+    for _, unit in table.groupby("unit"):
+        answers = [*zip(unit["rater"], map(sa.parse_labels, unit["labels"]), strict=True)]
+        for (g, a), (h, b) in itertools.combinations(answers, 2):
+            side = sums[group_of[g] == group_of[h]]
+            side[0] += masi(a, b) / (len(answers) - 1)
+            side[1] += 1 / (len(answers) - 1)
+    return sums[False][0] / sums[False][1] - sums[True][0] / sums[True][1]
+
+
+class TestWhatIsCompared:
+    """Whether a column makes groups of units or of raters."""
+
+    def test_constant_in_raters(self):
+        """A column that says one thing of each rater makes panels; nothing compares their units."""
+        frame = sa.by_group(two_camps(), "panel", rng=1)
+        assert frame["compares"].tolist() == ["raters", "raters"]
+        of_units = ["difference", "difference_standard_error", "difference_p_value"]
+        assert frame[[*of_units, "homogeneity_p_value"]].isna().all(axis=None)
+
+    def test_constant_in_units(self):
+        """A column that says one thing of each unit makes groups of units."""
+        table = two_camps()
+        table["panel"] = (table["unit"] < "u3").map({True: "old", False: "new"})
+        frame = sa.by_group(table, "panel")
+        assert set(frame["compares"]) == {"units"}
+        assert frame["between"].isna().all()
+        assert frame["homogeneity_p_value"].notna().all()
+
+    def test_constant_in_both(self):
+        """Batches with raters of their own compare units, and say that it may be the raters."""
+        table = two_camps()
+        table["unit"] = table["unit"] + table["panel"]
+        frame = sa.by_group(table, "panel")
+        assert set(frame["compares"]) == {"units and raters"}
+        assert frame["homogeneity_p_value"].notna().all()
+        study = sa.Annotations.from_long(table)
+        by_unit = sa.by_group(study, {unit: unit[-1] for unit in study.units})
+        pd.testing.assert_frame_equal(by_unit, frame)
+        by_rater = sa.by_group(study, {rater: rater[0] for rater in study.raters})
+        pd.testing.assert_frame_equal(by_rater, frame)
+
+    def test_constant_in_neither(self):
+        """Where one rater is in two groups, units are compared group by group, as versions."""
+        table = two_camps()
+        table.loc[0, "panel"] = "y"
+        assert set(sa.by_group(table, "panel")["compares"]) == {"units"}
+
+    def test_every_road(self):
+        """A column, a mapping or a Series from raters, and a file give the same numbers."""
+        table = two_camps()
+        frame = sa.by_group(table, "panel", rng=3)
+        study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
+        group_of = {rater: rater[0] for rater in study.raters}
+        for by in (group_of, pd.Series(group_of)):
+            pd.testing.assert_frame_equal(sa.by_group(study, by, rng=3), frame)
+
+    def test_refusals(self):
+        """Raters without a group, and groups nearly as many as raters, are sentences."""
+        study = sa.Annotations.from_long(two_camps()[["unit", "rater", "labels"]])
+        with pytest.raises(DataError, match="the raters 'x0' have no group"):
+            sa.by_group(study, {rater: None if rater == "x0" else 1 for rater in study.raters})
+        many = annotations(
+            random_rows(np.random.default_rng(1), sets_of("ab"), units=40, raters=30)
+        )
+        with pytest.raises(DataError, match="30 groups of 30 raters, which are too few"):
+            sa.by_group(many, {rater: rater for rater in many.raters})
+
+
+class TestInsideAndBetween:
+    """The numbers of groups of raters."""
+
+    def test_equal_to_the_library(self):
+        """Inside: the coefficient of the group alone. Between: the cross-replication of both."""
+        table = two_camps((3, 2))
+        study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
+        frame = sa.by_group(table, "panel", n_resamples=200, rng=5, level=0.9).set_index("group")
+        panels = {g: [r for r in study.raters if r[0] == g] for g in "xy"}
+        found = sa.cross_replication(study, panels=panels, n_resamples=200, rng=5)
+        for group, others in (("x", "y"), ("y", "x")):
+            alone = sa.krippendorff_alpha(study.without_raters(panels[others]))
+            row = frame.loc[group]
+            assert row["estimate"] == pytest.approx(alone.estimate, abs=1e-12)
+            assert (row["low"], row["high"]) == pytest.approx(alone.interval(0.9))
+            assert row["between"] == found.estimate
+            assert (row["between_low"], row["between_high"]) == found.interval(0.9)
+            assert row["normalised"] == pytest.approx(found.normalised)
+            assert row["n_shared_units"] == found.n_units == 60
+
+    def test_three_groups(self):
+        """Each of three groups stands against all other raters."""
+        table = two_camps((2, 2, 2))
+        study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
+        frame = sa.by_group(table, "panel", n_resamples=50, rng=1).set_index("group")
+        for group in "xyz":
+            panels = {group: [rater for rater in study.raters if rater[0] == group]}
+            found = sa.cross_replication(study, panels=panels, n_resamples=50, rng=1)
+            assert frame.loc[group, "between"] == found.estimate
+
+    def test_panels_that_share_no_unit_but_one_group(self):
+        """A group without units of others has no number between, and a group of one none inside."""
+        table = two_camps((2, 1, 2))
+        apart = table["panel"] == "z"
+        table.loc[apart, "unit"] = "only" + table.loc[apart, "unit"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            frame = sa.by_group(table, "panel", n_resamples=20, rng=1).set_index("group")
+        assert np.isnan(frame.loc["z", "between"])
+        assert frame.loc["z", "n_shared_units"] == 0
+        assert np.isnan(frame.loc["y", "estimate"])
+        assert frame.loc["y", "reason"]
+        assert frame.loc["x", "between"] < 0.3
+
+    def test_the_seed_decides(self):
+        """The same seed gives the same frame."""
+        one, two = (sa.by_group(two_camps((6, 6)), "panel", rng=7, n_resamples=99) for _ in "ab")
+        pd.testing.assert_frame_equal(one, two)
+
+
+class TestWords:
+    """What is said of groups of raters."""
+
+    def said(self, table, **options):
+        """Return the sentence of the report about groups."""
+        study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
+        groups = sa.by_group(table, "panel", rng=1, **options)
+        f = gather(study, groups=groups, n_resamples=19, rng=1)
+        return plain(next(one.sentence for one in main_findings(f) if one.about == "Groups"))
+
+    def test_camps(self):
+        """Panels that agree inside and not between are said to, with all numbers and the test."""
+        table = two_camps((4, 4))
+        frame = sa.by_group(table, "panel", rng=1)
+        said = self.said(table)
+        assert said.startswith("These are groups of raters. Agreement inside “x” (0.")
+        low, high = map(number, frame.loc[0, ["between_low", "between_high"]])
+        assert f"between the two {number(frame['between'][0])} (kappa_x, " in said
+        assert f"interval {low} to {high})" in said
+        assert "These raters agree less between groups than inside them" in said
+        assert "Raters dealt to the groups by chance seldom differ so much (p = .029)." in said
+        assert "do not differ" not in said
+
+    def test_camps_of_few_raters(self):
+        """Three against three cannot be tested by dealing; that these differ is said."""
+        said = self.said(two_camps((3, 3)))
+        assert "These raters agree less between groups than inside them" in said
+        assert "Whether other raters would differ so cannot be tested: so few raters" in said
+        assert "do not differ" not in said
+
+    def test_no_camps(self):
+        """Raters of one kind, dealt to two panels, agree between these as they do inside."""
+        table = two_camps((8,), own=0.7)
+        table["panel"] = table["rater"].str[-1].astype(int) % 2
+        said = self.said(table)
+        assert "The units do not show that raters agree less between groups than inside." in said
+        assert "Raters dealt to the groups by chance may well differ so much (p = ." in said
+
+    def test_three_groups(self):
+        """Of three groups the one that agrees least with the others is named."""
+        said = self.said(two_camps((3, 3, 3)), n_resamples=99)
+        assert re.search("“x” .* “y” .* and “z” .*; it is lowest between “.” and all others", said)
+
+    def test_batches_with_raters_of_their_own(self):
+        """Units are compared, and it is said that it may be the raters."""
+        table = two_camps()
+        table["unit"] = table["unit"] + table["panel"]
+        said = self.said(table)
+        assert said.endswith(
+            "Each group has raters of its own, so that the data cannot tell whether the units or "
+            "the raters make a difference."
+        )
+
+    def test_the_section(self):
+        """The table has the agreement with all other raters, where that of units has a rest."""
+        study = sa.Annotations.from_long(two_camps()[["unit", "rater", "labels"]])
+        groups = {rater: rater[0] for rater in study.raters}
+        f = gather(study, groups=groups, n_resamples=19, rng=1)
+        section = next(one for one in sections(f) if one.id == "groups")
+        assert section.title == "Groups of raters"
+        heads = [column.head for column in section.table.columns]
+        assert "With all other raters" in heads
+        assert "Against the rest" not in heads
+
+
+class TestDealing:
+    """Raters dealt to the groups anew."""
+
+    def test_all_dealings_by_loops(self):
+        """Of all ways to deal 7 raters to groups of 4 and 3, p is the share with as large a gap."""
+        table = two_camps((4, 3), units=12, own=0.3, seed=4)
+        raters = sorted(set(table["rater"]))
+        observed = gap(table, {rater: rater[0] for rater in raters})
+        gaps = [
+            gap(table, {rater: rater in chosen for rater in raters})
+            for chosen in itertools.combinations(raters, 4)
+        ]
+        expected = np.mean(np.array(gaps) >= observed - 1e-12)
+        frame = sa.by_group(table, "panel", distance="masi")
+        assert frame["dealing_p_value"].tolist() == pytest.approx([expected] * 2)
+        assert 1 / 35 < expected < 1
+        assert frame["no_test"].isna().all()
+
+    def test_camps_are_found(self):
+        """Groups of four that agree inside and not between have the least p there is: 1 of 35."""
+        frame = sa.by_group(two_camps((4, 4)), "panel")
+        assert frame["dealing_p_value"][0] == pytest.approx(2 / 70)
+
+    def test_drawn_dealings(self):
+        """Of more dealings than resamples as many are drawn; the study itself counts as one."""
+        frame = sa.by_group(two_camps((8, 8)), "panel", n_resamples=199, rng=1)
+        assert frame["dealing_p_value"][0] == 1 / 200
+
+    def test_it_holds_its_level(self):
+        """Of 100 studies without camps some 5 have p of .05 or less; more than 12 have not."""
+        rejected = 0
+        for seed in range(100):
+            study = sa.simulate(25, 8, rng=seed)
+            groups = {rater: k % 2 for k, rater in enumerate(study.raters)}
+            frame = sa.by_group(study, groups, n_resamples=99, rng=seed)
+            rejected += frame["dealing_p_value"][0] <= 0.05
+        # A binomial of 100 and .05 exceeds 12 once in 700.
+        assert rejected <= 12
+
+    @pytest.mark.parametrize(
+        ("sizes", "ways"), [((3, 3), 10), ((2, 1), 3), ((2, 2, 2), 15), ((1, 1), 1)]
+    )
+    def test_too_few_raters(self, sizes, ways):
+        """Where p cannot reach .05 there is none, and the reason names the number of ways."""
+        frame = sa.by_group(two_camps(sizes, units=20), "panel", n_resamples=20, rng=1)
+        assert frame["dealing_p_value"].isna().all()
+        why = frame["no_test"][0]
+        if ways > 1:
+            assert f"in only {ways} ways, so that p cannot be below {1 / ways:.2g}" in why
+        else:
+            assert "no two raters of one group share a unit" in why
+
+    def test_just_enough_raters(self):
+        """Three of six against three has 10 ways, four of seven against three 35: enough."""
+        frame = sa.by_group(two_camps((4, 3)), "panel")
+        assert frame["dealing_p_value"][0] == pytest.approx(1 / 35)

@@ -1,0 +1,169 @@
+"""Humans in one place, the answers of a model in another: joined, they are one study."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, FileError
+from setagree.large.joining import with_models
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a fresh folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def whole(n=60):
+    """Return a long table of four humans and a model."""
+    study = sa.simulate(n, 5, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
+    table = study.to_long().replace({"rater": {"r5": "gpt"}})
+    return table.assign(labels=table["labels"].map(lambda x: sa.format_labels(x) or "[]"))
+
+
+def apart(table):
+    """Return the rows of the humans, and those of the model without its name."""
+    is_model = table["rater"] == "gpt"
+    return table[~is_model], table[is_model].drop(columns="rater")
+
+
+def as_set(study):
+    """Return who gave what, in any order."""
+    return {(str(r), str(u), v) for r, u, v in study.to_triples()}
+
+
+class TestJoined:
+    """One study of both."""
+
+    def test_equals_one_file(self):
+        """Joined, they are the study that one file of all would be, on every road."""
+        table = whole()
+        humans, gpt = apart(table)
+        one = sa.Annotations.from_long(table)
+        gpt.to_csv("gpt.csv", index=False)
+        for model in ("gpt.csv", Path("gpt.csv"), gpt.assign(rater="gpt"), gpt.assign(model="gpt")):
+            study, names = with_models(sa.Annotations.from_long(humans), model)
+            assert names == ["gpt"]
+            assert as_set(study) == as_set(one)
+            assert (study.n_units, study.n_raters, study.n_values) == (60, 5, one.n_values)
+            alpha = sa.krippendorff_alpha(study)
+            assert alpha.estimate == pytest.approx(sa.krippendorff_alpha(one).estimate, abs=1e-13)
+
+    def test_the_alt_test(self):
+        """The alternative annotator test is that of one file, from paths and frames."""
+        table = whole()
+        humans, gpt = apart(table)
+        humans.to_csv("humans.csv", index=False)
+        gpt.to_csv("gpt.csv", index=False)
+        expected = sa.alt_test(table, model="gpt")["gpt"]
+        for people, model in (("humans.csv", "gpt.csv"), (humans, Path("gpt.csv"))):
+            found = sa.alt_test(people, model=model)["gpt"]
+            pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+        nameless = sa.alt_test(humans, model=gpt)["model"]
+        pd.testing.assert_frame_equal(nameless.to_frame(), expected.to_frame())
+
+    def test_several_models(self):
+        """Models in files and a model that is a rater are tested together."""
+        humans, gpt = apart(whole())
+        gpt.to_csv("gpt.csv", index=False)
+        gpt.to_csv("claude-3.5.csv", index=False)
+        table = sa.alt_test(humans, model=["r4", "gpt.csv", "claude-3.5.csv"])
+        assert {row.model for row in table} == {"r4", "gpt", "claude-3.5"}
+        assert table["gpt"].winning_rate == table["claude-3.5"].winning_rate
+
+    def test_a_name_wins_over_a_path(self):
+        """A rater called as a file is the rater."""
+        humans, gpt = apart(whole())
+        named = humans.replace({"rater": {"r4": "gpt.csv"}})
+        gpt.to_csv("gpt.csv", index=False)
+        study = sa.Annotations.from_long(named)
+        joined, names = with_models(study, "gpt.csv")
+        assert joined is study
+        assert names == ["gpt.csv"]
+
+    def test_read_as_the_humans_were(self):
+        """Columns, separators, blanks, and the kind of answers are those of the humans' table."""
+        humans = pd.DataFrame(
+            {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "said": ["X; y", "y", "x", "n/a"]}
+        )
+        how = {"unit": "doc", "rater": "who", "labels": "said", "sep": ";"}
+        cells = {"blank": "empty", "case": "lower", "missing": ["n/a"]}
+        study = sa.Annotations.from_long(humans, **how, **cells)
+        gpt = pd.DataFrame({"said": ["Y;X", ""], "doc": ["1", "2"], "label": ["-", "-"]})
+        joined, _ = with_models(study, gpt)
+        answers = joined.to_wide()["model"]
+        assert answers.tolist() == [frozenset("xy"), frozenset()]
+        numbers = humans.assign(said=[1, 2, 3, 4])
+        study = sa.Annotations.from_long(numbers, unit="doc", rater="who", value="said")
+        gpt = pd.DataFrame({"id": [1, 2], "score": ["3", "4"]})
+        assert with_models(study, gpt)[0].to_wide()["model"].tolist() == [3, 4]
+
+    def test_wide_humans(self):
+        """Humans in a wide table are joined to a long table of a model."""
+        wide = pd.DataFrame({"text": ["t1", "t2"], "ann": ["a", "b"], "bob": ["a", "c"]})
+        study = sa.Annotations.from_wide(wide, unit="text")
+        joined, names = with_models(study, pd.DataFrame({"text": ["t2", "t1"], "tags": ["b", "a"]}))
+        assert joined.to_wide()[names[0]].tolist() == [frozenset("a"), frozenset("b")]
+
+    def test_units_that_no_human_has(self):
+        """They are left out, counted and said; units that the model lacks have no answer of it."""
+        humans, gpt = apart(whole())
+        odd = pd.concat([gpt.iloc[5:], pd.DataFrame({"unit": ["new"], "labels": ["l1"]})])
+        study = sa.Annotations.from_long(humans)
+        with pytest.warns(
+            sa.SetagreeWarning, match=r"model: 1 of the model's 56 units left out.*'new'"
+        ):
+            joined, _ = with_models(study, odd)
+        assert joined.n_units == 60
+        assert joined.to_wide()["model"].isna().sum() == 5
+        said = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with_models(study, odd, note=said.append)
+        assert len(said) == 1
+
+    def test_units_spelled_alike(self):
+        """Units 1 and "1" are the same where only one of them is there; with both, each its own."""
+        study = sa.Annotations.from_triples([("a", 1, "x"), ("b", 1, "x"), ("a", 2, "y")])
+        joined, _ = with_models(study, pd.DataFrame({"unit": ["1", " 2 "], "labels": ["x", "x"]}))
+        assert np.bincount(joined.unit_codes).tolist() == [3, 2]
+        with pytest.warns(sa.SetagreeWarning):
+            both = sa.Annotations.from_triples([("a", 1, "x"), ("a", "1", "y"), ("b", "1", "x")])
+        joined, _ = with_models(both, pd.DataFrame({"unit": ["1"], "labels": ["x"]}))
+        assert np.bincount(joined.unit_codes).tolist() == [1, 3]
+
+
+class TestRefusals:
+    """What cannot be joined is a sentence."""
+
+    @pytest.mark.parametrize(
+        ("model", "error", "words"),
+        [
+            (pd.DataFrame({"unit": ["z"], "labels": ["a"]}), DataError, "no unit of the model is"),
+            (
+                pd.DataFrame({"unit": ["u0"], "labels": ["a"], "rater": ["r1"]}),
+                DataError,
+                "the model is called 'r1', as a rater of the study is",
+            ),
+            (pd.DataFrame({"unit": ["u0"], "seconds": ["1"]}), DataError, "labels"),
+            ("gone.csv", FileError, "gone.csv"),
+            ("folder/gpt", FileError, "gpt"),
+            ("gpt-3.5", DataError, "'gpt-3.5' gave no answer in this study"),
+        ],
+    )
+    def test_sentences(self, model, error, words):
+        """Units of another study, a name that is taken, no answers, no file, no rater."""
+        humans, _ = apart(whole(10))
+        units = dict(zip(humans["unit"].unique(), [f"u{k}" for k in range(10)], strict=True))
+        with pytest.raises(error, match=words):
+            sa.alt_test(humans.assign(unit=humans["unit"].map(units)), model=model)
+
+    def test_another_kind(self):
+        """Scores of a model do not join label sets that were built elsewhere."""
+        scores = sa.Annotations.from_triples([("gpt", 1, 3.5)], kind="value")
+        with pytest.raises(DataError, match="of kind 'number' and the study's 'labels'"):
+            with_models(sa.Annotations.from_triples([("ann", 1, "a")]), scores)
