@@ -146,13 +146,7 @@ def show(f: Findings) -> list[Section]:
     if frame is None:
         return []
     of_raters = _compares(frame) == "raters"
-    beside = [
-        Column("Against the rest", "signed", "difference"),
-        Column("p", "p", "difference_p_value"),
-    ]
-    if of_raters:
-        ends = ("between", "between_low", "between_high")
-        beside = [Column("With all other raters", "estimate", ends)]
+    beside, note = _OF_RATERS if of_raters else _OF_UNITS
     columns = [
         Column("Group", "name", "group"),
         estimate_column(f),
@@ -162,27 +156,30 @@ def show(f: Findings) -> list[Section]:
         Column("Ratings", "count", "n_ratings"),
         Column("Why not", "name", "reason"),
     ]
-    note = (
-        "Against the rest: from the estimate of all other groups together, by Welch's t, not "
-        "corrected for the number of groups. With fewer than some 20 units a group is rough."
-    )
-    if of_raters:
-        note = (
-            "With all other raters: cross-replication kappa_x on the units of both, its interval "
-            "by redrawn units; it is 1 where all answers are alike and 0 where they meet as by "
-            "chance."
-        )
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, pictures.groups, ordered) if f.main.reason is None else None
-    listing = Listing(
-        "groups",
-        "Groups of raters" if of_raters else "Groups",
-        "Agreement by group, the lowest first",
-        "by_group",
-        60,
-        note,
-    )
+    title = "Groups of raters" if of_raters else "Groups"
+    caption = "Agreement by group, the lowest first"
+    listing = Listing("groups", title, caption, "by_group", 60, note)
     return listing.section(f, ordered, columns, lead=say(f), picture=picture)
 
+
+_OF_UNITS = (
+    [
+        Column("Against the rest", "signed", "difference"),
+        Column("p", "p", "difference_p_value"),
+    ],
+    (
+        "Against the rest: from the estimate of all other groups together, by Welch's t, not "
+        "corrected for the number of groups. With fewer than some 20 units a group is rough."
+    ),
+)
+_OF_RATERS = (
+    [Column("With all other raters", "estimate", ("between", "between_low", "between_high"))],
+    (
+        "With all other raters: cross-replication kappa_x on the units of both, its interval by "
+        "redrawn units; it is 1 where all answers are alike and 0 where they meet as by chance."
+    ),
+)
 
 TOPIC = Topic("groups", show, find, about="Groups", say=say)
