@@ -37,17 +37,10 @@ class OverlapWeights(BlockWeights):
         The sets that are compared; the values themselves, or their closures.
     distance : OverlapDistance
         The function of the three counts; checked over all that can occur.
-    checked : bool
-        Whether it was checked already, of a study that these values were made from.
     """
 
     def __init__(
-        self,
-        values: tuple[LabelSet, ...],
-        geometry: SetGeometry,
-        distance: OverlapDistance,
-        *,
-        checked: bool = False,
+        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: OverlapDistance
     ) -> None:
         super().__init__(values)
         self.geometry = geometry
@@ -56,12 +49,6 @@ class OverlapWeights(BlockWeights):
         self._use = Use(0, 0)
         self._road: HeavyTail | None = None
         self.sizes, self.size_codes = self.table.sizes, self.table.codes
-        # What passed is remembered with the distance: small studies spend more time on this than on
-        # all else.
-        passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
-        if not checked and key not in passed:
-            check_overlap_function(distance, self.sizes)
-            passed.add(key)
 
     @cached_property
     def max_distance(self) -> float:
@@ -95,7 +82,7 @@ class OverlapWeights(BlockWeights):
         squared = OverlapDistance(
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
-        other = OverlapWeights(self.values, self.geometry, squared, checked=True)
+        other = OverlapWeights(self.values, self.geometry, squared)
         # What is shared does not depend on the distance.
         vars(other).update(roads=self.roads, _road=self._road)
         return float(x @ other.distance_dot(x))
