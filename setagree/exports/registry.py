@@ -279,7 +279,7 @@ FORMATS: tuple[Format, ...] = (
         "Qualtrics, values",
         "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "values")),),
-        of_tool("qualtrics", "read_values"),
+        of_tool("qualtrics", "read_unsplit", "values"),
         _BLANK,
     ),
     Format(
@@ -287,7 +287,7 @@ FORMATS: tuple[Format, ...] = (
         "Qualtrics, choice text",
         "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "labels")),),
-        of_tool("qualtrics", "read_labels"),
+        of_tool("qualtrics", "read_unsplit", "labels"),
         f"{_BLANK} A label that contains a comma is refused where it is seen.",
     ),
     Format(
