@@ -1,4 +1,4 @@
-"""What every weights operator offers."""
+"""What every weights operator offers, and the two plain kinds: a matrix, and blocks of one."""
 
 from __future__ import annotations
 
@@ -114,6 +114,39 @@ class Weights(ABC):
         entries = (self.distance_at if distance else self.at)(grid[0].ravel(), grid[1].ravel())
         names = pd.Index([display_value(self.values[code]) for code in order], tupleize_cols=False)
         return pd.DataFrame(entries.reshape(grid[0].shape), index=names, columns=names)
+
+
+class DenseWeights(Weights):
+    """Credit from a K x K matrix of distances: of few values, or of a distance without structure.
+
+    `relative` says that the largest of them is d_max even where it is below 1.
+    """
+
+    def __init__(
+        self, values: tuple[Any, ...], distances: Floats, *, relative: bool = False
+    ) -> None:
+        super().__init__(values)
+        self.distances = distances
+        self.relative = relative
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max: 1 where no distance is larger, else the largest; never 0."""
+        largest = float(self.distances.max())
+        return largest or 1.0 if self.relative else max(1.0, largest)
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray(self.distances[k, l])
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x for x of shape (K,) or (K, B)."""
+        return _times(self.distances, x)
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (d_kl / d_max)² for x of shape (K,)."""
+        rows = (row / self.max_distance for row in self.distances)
+        return float(sum(one * ((row * row) @ x) for one, row in zip(x, rows, strict=True)))
 
 
 class BlockWeights(Weights):

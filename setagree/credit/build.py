@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import Floats, Weights
+from setagree.credit.base import BLOCK, DenseWeights, Floats, Weights
 from setagree.credit.closed_form import (
     AbsoluteWeights,
     NominalWeights,
@@ -22,7 +22,7 @@ from setagree.credit.dense import (
     transport_weights,
 )
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.overlap import OverlapWeights
+from setagree.credit.overlap import OverlapWeights, check_overlap_function, zeroed
 from setagree.distances.base import (
     CallableDistance,
     ClosureDistance,
@@ -100,13 +100,13 @@ class WeightBuilder:
             )
         match distance:
             case OverlapDistance():
-                return OverlapWeights(self.values, self.geometry, distance, checked=self.checked)
+                return self._overlap(self.geometry, distance)
             case WeightedJaccardDistance():
                 self._doubt_unused(distance)
                 return WeightedJaccardWeights(self.values, self.geometry, distance)
             case ClosureDistance():
                 closed = SetGeometry([distance.close(value) for value in self.values])
-                return OverlapWeights(self.values, closed, distance.inner, checked=self.checked)
+                return self._overlap(closed, distance.inner)
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
 
     def _doubt_unused(self, distance: WeightedJaccardDistance) -> None:
@@ -119,6 +119,20 @@ class WeightBuilder:
                 "check how it is spelled.",
                 SetagreeWarning,
             )
+
+    def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
+        # What passed is remembered with the distance: small studies would spend more time on this
+        # than on all else.
+        sizes = np.flatnonzero(np.bincount(sets.sizes))
+        passed, key = vars(distance).setdefault("_passed", set()), tuple(sizes.tolist())
+        if not self.checked and key not in passed:
+            if check_overlap_function(distance, sizes):
+                vars(distance)["_rounds"] = True
+            passed.add(key)
+        if sets.n_values > BLOCK:
+            return OverlapWeights(self.values, sets, distance)
+        distances = sets.distances(zeroed(distance))
+        return DenseWeights(self.values, distances, relative=not distance.bounded)
 
     def _scale(self, distance: ScaleDistance) -> Weights:
         numbers = self._numbers(distance)

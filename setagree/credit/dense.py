@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BlockWeights, Codes, Floats, Weights, display_value
+from setagree.credit.base import BlockWeights, Codes, DenseWeights, Floats, display_value
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.base import CallableDistance, Distance, WeightedJaccardDistance
 from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
@@ -26,39 +25,6 @@ _ALL_PAIRS = 100
 
 _FURTHER_CALLS = 0.15
 """Calls that the checks of a Python function may add where there are more values."""
-
-
-class DenseWeights(Weights):
-    """Credit from a K x K matrix of distances, which the user's distance made necessary.
-
-    `relative` says that the largest of them is d_max even where it is below 1.
-    """
-
-    def __init__(
-        self, values: tuple[Any, ...], distances: Floats, *, relative: bool = False
-    ) -> None:
-        super().__init__(values)
-        self.distances = distances
-        self.relative = relative
-
-    @cached_property
-    def max_distance(self) -> float:
-        """d_max: 1 where no distance is larger, else the largest; never 0."""
-        largest = float(self.distances.max())
-        return largest or 1.0 if self.relative else max(1.0, largest)
-
-    def distance_at(self, k: Codes, l: Codes) -> Floats:
-        """Return d between values k and l, elementwise."""
-        return np.asarray(self.distances[k, l])
-
-    def distance_dot(self, x: Floats) -> Floats:
-        """Return D @ x for x of shape (K,) or (K, B)."""
-        return np.asarray(self.distances @ x)
-
-    def squares(self, x: Floats) -> float:
-        """Return the sum of x_k x_l (d_kl / d_max)² for x of shape (K,)."""
-        rows = (row / self.max_distance for row in self.distances)
-        return float(sum(one * ((row * row) @ x) for one, row in zip(x, rows, strict=True)))
 
 
 class WeightedJaccardWeights(BlockWeights):

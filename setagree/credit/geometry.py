@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.credit.base import Codes
+from setagree.credit.base import Codes, Floats
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 1_000_000
@@ -27,29 +27,21 @@ class SetGeometry:
 
     Attributes
     ----------
-    labels : list
-        The labels in use, sorted.
     sizes : ndarray of shape (K,)
         How many labels each set has.
-    indptr, indices : ndarray
-        The members of set k are ``indices[indptr[k]:indptr[k + 1]]``, ascending.
+    indptr : ndarray of shape (K + 1,)
+        The members of set k are ``indices[indptr[k]:indptr[k + 1]]``.
     """
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
         self.sizes = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
         self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        # Labels are numbered as they come up, in one walk over all sets, and then put in order.
+        # Labels are numbered as they come up, in one walk over all sets, and put in order for those
+        # who ask: bits do not.
         number: defaultdict[Label, int] = defaultdict(lambda: len(number))
         members = map(number.__getitem__, chain.from_iterable(values))
-        found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
-        self.labels = sorted_labels(number)
-        place = np.zeros(len(number), dtype=np.int64)
-        place[[number[label] for label in self.labels]] = np.arange(len(number))
-        keys = place[found]
-        # One sort by set, then label, instead of one for each set.
-        keys += self._rows * len(self.labels)
-        keys.sort()
-        self.indices = keys % max(1, len(self.labels))
+        self._found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
+        self._number = dict(number)
 
     @property
     def n_values(self) -> int:
@@ -59,7 +51,23 @@ class SetGeometry:
     @property
     def n_words(self) -> int:
         """How many 64-bit words a set takes."""
-        return max(1, -(-len(self.labels) // 64))
+        return max(1, -(-len(self._number) // 64))
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """The labels in use, sorted."""
+        return sorted_labels(self._number)
+
+    @cached_property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """The labels of each set, ascending, one set after the other."""
+        n_labels = len(self._number)
+        place = np.zeros(n_labels, dtype=np.int64)
+        place[[self._number[label] for label in self.labels]] = np.arange(n_labels)
+        # One sort by set, then label, instead of one for each set.
+        keys = place[self._found] + self._rows * n_labels
+        keys.sort()
+        return np.asarray(keys % max(1, n_labels))
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -92,13 +100,13 @@ class SetGeometry:
     def words(self) -> npt.NDArray[np.uint64]:
         """The sets as bits, of shape (n_words, K)."""
         out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
-        bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
-        np.bitwise_or.at(out, (self.indices // 64, self._rows), bits)
+        bits = np.uint64(1) << (self._found % 64).astype(np.uint64)
+        np.bitwise_or.at(out, (self._found // 64, self._rows), bits)
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
-        if self.n_words > _MANY_WORDS and len(self.indices) < self.n_words * self.n_values:
+        if self.n_words > _MANY_WORDS and len(self._found) < self.n_words * self.n_values:
             return self._shared_by_rows(k, l)
         out = np.zeros(np.shape(k), dtype=np.int64)
         for start in range(0, out.size, _PAIR_CHUNK):
@@ -126,6 +134,15 @@ class SetGeometry:
         out = np.zeros((len(rows), len(columns)), dtype=kind)
         for word in self.words:
             out += np.bitwise_count(word[rows][:, None] & word[columns])
+        return out
+
+    def distances(self, function: Callable[[Any, Any, Any], Any]) -> Floats:
+        r"""Return a function of \|A\|, \|B\| and \|A ∩ B\| for all pairs, of shape (K, K)."""
+        n, every = self.n_values, np.arange(self.n_values)
+        shared = self.shared_block(every, every).ravel().astype(np.int64)
+        d = function(np.repeat(self.sizes, n), np.tile(self.sizes, n), shared)
+        out = np.empty((n, n))
+        out.ravel()[:] = d
         return out
 
 

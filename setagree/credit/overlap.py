@@ -37,35 +37,19 @@ class OverlapWeights(BlockWeights):
         The sets that are compared; the values themselves, or their closures.
     distance : OverlapDistance
         The function of the three counts; checked over all that can occur.
-    checked : bool
-        Whether it was checked already, of a study that these values were made from.
     """
 
     def __init__(
-        self,
-        values: tuple[LabelSet, ...],
-        geometry: SetGeometry,
-        distance: OverlapDistance,
-        *,
-        checked: bool = False,
+        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: OverlapDistance
     ) -> None:
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
-        self.function = distance.function
+        self.function = zeroed(distance)
         self.table = SizeTable(self.function, geometry.sizes)
         self._use = Use(0, 0)
         self._road: HeavyTail | None = None
         self.sizes, self.size_codes = self.table.sizes, self.table.codes
-        # What passed is remembered with the distance: small studies spend more time on this than on
-        # all else.
-        passed, key = vars(distance).setdefault("_passed", set()), tuple(self.sizes.tolist())
-        if not checked and key not in passed:
-            if check_overlap_function(distance, self.sizes):
-                vars(distance)["_rounds"] = True
-            passed.add(key)
-        if vars(distance).get("_rounds"):
-            self.function = self.table.function = partial(_without_rounding, distance.function)
 
     @cached_property
     def max_distance(self) -> float:
@@ -99,7 +83,7 @@ class OverlapWeights(BlockWeights):
         squared = OverlapDistance(
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
-        other = OverlapWeights(self.values, self.geometry, squared, checked=True)
+        other = OverlapWeights(self.values, self.geometry, squared)
         # What is shared does not depend on the distance.
         vars(other).update(roads=self.roads, _road=self._road)
         return float(x @ other.distance_dot(x))
@@ -171,6 +155,13 @@ class OverlapWeights(BlockWeights):
 def _once(sizes: Codes) -> Codes:
     """Return one size instead of many equal ones, which saves an addition for each pair."""
     return sizes[:1] if (sizes == sizes[0]).all() else sizes
+
+
+def zeroed(distance: OverlapDistance) -> OverlapFunction:
+    """Return the function of a distance that was checked, with its rounding taken as 0."""
+    if vars(distance).get("_rounds"):
+        return partial(_without_rounding, distance.function)
+    return distance.function
 
 
 def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floats:

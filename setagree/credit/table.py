@@ -11,10 +11,8 @@ from setagree.credit.base import Codes, Floats
 from setagree.credit.geometry import size_classes
 from setagree.credit.subsets import SizeFunction
 
-_SMALL_TABLE, _LOOKUPS_A_PAIR = 20_000, 8
-"""Entries that are made at once in any case, and for each pair of values."""
-
-_TABLE_LIMIT = 2_000_000
+_TABLE_LIMIT, _LOOKUPS_A_PAIR = 2_000_000, 8
+"""Entries that are made at once: in all, and for each pair of values."""
 
 
 class SizeTable:
@@ -39,7 +37,7 @@ class SizeTable:
         So they are where the pairs of values themselves are fewer.
         """
         n, top = len(self.sizes), int(self.sizes[-1]) + 1
-        if n * n * top > min(_TABLE_LIMIT, _SMALL_TABLE + _LOOKUPS_A_PAIR * len(self.codes) ** 2):
+        if n * n * top > min(_TABLE_LIMIT, _LOOKUPS_A_PAIR * len(self.codes) ** 2):
             return None
         a, b, i = np.meshgrid(self.sizes, self.sizes, np.arange(top), indexing="ij")
         possible = i <= np.minimum(a, b)

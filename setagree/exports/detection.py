@@ -51,7 +51,9 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     check_encoding(encoding)
     if path.is_dir():
         return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
-    start = _start(path)
+    source = Source(path)
+    with readable(source), source.open() as stream:
+        start = stream.read(_HEAD)
     if start.startswith(_BINARY):
         return replace(peek_frame(first_rows(path, _HEAD_ROWS, sheet=sheet), path), is_binary=True)
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
@@ -189,12 +191,6 @@ def format_of_name(name: str, formats: Sequence[Format]) -> Format:
         return known[name]
     hint = did_you_mean(name, list(known))
     raise OptionError(f"format={name!r} is unknown; setagree.formats() lists them.{hint}")
-
-
-def _start(path: Path) -> bytes:
-    source = Source(path)
-    with readable(source), source.open() as stream:
-        return stream.read(_HEAD)
 
 
 def _names(folder: Path) -> tuple[str, ...]:

@@ -91,10 +91,12 @@ FORMATS: tuple[Format, ...] = (
         "doccano, folder of JSONL",
         "source",
         (
-            Signature("folder", some=[r"(?!\.).*\.jsonl"], also=of_tool("doccano", "holds_jsonl")),
+            Signature(
+                "folder", some=[r"(?!\.).*\.jsonl"], also=of_tool("doccano", "holds", ".jsonl")
+            ),
             Signature("records", _DOCCANO),
         ),
-        of_tool("doccano", "read_jsonl"),
+        of_tool("doccano", "read", ".jsonl"),
         "Untouched examples look empty unless only approved ones are exported: roster= or blank=.",
     ),
     Format(
@@ -102,10 +104,10 @@ FORMATS: tuple[Format, ...] = (
         "doccano, folder of CSV",
         "source",
         (
-            Signature("folder", some=[r"(?!\.).*\.csv"], also=of_tool("doccano", "holds_csv")),
+            Signature("folder", some=[r"(?!\.).*\.csv"], also=of_tool("doccano", "holds", ".csv")),
             Signature("table", _DOCCANO),
         ),
-        of_tool("doccano", "read_csv"),
+        of_tool("doccano", "read", ".csv"),
         "As in JSONL; and a label with # in it is split: sep=, or export JSONL.",
     ),
     Format(
@@ -143,7 +145,7 @@ FORMATS: tuple[Format, ...] = (
         "Mechanical Turk, labels with | between",
         "source",
         (Signature("table", _MTURK, [r"Answer\..*"], rf"{_BOX}|Answer\.taskAnswers"),),
-        of_tool("mturk", "read_pipe"),
+        of_tool("mturk", "read", "pipe"),
         _REJECTED,
     ),
     Format(
@@ -151,7 +153,7 @@ FORMATS: tuple[Format, ...] = (
         "Mechanical Turk, one column a checkbox",
         "documented",
         (Signature("table", _MTURK, [_BOX], r"Answer\.taskAnswers"),),
-        of_tool("mturk", "read_boxes"),
+        of_tool("mturk", "read", "boxes"),
         _REJECTED,
     ),
     Format(
@@ -159,7 +161,7 @@ FORMATS: tuple[Format, ...] = (
         "Mechanical Turk, taskAnswers in JSON",
         "documented",
         (Signature("table", {*_MTURK, "Answer.taskAnswers"}),),
-        of_tool("mturk", "read_task_answers"),
+        of_tool("mturk", "read", "task answers"),
         _REJECTED,
     ),
     Format(
@@ -261,7 +263,7 @@ FORMATS: tuple[Format, ...] = (
                 some=[r"(?!redcap_)(.*_complete|record_id)", r"(?!redcap_)[a-z0-9_]+?___\w+"],
             ),
         ),
-        of_tool("redcap", "read_raw"),
+        of_tool("redcap", "read", "raw"),
         f"Without the column '<form>_complete', {_UNTICKED}",
     ),
     Format(
@@ -269,7 +271,7 @@ FORMATS: tuple[Format, ...] = (
         "REDCap, labels",
         "documented",
         (Signature("table", some=[r".+ \(choice=.+\)"]),),
-        of_tool("redcap", "read_labels"),
+        of_tool("redcap", "read", "labels"),
         f"Without the column 'Complete?', {_UNTICKED}",
     ),
     Format(
@@ -277,7 +279,7 @@ FORMATS: tuple[Format, ...] = (
         "Qualtrics, values",
         "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "values")),),
-        of_tool("qualtrics", "read_values"),
+        of_tool("qualtrics", "read_unsplit", "values"),
         _BLANK,
     ),
     Format(
@@ -285,7 +287,7 @@ FORMATS: tuple[Format, ...] = (
         "Qualtrics, choice text",
         "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "labels")),),
-        of_tool("qualtrics", "read_labels"),
+        of_tool("qualtrics", "read_unsplit", "labels"),
         f"{_BLANK} A label that contains a comma is refused where it is seen.",
     ),
     Format(

@@ -179,7 +179,8 @@ def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequ
 
 def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     """Return the columns of an object of lists, or of objects with the same keys, by name."""
-    cells = [v if isinstance(v, dict) else dict(enumerate(v)) for v in found.values() if _many(v)]
+    many = [value for value in found.values() if isinstance(value, list | dict)]
+    cells = [value if isinstance(value, dict) else dict(enumerate(value)) for value in many]
     if len(cells) < len(found) or not cells:
         raise FileError(
             f"{source} is one object of {counted(len(found), 'key')}; a list of objects, one a "
@@ -191,10 +192,6 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     return _frame(
         source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
     )
-
-
-def _many(value: object) -> bool:
-    return isinstance(value, list | dict)
 
 
 def _frame(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:

@@ -16,13 +16,12 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
 from setagree.inference.differences import drawn_rows
-from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.draws import Resampled, over_resamples, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
 from setagree.scoring.result_tables import ResultTable
 from setagree.scoring.results import Agreement, AgreementTable, check_agreement
-from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
@@ -32,7 +31,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap(Result):
+class Bootstrap(Resampled):
     """The distribution of a coefficient over resamples.
 
     Attributes
@@ -51,16 +50,6 @@ class Bootstrap(Result):
     distribution: Floats
     over: str
     method: str
-
-    @cached_property
-    def defined(self) -> Floats:
-        """The estimates that are not nan."""
-        return self.distribution[np.isfinite(self.distribution)]
-
-    @property
-    def n_undefined(self) -> int:
-        """How many resamples left the coefficient undefined; they are not in the interval."""
-        return len(self.distribution) - len(self.defined)
 
     @property
     def standard_error(self) -> float:
@@ -325,12 +314,13 @@ def _over_units(
         raise DataError("the rows of a table must stand on the same units.")
     evaluate = [replicates(row.case, row.definition.model) for row in rows]
     layouts = [drawn_rows(row) for row in rows]
-    parts: list[list[Floats]] = [[] for _ in rows]
     width = max(row.n_values for row in rows)
-    for draws in draw_units(n_units.pop(), n_resamples, generator, width=width):
-        for k, (of_unit, n_rows) in enumerate(layouts):
-            parts[k].append(evaluate[k](row_weights(draws, of_unit, n_rows)))
-    return [np.concatenate(part) for part in parts]
+
+    def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
+        weights = (row_weights(draws, *layout) for layout in layouts)
+        return [of(one) for of, one in zip(evaluate, weights, strict=True)]
+
+    return over_resamples(estimates, n_units.pop(), n_resamples, generator, width=width)
 
 
 def _two_way(

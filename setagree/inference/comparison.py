@@ -26,7 +26,7 @@ from setagree.inference.differences import (
     unit_keys,
     unit_places,
 )
-from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.draws import over_resamples, row_weights
 from setagree.scoring.results import Agreement, AgreementTable, check_agreement
 from setagree.wording.results import Result
 
@@ -313,13 +313,13 @@ def _resampled(
         _rows_by_unit(one, place, n_places) for one, place in zip(agreements, places, strict=True)
     ]
     evaluate = [replicates(one.case, one.definition.model) for one in agreements]
-    parts: list[list[Floats]] = [[] for _ in agreements]
     width = max(agreement.n_values for agreement in agreements)
-    for draws in draw_units(n_places, n_resamples, generator, width=width):
+
+    def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
         times = row_weights(draws, np.arange(n_places), n_places)
-        for k, matrix in enumerate(of_row):
-            parts[k].append(evaluate[k](times @ matrix))
-    return [np.concatenate(part) for part in parts]
+        return [of(times @ matrix) for of, matrix in zip(evaluate, of_row, strict=True)]
+
+    return over_resamples(estimates, n_places, n_resamples, generator, width=width)
 
 
 def _in_order(agreements: list[Agreement], places: list[Places]) -> list[Places]:

@@ -13,7 +13,7 @@ from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
-from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.draws import over_resamples, row_weights
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import (
     Flags,
@@ -92,11 +92,6 @@ class CrossReplication(Replicated):
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of the normalised kappa_x; nan where it is nan."""
         return percentile_interval(self.normalised_distribution, level, self.normalised_reason)
-
-    @property
-    def n_undefined(self) -> int:
-        """How many resamples leave kappa_x undefined; they are not in its interval."""
-        return int(np.isnan(self.distribution).sum())
 
     @property
     def n_normalised_undefined(self) -> int:
@@ -228,7 +223,14 @@ def cross_replication(
             f"cross-replication [{compared.name}]: undefined (nan), because {reason}.",
             UndefinedAgreementWarning,
         )
-    drawn = _resampled(joint, n_resamples, generator)
+    rows = joint.unit_patterns, len(joint.between)
+    distribution, of_normalised = over_resamples(
+        lambda draws: _scores(joint, row_weights(draws, *rows))[:2],
+        len(rows[0]),
+        n_resamples,
+        generator,
+        width=joint.weights.n_values,
+    )
     return CrossReplication(
         names,
         compared.name,
@@ -239,7 +241,8 @@ def cross_replication(
         float(expected[0]),
         len(joint.unit_patterns),
         (_total(once, joint.x.ratings), _total(once, joint.y.ratings)),
-        *drawn,
+        distribution,
+        of_normalised,
         reason,
     )
 
@@ -250,19 +253,6 @@ def _scores(joint: Joint, M: Floats) -> tuple[Floats, Floats, tuple[Floats, Floa
     alphas = (joint.x.alphas(joint.weights, M), joint.y.alphas(joint.weights, M))
     product = np.where((alphas[0] > 0) & (alphas[1] > 0), alphas[0] * alphas[1], np.nan)
     return kappas, np.asarray(kappas / np.sqrt(product)), alphas
-
-
-def _resampled(
-    joint: Joint, n_resamples: int, generator: np.random.Generator
-) -> tuple[Floats, Floats]:
-    n_units, n_patterns = len(joint.unit_patterns), len(joint.between)
-    parts: list[tuple[Floats, Floats]] = []
-    for draws in draw_units(n_units, n_resamples, generator, width=joint.weights.n_values):
-        M = row_weights(draws, joint.unit_patterns, n_patterns)
-        kappas, normalised, _ = _scores(joint, M)
-        parts.append((kappas, normalised))
-    kappas, normalised = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return kappas, normalised
 
 
 def _total(once: Floats, ratings: Floats) -> int:

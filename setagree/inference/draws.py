@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from setagree.checks import check_drawing
 from setagree.progress import track
+from setagree.wording.results import Result
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -17,6 +19,22 @@ ENTRIES_AT_ONCE = 4_000_000
 """Entries of a block of draws; 32 MB."""
 
 _LONG_WORK = 200_000_000
+
+
+class Resampled(Result):
+    """What resamples give, of shape (n_resamples,); nan where one leaves it undefined."""
+
+    distribution: Floats
+
+    @cached_property
+    def defined(self) -> Floats:
+        """The estimates that are not nan."""
+        return self.distribution[np.isfinite(self.distribution)]
+
+    @property
+    def n_undefined(self) -> int:
+        """How many resamples leave the estimate undefined; they do not count."""
+        return len(self.distribution) - len(self.defined)
 
 
 def draw_units(
@@ -32,6 +50,19 @@ def draw_units(
     long = n_resamples * max(n_units, width) > _LONG_WORK
     for start in track(starts, total=len(starts), what="resamples", long=long):
         yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
+
+
+def over_resamples(
+    evaluate: Callable[[npt.NDArray[np.int64]], Sequence[Floats]],
+    n_units: int,
+    n_resamples: int,
+    generator: np.random.Generator,
+    *,
+    width: int,
+) -> list[Floats]:
+    """Return what a function gives of each block of `draw_units`, each of its arrays joined."""
+    blocks = draw_units(n_units, n_resamples, generator, width=width)
+    return [np.concatenate(part) for part in zip(*map(evaluate, blocks), strict=True)]
 
 
 def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -13,10 +12,10 @@ from setagree.checks import Rng, as_generator, check_drawing, check_resamples
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, check_choice
+from setagree.inference.draws import Resampled
 from setagree.inference.shuffles import Shuffler, table_shuffles
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.wording.results import Result
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
@@ -29,7 +28,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest(Result):
+class PermutationTest(Resampled):
     """The null distribution of a coefficient, and where the observed value stands in it.
 
     Attributes
@@ -54,16 +53,6 @@ class PermutationTest(Result):
     alternative: str
     exact: bool
     exact_mean: float
-
-    @cached_property
-    def defined(self) -> Floats:
-        """The estimates that are not nan."""
-        return self.distribution[np.isfinite(self.distribution)]
-
-    @property
-    def n_undefined(self) -> int:
-        """How many reshuffles left the coefficient undefined."""
-        return len(self.distribution) - len(self.defined)
 
     @property
     def p_value(self) -> float:

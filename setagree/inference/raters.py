@@ -22,10 +22,10 @@ from setagree.errors import (
     listing,
     shorten,
 )
+from setagree.inference.draws import Resampled
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
-from setagree.wording.results import Result
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -125,7 +125,7 @@ def check_least(name: str, value: int, least: int) -> None:
         raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")
 
 
-class Replicated(Result):
+class Replicated(Resampled):
     """An estimate with what resampled units give."""
 
     estimate: float

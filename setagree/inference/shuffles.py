@@ -13,7 +13,7 @@ import numpy as np
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Case, Floats, estimate
 from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
-from setagree.credit.dense import DenseWeights
+from setagree.credit.base import DenseWeights
 from setagree.errors import DataError
 from setagree.inference.inside_units import (
     Codes,

@@ -216,6 +216,8 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
 
 def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
     """Return the study of a table in memory."""
+    if how.condition is None:
+        return _of_kept(frame, how, say, is_asked=is_asked)
     frame = _kept(frame, how)
     with counting_kept(how.condition):
         return _of_kept(frame, how, say, is_asked=is_asked)
@@ -228,7 +230,8 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
     if how.people_in_rows:
         return _of_people(as_pandas(frame), how, say)
     try:
-        found = with_columns(how, column_names(frame))
+        is_pandas = isinstance(frame, pd.DataFrame)
+        found = with_columns(how, list(frame) if is_pandas else column_names(frame))
     except DataError as error:
         eager = as_pandas(frame)
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))

@@ -45,7 +45,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble
 from setagree.study.frames import Frame, as_pandas, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading
+from setagree.study.reading import Duplicates, Reading, tells_reading
 from setagree.wording.label_sets import Label
 
 _ROW_A_LABEL = "plain_row_per_label"
@@ -58,6 +58,7 @@ _BASIS = {
 }
 
 
+@tells_reading
 def read(
     path: Frame | Paths,
     *,
@@ -88,37 +89,10 @@ def read(
     path : path, several paths, or frame
         The export (some tools write a folder, with a file for each rater or unit); or a table: a
         file, a pattern such as ``"round-*.csv"``, a list of both, joined in its order, or a frame.
-    unit, rater, labels, value : str, optional
-        Columns of a long table, as in `agreement`.
-    wide, raters : bool, list of str, optional
-        Each rater has a column; which these are, if not all but the unit's.
-    where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=
-        and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
-        or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
-        some, are compared as numbers, all else as text; a null and a blank cell never match. A
-        warning counts the rows that are dropped.
-    source : str, optional
-        Of several files: the name of a new column, which says what file a row comes from.
-    sheet : str or int, optional
-        Of a workbook: the sheet, by its name or its number from 1.
-    format : str
-        A name that `formats` lists. Default: the one that the beginning of the file shows; where it
-        could be several, that is an error.
-    question : str, optional
-        Which question, where the export holds answers to several.
     blank : {"missing", "empty", "error"}, optional
         What a blank answer means. Default: what the format says; where it cannot tell "no label
         applies" from "no answer", that is an error. An empty list is always the empty set, null in
         the place of a list no annotation.
-    roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: who answered what, where the format cannot tell.
-    sep : str, optional
-        What stands between the labels of a cell, where the format leaves it open.
-    case, codebook, missing, duplicates
-        As in `Annotations.from_long`.
-    encoding : str
-        How the bytes spell text.
 
     Returns
     -------

@@ -32,7 +32,7 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Reading
+from setagree.study.reading import Reading, tells_reading
 from setagree.study.tally import Tally
 from setagree.study.where import NO_ROWS, Where, kept_rows, warn_dropped
 from setagree.wording.label_sets import Label
@@ -46,6 +46,7 @@ Large: TypeAlias = "Frame | Paths"
 _SPLIT = 1.25
 
 
+@tells_reading
 def tally(
     data: Large,
     *,
@@ -79,15 +80,11 @@ def tally(
         Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
         relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
         engine. A table in memory is taken, too.
-    unit, rater, labels, value : str, optional
-        Its columns; see `agreement`.
-    sep, blank, case, codebook, missing
-        How label cells are read; see `Annotations.from_long`. Whether nulls are what `blank` says
-        is decided by the whole column: of all files, of all partitions.
-    encoding : str
-        How the bytes of files spell text.
-    where : str, optional
-        Which rows count, as in `read`: ``"repeat == 0"``.
+    labels : str, optional
+        The column of label sets. Default: the column with a usual name.
+    blank : {"missing", "empty", "error"}, optional
+        What blank text means. Default: missing. Whether nulls mean it too, as in
+        `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice, which takes about as long as
         the rest.

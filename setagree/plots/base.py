@@ -23,6 +23,7 @@ from setagree.plots.style import (
     thin,
     wrapped,
 )
+from setagree.wording.docstrings import split_sections
 from setagree.wording.numbers import interval, number
 from setagree.wording.text import short_text
 
@@ -84,7 +85,7 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
     def documented(draws: Draws) -> Draws:
         if draws.__doc__ is None:  # under python -OO
             return draws
-        text, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.cleandoc(draws.__doc__))
+        text, *sections = split_sections(draws.__doc__)
         own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
         parameters = inspect.signature(draws).parameters
         kind = next(iter(parameters.values())).annotation.replace("pd.", "").replace(" |", " or")

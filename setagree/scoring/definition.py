@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
 from setagree.coefficients.models import Model
 from setagree.errors import check_choice, check_type
+from setagree.wording.docstrings import split_sections
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
@@ -146,7 +146,7 @@ class Coefficient(Generic[P]):
         """Return a docstring with the parameters, told once for all, before its sections."""
         if own is None:
             return None
-        text, *sections = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", own)
+        text, *sections = split_sections(own)
         asked = _DISTANCE if self.default_distance is None else _SIZES.format(self.default_distance)
         raised = _RAISES + {"any": "", "known": _UNKNOWN, "two": _NOT_TWO}[self.raters]
         if "categories" in inspect.signature(self.function).parameters:

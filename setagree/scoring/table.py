@@ -17,11 +17,12 @@ from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading
+from setagree.study.reading import Duplicates, Reading, tells_reading
 from setagree.wording.label_sets import Label
 
 
 @renamed(coefficients="coefficient", distances="distance")
+@tells_reading
 def agreement(
     data: Data,
     *,
@@ -58,10 +59,6 @@ def agreement(
         library that narwhals knows, a study that is already built, or the path or glob of files
         with such tables. A path where a tool's export is recognised is read as by `read`. What need
         not fit in memory is reduced where it is, see Notes.
-    unit, rater, labels, value : str, optional
-        Columns of a long table, as in `Annotations.from_long`; `labels` may be the list of columns
-        of flags. Those not named are looked for under their usual names (``unit``, ``rater``,
-        ``labels`` and what goes for them).
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -70,16 +67,9 @@ def agreement(
         label sets; nominal, ordinal and interval for numbers; nominal for categories.
     level : float
         The confidence level of the intervals that are shown.
-    sep, blank, case, codebook, missing, duplicates
-        How a table is read; see `Annotations.from_long`. Nulls among label text may be blanks, of
-        which pandas makes them: they are what `blank` says, unless there is blank text, too.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
-    encoding : str
-        How the bytes of a file spell text.
-    where : str, optional
-        Which rows count, as in `read`: ``"repeat == 0"``.
     assume_unique, partitioned_by_unit, memory_limit, spill
         How a table that need not fit in memory is reduced; see `tally`.
 

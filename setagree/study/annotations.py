@@ -17,7 +17,7 @@ from setagree.study.assembly import assemble, found_raters, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
 from setagree.study.frames import Frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
+from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -94,6 +94,7 @@ class Annotations(ReadOnlyArrays):
         )
 
     @classmethod
+    @tells_reading
     def from_long(
         cls,
         data: Frame,
@@ -118,24 +119,6 @@ class Annotations(ReadOnlyArrays):
             narwhals knows: pandas, Polars (lazy ones too), Arrow, DuckDB, ...
         unit, rater : str
             The columns that identify the unit and the rater.
-        labels, value : str, optional
-            The column of the answers: `labels` for label sets, `value` for one scalar each (a
-            number where every cell is one, else a category). Numbers that are equal are one value,
-            whatever their type or spelling; codes such as 007 and 7 are read as labels. Default:
-            ``labels="labels"``. Where each label has a column of flags, a list of these columns.
-        sep, case, codebook
-            How label cells are read; see `parse_labels`.
-        blank : {"missing", "empty", "error"}, optional
-            What blank text means. Default: missing, with one warning that counts. In a column of
-            text with nulls (None, NaN) and no blank text, nulls mean it too, as pandas makes nulls
-            of blanks (``keep_default_na=False`` keeps them); else null is missing. One warning
-            gives both counts.
-        missing : collection of text or numbers, optional
-            Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-            around a cell does not count; a list of that one label is such an answer, too.
-        duplicates : {"error", "first", "last", "union"}
-            What to do where a rater annotated a unit more than once; `n_repeated` counts what was
-            dropped or united, and where that is most of the table, a warning says so.
 
         Returns
         -------
@@ -184,6 +167,7 @@ class Annotations(ReadOnlyArrays):
         return assemble(cls, long, reading, is_long=long_of is from_long)
 
     @classmethod
+    @tells_reading
     def from_wide(
         cls,
         data: Frame,
@@ -210,11 +194,6 @@ class Annotations(ReadOnlyArrays):
             its rows.
         raters : sequence of str, optional
             The columns of the raters. Default: all columns but `unit`.
-        kind : {"labels", "number", "category", "value"}
-            What the cells are: label sets, numbers, or categories, whose text is kept (007 is not
-            7); a value is a number where every cell is one, else a category.
-        sep, blank, case, codebook, missing, duplicates
-            As in `from_long`; but null is always missing.
 
         Raises
         ------
@@ -276,6 +255,7 @@ class Annotations(ReadOnlyArrays):
         return replace(assemble(cls, long, Reading(blank="missing")), reading=None)
 
     @classmethod
+    @tells_reading
     def from_triples(
         cls,
         triples: Iterable[tuple[object, object, object]],
@@ -294,8 +274,6 @@ class Annotations(ReadOnlyArrays):
         ----------
         triples : iterable of (rater, unit, answer)
             The answer is a label set, or label text, or a scalar under another `kind`.
-        kind, sep, blank, case, codebook, missing, duplicates
-            As in `from_wide`.
 
         Examples
         --------

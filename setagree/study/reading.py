@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from setagree.errors import OptionError, a_type, check_choice, check_type, shorten
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.where import Where
+from setagree.wording.docstrings import parameter_texts, split_sections
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """What answers are taken as; a "value" is a number where every one is, else a category."""
+
+Reads = TypeVar("Reads", bound=Callable[..., object])
 
 _DEFAULT_SYNTAX = LabelSyntax()
 
@@ -27,35 +31,66 @@ class Reading:
 
     Attributes
     ----------
-    unit, rater, labels, value : str, optional
-        Columns of a long table; `labels` may be the list of columns of flags. Those not named are
-        looked for under their usual names.
+    unit, rater : str, optional
+        The columns that identify the unit and the rater. Default: those with a usual name
+        (``unit``, ``rater`` and what goes for them).
+    labels : str or list of str, optional
+        The column of label sets. Where each label has a column of flags, the list of these columns;
+        such a table is read in memory. Default: the column with a usual name.
+    value : str, optional
+        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
+        category. Numbers that are equal are one value, whatever their type or spelling; codes such
+        as 007 and 7 are read as labels.
     kind : {"labels", "number", "category", "value"}, optional
-        What answers are taken as. Default: scalars (a "value") where `value` names their column,
-        else label sets.
+        What the cells are: label sets, numbers, or categories, whose text is kept (007 is not 7);
+        a "value" is a number where every cell is one, else a category. Default: a "value" where
+        `value` names the column, else label sets.
     sep : str, optional
         What stands between the labels of a cell. Default: a comma; in an export what its format
         says.
-    blank, case, codebook, missing, duplicates
-        As in `Annotations.from_long`.
+    blank : {"missing", "empty", "error"}, optional
+        What blank text means. Default: missing, with one warning that counts. In the column of text
+        of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes nulls of
+        blanks (``keep_default_na=False`` keeps them); else null is missing. One warning gives both
+        counts.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+    missing : collection of text or numbers, optional
+        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+        around a cell does not count; a list of that one label is such an answer, too.
+    duplicates : {"error", "first", "last", "union"}
+        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
+        dropped or united, and where that is most of the table, a warning says so.
     encoding : str
         How the bytes of a file spell text.
     delimiter : str, optional
         What stands between two columns of a file. Default: what its beginning shows.
-    format, question, roster
-        Of the export of a tool, as in `read`; the format "table" says that it is none.
-    wide, people_in_rows : bool
-        Of a table that is not long: each rater has a column of answers (`unit` may be named), or
-        each row is a rater and each other column a unit (`rater` may be named; `unit` is the
-        pattern of the columns).
+    format : str
+        A name that `formats` lists, or "table" for a file that is no export. Default: what the
+        beginning of the file shows; where it could be several, that is an error.
+    question : str, optional
+        Which question, where the export holds answers to several.
+    roster : path or DataFrame, optional
+        Columns ``unit`` and ``rater``: who answered what, where the export cannot tell.
+    wide : bool
+        Whether each rater has a column of answers; `unit` may be named.
+    people_in_rows : bool
+        Whether each row is a rater and each other column a unit; `rater` may be named, and `unit`
+        is the pattern of the columns.
     raters : list of str, optional
-        Of a wide table: the columns of the raters, if not all.
+        Of a wide table: the columns of the raters, if not all but the unit's.
     where : str, optional
-        Which rows count: a condition on one column, such as ``"repeat == 0"``.
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=
+        and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
+        or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, all else as text; a null and a blank cell never match. A
+        warning counts the rows that are dropped.
     source : str, optional
-        The name of a new column that says what file a row comes from.
+        Of several files: the name of a new column, which says what file a row comes from.
     sheet : str or int, optional
-        The sheet of a workbook, by its name or its number from 1.
+        Of a workbook: the sheet, by its name or its number from 1.
 
     Examples
     --------
@@ -202,6 +237,19 @@ class Reading:
 
 
 _DEFAULTS = [(f.name, "," if f.name == "sep" else f.default) for f in fields(Reading)]
+
+
+def tells_reading(function: Reads) -> Reads:
+    """Add to a docstring those options of a `Reading` that it does not tell itself."""
+    if function.__doc__ is None or Reading.__doc__ is None:  # under python -OO
+        return function
+    text, own, *sections = split_sections(function.__doc__)
+    known = parameter_texts(split_sections(Reading.__doc__)[1]) | parameter_texts(own)
+    names = [name for name in inspect.signature(function).parameters if name != "cls"]
+    told = dict.fromkeys(known[name] for name in names)
+    own = "\n".join(["Parameters\n----------", *told])
+    function.__doc__ = "\n\n".join([text, own, *sections])
+    return function
 
 
 def as_reading(reading: Reading | None) -> Reading:

@@ -282,12 +282,12 @@ def matching_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> npt.ND
 
 
 @contextmanager
-def counting_kept(where: Where | None) -> Iterator[None]:
+def counting_kept(where: Where) -> Iterator[None]:
     """Let errors that count rows say that they count those which are left."""
     try:
         yield
     except SetagreeError as error:
-        if where is None or not _ROWS.search(str(error)):
+        if not _ROWS.search(str(error)):
             raise
         said = f"{error} Rows are counted after where={where.text!r}."
         raise type(error)(said) from error

@@ -10,6 +10,7 @@ import pytest
 
 import setagree as sa
 from setagree.credit import WeightBuilder
+from setagree.credit.base import DenseWeights
 from setagree.credit.build import mid_ranks
 from setagree.credit.closed_form import (
     AbsoluteWeights,
@@ -17,12 +18,13 @@ from setagree.credit.closed_form import (
     PointWeights,
     SquaredWeights,
 )
-from setagree.credit.dense import DenseWeights, WeightedJaccardWeights
+from setagree.credit.dense import WeightedJaccardWeights
 from setagree.credit.overlap import OverlapWeights
 from setagree.distances import Distance, get_distance
 from setagree.errors import DistanceError, SetagreeWarning
 
 SETS = WeightBuilder((frozenset("a"), frozenset("ab"), frozenset()), "labels", np.ones(3))
+MANY = WeightBuilder(tuple(frozenset([k]) for k in range(300)), "labels", np.ones(300))
 SCORES = WeightBuilder((1, 5, 2), "number", np.array([2.0, 1.0, 3.0]))
 WORDS = WeightBuilder(("low", "high"), "category", np.ones(2))
 MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, b", ""])
@@ -32,11 +34,13 @@ MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, 
     ("builder", "distance", "kind"),
     [
         (SETS, "nominal", NominalWeights),
-        (SETS, "masi", OverlapWeights),
+        (SETS, "masi", DenseWeights),
+        (MANY, "masi", OverlapWeights),
         (SETS, MATRIX, DenseWeights),
         (SETS, lambda x, y: float(x != y), DenseWeights),
         (SETS, sa.distances.weighted_jaccard({"a": 1, "b": 1}), WeightedJaccardWeights),
-        (SETS, sa.distances.taxonomy({"a": "b"}), OverlapWeights),
+        (SETS, sa.distances.taxonomy({"a": "b"}), DenseWeights),
+        (MANY, sa.distances.taxonomy({"a": "b"}), OverlapWeights),
         (SETS, sa.distances.transport(lambda x, y: 1), DenseWeights),
         (SCORES, "nominal", NominalWeights),
         (SCORES, "interval", SquaredWeights),
@@ -49,7 +53,7 @@ MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, 
     ],
 )
 def test_each_distance_has_its_operator(builder, distance, kind):
-    """Closed forms where there are some, subsets or blocks for sets, dense for the rest."""
+    """Closed forms where there are some, roads for many sets, a matrix for the rest."""
     weights = builder.build(get_distance(distance))
     assert isinstance(weights, kind)
     assert weights.values == builder.values
@@ -195,8 +199,7 @@ def test_ranks_of_numbers_that_are_one_as_floats():
 
 def test_geometry_is_made_once():
     """The distances between sets share one geometry."""
-    builder = WeightBuilder((frozenset("a"), frozenset("b")), "labels", np.ones(2))
-    one, two = builder.build(get_distance("masi")), builder.build(get_distance("dice"))
+    one, two = MANY.build(get_distance("masi")), MANY.build(get_distance("dice"))
     assert one.geometry is two.geometry
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from small_studies import sets_of
 
 import setagree as sa
-from setagree.credit import base, geometry, heavy_tail, roads, subsets, table
+from setagree.credit import WeightBuilder, base, geometry, heavy_tail, roads, subsets, table
+from setagree.credit.base import DenseWeights
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights, check_overlap_function
 from setagree.credit.roads import Plan, Roads, Use
@@ -136,6 +137,29 @@ def test_single_pairs_equal_the_definition(monkeypatch, family, distance):
     k, l = np.random.default_rng(1).integers(len(family), size=(2, 200))
     assert weights.distance_at(k, l) == pytest.approx(D[k, l], rel=1e-15)
     assert weights.at(k, l) == pytest.approx(1 - D[k, l] / weights.max_distance, rel=1e-14)
+
+
+@every_family
+@every_distance
+def test_few_values_have_a_matrix(family, distance):
+    """Up to 256 sets no road is planned: all distances stand in one matrix, and d_max is theirs."""
+    weights = WeightBuilder(family, "labels", np.ones(len(family))).build(distance)
+    D = definition(family, distance)
+    assert isinstance(weights, DenseWeights)
+    assert weights.distances == pytest.approx(D, rel=1e-15)
+    assert weights.max_distance == (1 if distance.bounded else D.max() or 1)
+
+
+@pytest.mark.parametrize(("n", "kind"), [(256, DenseWeights), (257, OverlapWeights)])
+def test_both_sides_of_few_values(n, kind):
+    """The last matrix and the first road give what the definition does."""
+    family = random_family(18, n, 30, 6)
+    weights = WeightBuilder(family, "labels", np.ones(n)).build(get_distance("masi"))
+    assert isinstance(weights, kind)
+    x = np.random.default_rng(19).random((n, 2))
+    D = definition(family, get_distance("masi"))
+    assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-13)
+    assert weights.squares(x[:, 0]) == pytest.approx(x[:, 0] @ D**2 @ x[:, 0], rel=1e-13)
 
 
 def test_the_roads_are_what_they_say(monkeypatch):
@@ -423,7 +447,7 @@ class TestCheck:
             lambda a, b, i: np.where(a + b > 2 * i, 1 - (a > 50) * 2, 0), name="late"
         )
         with pytest.raises(DistanceError, match=r"is not negative; .* \|A\|=55"):
-            weights_of(family, late)
+            WeightBuilder(family, "labels", np.ones(4)).build(late)
 
     def test_a_naive_formula_is_refused_without_numpy_warnings(self):
         """1 - i / (a + b - i) is 0 / 0 between empty sets: one sentence, no RuntimeWarning."""

@@ -16,7 +16,7 @@ from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
 from setagree import checks as limits
-from setagree.credit import overlap
+from setagree.credit import build
 from setagree.diagnosis import alpha_without, pairs_within
 from setagree.inference.differences import linearised_difference
 
@@ -659,9 +659,9 @@ class TestWhatIf:
         flags = np.random.default_rng(0).random((3, 15, 200)) < 0.5
         study = sa.Annotations.from_indicators(flags)
         checks = []
-        check = overlap.check_overlap_function
+        check = build.check_overlap_function
         monkeypatch.setattr(
-            overlap, "check_overlap_function", lambda *of: checks.append(1) or check(*of)
+            build, "check_overlap_function", lambda *of: checks.append(1) or check(*of)
         )
         frame = sa.what_if(study)
         assert (frame["change"] == "drop label").sum() == 200

@@ -23,7 +23,7 @@ from setagree.errors import (
     SimilarLabelsWarning,
     UndefinedAgreementWarning,
 )
-from setagree.inference import comparison
+from setagree.inference import comparison, draws
 from setagree.inference.comparison import Comparison, holm
 from setagree.inference.designs import _plain
 from setagree.inference.differences import Difference, unit_places
@@ -400,14 +400,14 @@ class TestBootstrap:
     def test_the_draws_are_common(self, monkeypatch):
         """On the same units each resample is drawn once and scored twice, written out here."""
         drawn = []
-        draw = comparison.draw_units
+        draw = draws.draw_units
 
         def spied(*args, **options):
             for block in draw(*args, **options):
                 drawn.append(block)
                 yield block
 
-        monkeypatch.setattr(comparison, "draw_units", spied)
+        monkeypatch.setattr(draws, "draw_units", spied)
         a, b = score(HARD, "conger_kappa", "masi"), score(HARD, "krippendorff_alpha", "nominal")
         result = sa.compare(a, b, method="bootstrap", n_resamples=40, level=0.8, rng=3)
         (places, _) = comparison._in_order([a, b], unit_places([a, b]))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
 
 from setagree.errors import DataError, FileError, counted
 from setagree.exports.format import Answers, Peek, Request
@@ -41,26 +40,14 @@ class _Example:
         return f"{self.file.name}, {self.line}"
 
 
-_ReadExamples: TypeAlias = Callable[[Path, Request], list[_Example]]
-
-
-def read_jsonl(path: Path, request: Request) -> Answers:
-    """Return the labels of a folder of JSONL files, which are called as the annotators."""
-    return _doccano(path, "*.jsonl", request, _jsonl_examples)
-
-
-def read_csv(path: Path, request: Request) -> Answers:
-    """Return the labels of a folder of CSV files, which are called as the annotators."""
-    return _doccano(path, "*.csv", request, _csv_examples)
-
-
-def _doccano(path: Path, pattern: str, request: Request, read: _ReadExamples) -> Answers:
+def read(path: Path, request: Request, ending: str) -> Answers:
+    """Return the labels of a folder of JSONL or CSV files, which are called as the annotators."""
     refuse_useless(request, path, "question")
     files = [path]
     if path.is_dir():
-        files = sorted(file for file in path.glob(pattern) if not file.name.startswith("."))
+        files = sorted(file for file in path.glob(f"*{ending}") if not file.name.startswith("."))
     if not files:
-        raise FileError(f"{shown(path)} has no file {pattern}.")
+        raise FileError(f"{shown(path)} has no file *{ending}.")
     if not path.is_dir() or [each.stem for each in files] == [_NO_RATERS]:
         alone = repr(_NO_RATERS + files[0].suffix)
         raise DataError(
@@ -68,7 +55,8 @@ def _doccano(path: Path, pattern: str, request: Request, read: _ReadExamples) ->
             f"each file has the name of an annotator. Name that folder; where it holds {alone} "
             "alone, the project shares one answer among all, and the raters are lost."
         )
-    by_file = [read(file, request) for file in files]
+    examples_of = _jsonl_examples if ending == ".jsonl" else _csv_examples
+    by_file = [examples_of(file, request) for file in files]
     roster = read_roster(request)
     answered = _who_answered(path, by_file, roster, request.blank)
     answers = Answers()
@@ -151,12 +139,10 @@ def _beginning(peek: Peek, ending: str) -> str:
     return ""
 
 
-def holds_jsonl(peek: Peek) -> bool:
-    """Say whether the files of a folder are doccano's JSONL."""
-    return {"id", "label", "Comments"} <= {*(first_object(_beginning(peek, ".jsonl")) or ())}
-
-
-def holds_csv(peek: Peek) -> bool:
-    """Say whether the files of a folder are doccano's CSV."""
-    header = _beginning(peek, ".csv").partition("\n")[0]
-    return {"id", "label", "Comments"} <= {*header.strip().split(",")}
+def holds(peek: Peek, ending: str) -> bool:
+    """Say whether the files of a folder are doccano's JSONL or CSV."""
+    start = _beginning(peek, ending)
+    names = start.partition("\n")[0].strip().split(",")
+    if ending == ".jsonl":
+        names = [*(first_object(start) or ())]
+    return {"id", "label", "Comments"} <= {*names}

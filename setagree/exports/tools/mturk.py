@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,25 +32,14 @@ _BOX = re.compile(r"Answer\.(.+)\.on")
 _TASK_ANSWERS = "Answer.taskAnswers"
 
 
-def read_pipe(path: Path, request: Request) -> Answers:
-    """Read labels with | between them."""
-    return _read(path, request, _pipe_column)
+def read(path: Path, request: Request, layout: str) -> Answers:
+    """Read a batch of results: labels with | between them, a column a checkbox, or JSON.
 
-
-def read_boxes(path: Path, request: Request) -> Answers:
-    """Read one column a checkbox."""
-    return _read(path, request, _box_columns)
-
-
-def read_task_answers(path: Path, request: Request) -> Answers:
-    """Read the column taskAnswers, which is JSON."""
-    return _read(path, request, _task_answers)
-
-
-def _read(path: Path, request: Request, column: Callable[[Sheet, Request], Column]) -> Answers:
-    """Read a batch of results; what was rejected is no annotation."""
+    What was rejected is no annotation.
+    """
+    columns = {"pipe": _pipe_column, "boxes": _box_columns, "task answers": _task_answers}
     sheet = Sheet.open(path, request)
-    labels, blank = column(sheet, request)
+    labels, blank = columns[layout](sheet, request)
     rejected = sheet.among("AssignmentStatus", {"rejected"})
     labels = leave_out(labels, rejected, "rejected assignment", sheet.name)
     found = sheet.found(_hits(sheet), sheet.ids("WorkerId"), labels, blank & ~rejected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonprefix
 from pathlib import Path
@@ -92,23 +92,14 @@ def _said_trials(sheet: Sheet, trials: Flags) -> Flags:
     return trials
 
 
-def read_values(path: Path, request: Request) -> Answers:
-    """Read choices by their numbers."""
-    return _read_unsplit(path, request, _codes)
-
-
-def read_labels(path: Path, request: Request) -> Answers:
-    """Read choices by their texts."""
-    return _read_unsplit(path, request, _texts)
-
-
-def _read_unsplit(path: Path, request: Request, read: Callable[[str], LabelSet]) -> Answers:
-    """Read one column a loop, its labels with commas between."""
+def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
+    """Read one column a loop: choices by their numbers ("values") or texts, commas between."""
     survey = _Survey.open(path, request)
     columns = _loops(survey, request, survey.sheet.columns)
     units = _loop_units(columns, survey.texts)
     sheet = survey.sheet
     split = None if request.sep is None else splitter(request.sep)
+    read = _codes if layout == "values" else _texts
     own = read if split is None else lambda cell: split(cell) - {_SEEN}
     found = of_columns(
         sheet, _respondents(sheet), units, lambda c: (sheet.parse(c, own), sheet.blank(c))

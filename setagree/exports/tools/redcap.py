@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,32 +14,26 @@ from setagree.exports.sheets import FALSE, TRUE, Sheet, flag_sets, pick_question
 from setagree.exports.unclear import Flags, settle
 from setagree.wording.label_sets import LabelSet
 
-_RAW_BOX = re.compile(r"([a-z0-9_]+?)___(\w+)")
-_LABEL_BOX = re.compile(r"(.+) \(choice=(.+)\)", re.DOTALL)
+_BOXES = {
+    "raw": re.compile(r"([a-z0-9_]+?)___(\w+)"),
+    "labels": re.compile(r"(.+) \(choice=(.+)\)", re.DOTALL),
+}
 _COMPLETE = {"2", "complete"}
 _INCOMPLETE = {"0", "1", "", "incomplete", "unverified"}
 
 
-def read_raw(path: Path, request: Request) -> Answers:
-    """Read the raw export, whose labels are codes."""
-    # REDCap writes a minus before a code as an underscore.
-    return _read_redcap(path, request, _RAW_BOX, lambda code: re.sub(r"^_(?=\d)", "-", code))
+def read(path: Path, request: Request, kind: str) -> Answers:
+    """Read the export with labels, or the raw one, whose labels are codes: one row a record.
 
-
-def read_labels(path: Path, request: Request) -> Answers:
-    """Read the export with labels."""
-    return _read_redcap(path, request, _LABEL_BOX, str)
-
-
-def _read_redcap(
-    path: Path, request: Request, box: re.Pattern[str], label: Callable[[str], str]
-) -> Answers:
-    """Read one row a record; the status of the form tells the empty set from no answer."""
+    The status of the form tells the empty set from no answer.
+    """
     sheet = Sheet.open(path, request)
-    boxes = {name: match for name in sheet.columns if (match := box.fullmatch(name))}
+    boxes = {name: match for name in sheet.columns if (match := _BOXES[kind].fullmatch(name))}
     known = list(dict.fromkeys(match[1] for match in boxes.values()))
     question = pick_question(request.question, known, sheet.name)
-    columns = {name: label(match[2]) for name, match in boxes.items() if match[1] == question}
+    columns = {name: match[2] for name, match in boxes.items() if match[1] == question}
+    if kind == "raw":  # REDCap writes a minus before a code as an underscore.
+        columns = {name: re.sub(r"^_(?=\d)", "-", code) for name, code in columns.items()}
     ticked = flag_sets(sheet, columns, true={*TRUE, "checked"}, false={*FALSE, "unchecked"})
     rest = [name for name in sheet.columns if name not in boxes]
     unit, rater = _record_unit(rest, sheet.name), usual_column("rater", rest, sheet.name)
