@@ -6,10 +6,17 @@ import importlib
 from typing import TYPE_CHECKING
 
 from setagree import distances
+from setagree.checks import constructor_hint
 from setagree.credit import Weights
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
-from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
+from setagree.errors import (
+    SetagreeError,
+    SetagreeWarning,
+    UndefinedAgreementWarning,
+    did_you_mean,
+)
 from setagree.scoring.coefficients import (
+    COEFFICIENTS,
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -155,14 +162,44 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name == "plots":
-        return importlib.import_module("setagree.plots")
+# What else a public name may be called.
+_ALSO = {
+    "Annotations": "Study Dataset Data AnnotationTask",
+    "read": "load open load_csv read_csv from_csv load_file read_file read_json read_excel",
+    "parse_labels": "parse parse_label",
+    "agreement": "iaa irr agree coefficients scores compute",
+    "gwet_ac": "gwet_ac1 gwet_ac2",
+    "report": "html_report write_report to_html",
+    "rater_map": "map",
+}
+
+if not TYPE_CHECKING:  # a type checker knows what there is
+
+    def __getattr__(name: str) -> object:
+        if name == "plots":
+            return importlib.import_module("setagree.plots")
+        if name in _LATER:
+            return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
+        hint = "" if name.startswith("_") else _hint(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint and '.' + hint}")
+
+
+def _hint(name: str) -> str:
+    """Return a sentence with what a name that does not exist may stand for."""
     if name == "reduce":
-        raise AttributeError("setagree.reduce is called setagree.tally")
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
+        return " It is called setagree.tally."
+    also = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
+    called = next((ours for ours, others in _ALSO.items() if name in others.split()), None)
+    if called or name in also:
+        return f" It is called setagree.{called or also[name].name}."
+    for kind in (Annotations, Tally):
+        if hasattr(kind, name):
+            return f" It is called setagree.{kind.__name__}.{name}."
+    if hasattr(distances, name):
+        return f" It is called setagree.distances.{name}."
+    if name.startswith("from_") and (hint := constructor_hint(Annotations, name)):
+        return hint.replace(" Annotations.", " setagree.Annotations.")
+    return did_you_mean(name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import group_of_units, study_and_column, study_of_table
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
@@ -28,6 +29,7 @@ from setagree.study.tally import Tally
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
 
+@public
 def by_group(
     data: Data,
     by: Grouping,
@@ -115,6 +117,7 @@ def by_group(
     return pd.DataFrame(rows)
 
 
+@public
 def over_time(
     data: Data,
     at: Grouping,

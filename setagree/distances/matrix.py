@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.distances.base import Distance, Floats
 from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
 from setagree.study.labels import LabelSyntax, read_cell
@@ -44,6 +45,7 @@ class MatrixDistance(Distance):
         return {key: k for k, key in enumerate(self.frame.index)}
 
 
+@public
 def distance_matrix(
     frame: pd.DataFrame, *, similarity: bool = False, name: str = "matrix"
 ) -> MatrixDistance:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import renamed
+from setagree.checks import public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -39,7 +39,7 @@ from setagree.study.annotations import Annotations
 Equal: TypeAlias = Literal["published", "exact"]
 
 
-@renamed(ties="equal")
+@public
 def alt_test(
     study: Data,
     *,

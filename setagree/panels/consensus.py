@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -209,6 +210,7 @@ class Rule:
         return decisions.value_dawid_skene(ballot, self.ties)
 
 
+@public
 def consensus(
     study: Data,
     *,

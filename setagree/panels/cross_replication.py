@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples
+from setagree.checks import Rng, as_generator, check_resamples, public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
@@ -150,6 +150,7 @@ class CrossReplication(Replicated):
         return "".join(said)
 
 
+@public
 def cross_replication(
     study: Data,
     *,

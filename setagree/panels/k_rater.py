@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn
 from setagree.coefficients.replicates import replicates
@@ -110,6 +110,7 @@ class KRaterReliability(Replicated):
         )
 
 
+@public
 def k_rater_reliability(
     study: Data,
     *,

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from setagree.checks import Rng
+from setagree.checks import Rng, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
@@ -26,6 +26,7 @@ from setagree.wording.words import Name
 Format: TypeAlias = Literal["html", "markdown"]
 
 
+@public
 def report(
     study: Data,
     path: str | os.PathLike[str],

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from os import PathLike
 from typing import Any
 
-from setagree.checks import check_level, renamed
+from setagree.checks import check_level, public
 from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
@@ -21,7 +21,7 @@ from setagree.study.reading import Duplicates, Reading
 from setagree.wording.label_sets import Label
 
 
-@renamed(coefficients="coefficient", distances="distance")
+@public
 def agreement(
     data: Data,
     *,
@@ -151,6 +151,7 @@ def agreement(
     return AgreementTable(rows, level, study.n_missing)
 
 
+@public
 def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
     """Return the credit between the observed values, as an operator.
 
