@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
-from functools import update_wrapper
-from types import FunctionType
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -170,17 +169,14 @@ def public(function: F) -> F:
     known = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         return function
-    refused = _unknown_option
 
+    @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not known.keys() >= kwargs.keys():
-            raise refused(function.__name__, kwargs, known)
+            raise _unknown_option(function.__name__, kwargs, known)
         return function(*args, **kwargs)
 
-    # With the globals of the function itself, it belongs to the module that it is documented in.
-    there = function.__globals__
-    found = FunctionType(checked.__code__, there, function.__name__, None, checked.__closure__)
-    return cast("F", update_wrapper(found, function))
+    return cast("F", checked)
 
 
 def _unknown_option(

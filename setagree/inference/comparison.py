@@ -56,7 +56,7 @@ class Comparison(Result):
     level : float
         The level of the interval.
     reasons : tuple of str or None
-        Why a pair has no interval and no p, though the difference is known.
+        Why a pair has no interval and no p.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -267,8 +267,8 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
 
 
 def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str | None:
-    """Return why a difference that is known has no interval; None where it has one."""
-    if np.isnan(difference.value) or not np.isnan(difference.p_value):
+    """Return why a difference has no interval; None where it has one."""
+    if not np.isnan(difference.p_value):
         return None
     whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
     return "; ".join(whys) if whys else "The difference shows no spread to judge it by"

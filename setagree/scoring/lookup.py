@@ -57,14 +57,12 @@ table['fleiss_kappa', 'jaccard']."
         several = ", ".join(f"table[{', '.join(map(repr, names[k]))}]" for k in found)
         raise KeyError(f"{asked!r} stands for {len(found)} rows; name one: {several}.")
     known = [", ".join(name) for name in names]
-    text = ", ".join(map(str, wanted))
-    raise KeyError(
-        f"there is no row {shorten(text)}; the rows are {known}.{did_you_mean(text, known)}"
-    )
+    said = ", ".join(map(str, asked)) if isinstance(asked, tuple) else asked
+    raise KeyError(f"no row {shorten(said)}; the rows are {known}.{did_you_mean(said, known)}")
 
 
 def _fits(row: Agreement, wanted: tuple[object, ...]) -> bool:
     """Say whether a row has a name: a coefficient, or a coefficient and a distance."""
-    called = {row.coefficient, *row.definition.short_names}
-    names = {one.lower() if isinstance(one, str) else one for one in wanted[:1]}
-    return not called.isdisjoint(names) and wanted[1:] in ((), (row.distance,))
+    names = (row.coefficient, *row.definition.short_names)
+    is_called = any(one in names or str(one).lower() in names for one in wanted[:1])
+    return is_called and wanted[1:] in ((), (row.distance,))
