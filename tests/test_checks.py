@@ -150,7 +150,9 @@ class TestNames:
         made = [getattr(sa.Annotations, n) for n in dir(sa.Annotations) if n.startswith("from_")]
         named = [getattr(sa, n) for n in sa.__all__]
         calls = [one for one in named if inspect.isroutine(one) or isinstance(one, sa.Coefficient)]
-        assert len(calls) > 40
+        plots = pytest.importorskip("setagree.plots")
+        calls += [getattr(plots, n) for n in plots.__all__]
+        assert len(calls) > 50
         for call in [*calls, *made, sa.Tally.from_counts]:
             with pytest.raises(OptionError, match=r"has no no_such_option="):
                 call(no_such_option=1)

@@ -43,7 +43,7 @@ def by_group(
 
     Parameters
     ----------
-    data : Annotations, DataFrame or path
+    data : Annotations, or a table or path as `agreement` takes it
         A study, or what `agreement` reads; where `by` is a further column, a long table.
     by : str, mapping or Series
         A column of the table; or what says of each unit of the study to which group it belongs.
@@ -133,7 +133,7 @@ def over_time(
 
     Parameters
     ----------
-    data : Annotations or DataFrame
+    data : Annotations, or a table or path as `agreement` takes it
         As in `by_group`.
     at : str, mapping or Series
         When each unit was annotated: dates, times as text (ISO 8601), or numbers. A column may have

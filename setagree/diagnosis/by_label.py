@@ -30,7 +30,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, of which each is a label of its own.
     level : float
         The level of the intervals.

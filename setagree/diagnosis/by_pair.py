@@ -52,7 +52,7 @@ def by_pair(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     coefficient, distance
         As in `setagree.agreement`; by default the distance for the kind of values. What a distance

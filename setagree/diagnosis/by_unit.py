@@ -34,7 +34,7 @@ def by_unit(
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         A tally does not know who gave what: its answers stand without names. A reduced table does
         not know its units either: they are None.
     limit : int, optional

@@ -40,7 +40,7 @@ def confusions(
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, which can only stand for one another.
     parents : mapping, optional
         The parent of each label, or several, as in `setagree.distances.taxonomy`.

@@ -64,7 +64,7 @@ def what_if(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
         Each group becomes one label, the first of it: what a distance knows of labels (a weight,

@@ -87,7 +87,7 @@ def score_against_consensus(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     raters : sequence of raters, optional
         Who is scored. Default: everybody.

@@ -63,7 +63,7 @@ def alt_test(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         The answers of the humans and of the model (or models), which are raters like any other.
     model : rater, or list of raters
         None of them is then a human.

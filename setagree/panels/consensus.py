@@ -242,7 +242,7 @@ def consensus(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
         How answers become one.

@@ -169,7 +169,7 @@ def cross_replication(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         The answers of both panels.
     panels : mapping from two names to lists of raters
         ``{"experts": ["ann", "bob"], "crowd": [...]}``. One panel alone stands against all others.

@@ -133,7 +133,7 @@ def k_rater_reliability(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     k : int
         Raters in a panel.

@@ -147,7 +147,7 @@ def panel_scorer(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         What the panel said. Units that a fold does not hold are left out.
     distance : name, callable, Distance or labelled matrix, optional
         How far apart two answers are. Default: ``"masi"`` for label sets, ``"nominal"`` for

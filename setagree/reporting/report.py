@@ -52,7 +52,7 @@ def report(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave which answer to which unit.
     path : str or path
         The file; it is replaced only when the whole report is ready, and where its ending is

@@ -157,7 +157,7 @@ def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Whose distinct values are compared.
     distance : name, callable, Distance or labelled matrix, optional
         What w = 1 - d / d_max is made of. Default: MASI for label sets, nominal for scalars.
