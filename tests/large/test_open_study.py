@@ -146,6 +146,19 @@ def test_what_is_nothing_to_open(name):
         FUNCTIONS[name](7)
 
 
+def test_repeats_are_settled_where_a_study_is_built():
+    """A function without the option that settles repeats says the line that has it."""
+    table = pd.concat([TABLE, TABLE.head(1)])
+    with pytest.raises(
+        DataError, match=r"duplicates='first', 'last' or 'union'\. Build the st"
+    ):
+        sa.by_label(table)
+    with pytest.raises(DataError, match=r"say duplicates='first', 'last' or 'union'\.$"):
+        sa.agreement(table)
+    study = sa.read(table, duplicates="first")
+    pd.testing.assert_frame_equal(sa.by_label(study), sa.by_label(TABLE))
+
+
 def test_two_columns_that_could_be_the_unit():
     """Where two columns could be the unit, the error names both and the line that says which."""
     table = TABLE.rename(columns={"unit": "item"}).assign(doc=TABLE["unit"])
