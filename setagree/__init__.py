@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from setagree import distances
-from setagree.checks import constructor_hint
+from setagree.checks import constructor, constructor_hint
 from setagree.credit import Weights
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
 from setagree.errors import (
@@ -169,6 +169,7 @@ _ALSO = {
     "parse_labels": "parse parse_label",
     "agreement": "iaa irr agree coefficients scores compute",
     "gwet_ac": "gwet_ac1 gwet_ac2",
+    "tally": "reduce",
     "report": "html_report write_report to_html",
     "rater_map": "map",
 }
@@ -180,26 +181,32 @@ if not TYPE_CHECKING:  # a type checker knows what there is
             return importlib.import_module("setagree.plots")
         if name in _LATER:
             return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
-        hint = "" if name.startswith("_") else _hint(name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint and '.' + hint}")
+        raise AttributeError(_unknown(name))
 
 
-def _hint(name: str) -> str:
+def _unknown(name: str) -> str:
     """Return a sentence with what a name that does not exist may stand for."""
-    if name == "reduce":
-        return " It is called setagree.tally."
-    also = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
-    called = next((ours for ours, others in _ALSO.items() if name in others.split()), None)
-    if called or name in also:
-        return f" It is called setagree.{called or also[name].name}."
-    for kind in (Annotations, Tally):
-        if hasattr(kind, name):
-            return f" It is called setagree.{kind.__name__}.{name}."
-    if hasattr(distances, name):
-        return f" It is called setagree.distances.{name}."
-    if name.startswith("from_") and (hint := constructor_hint(Annotations, name)):
-        return hint.replace(" Annotations.", " setagree.Annotations.")
-    return did_you_mean(name, __all__)
+    said = f"module {__name__!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return said
+    if called := _called(name):
+        return f"setagree.{name} is called setagree.{called}."
+    also = constructor_hint(Annotations, name) if name.startswith("from_") else ""
+    hint = also or did_you_mean(name, __all__)
+    return f"{said}.{hint}" if hint else said
+
+
+def _called(name: str) -> str | None:
+    """Return the public name that another name stands for."""
+    if ours := next((ours for ours, others in _ALSO.items() if name in others.split()), None):
+        return ours
+    for one in COEFFICIENTS.values():
+        if name in one.short_names:
+            return one.name
+    if (made := constructor(Annotations, name)) is not None:
+        return f"Annotations.{made}"
+    owners = {"Annotations": Annotations, "Tally": Tally, "distances": distances}
+    return next((f"{n}.{name}" for n, owner in owners.items() if hasattr(owner, name)), None)
 
 
 def __dir__() -> list[str]:

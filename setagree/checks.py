@@ -211,12 +211,17 @@ class Guessable(type):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}.{hint}")
 
 
+def constructor(kind: type, name: str) -> str | None:
+    """Return what a constructor of a class is called here, by what it is called elsewhere."""
+    called = (ours for ours, others in _CONSTRUCTORS.items() if name in others.split())
+    return next((ours for ours in called if ours in dir(kind)), None)
+
+
 def constructor_hint(kind: type, name: str) -> str:
     """Return a sentence with the constructor, or another member, that a wrong name stands for."""
+    if called := constructor(kind, name):
+        return f" It is called {kind.__name__}.{called}."
     known = [each for each in dir(kind) if not each.startswith("_")]
-    called = [n for n, others in _CONSTRUCTORS.items() if n in known and name in others.split()]
-    if called:
-        return f" It is called {kind.__name__}.{called[0]}."
     if name.startswith("from_"):
         made = [f"{kind.__name__}.{each}" for each in known if each.startswith("from_")]
         return f" There are {', '.join(made)}; setagree.read reads files."

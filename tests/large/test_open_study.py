@@ -149,9 +149,7 @@ def test_what_is_nothing_to_open(name):
 def test_repeats_are_settled_where_a_study_is_built():
     """A function without the option that settles repeats says the line that has it."""
     table = pd.concat([TABLE, TABLE.head(1)])
-    with pytest.raises(
-        DataError, match=r"duplicates='first', 'last' or 'union'\. Build the st"
-    ):
+    with pytest.raises(DataError, match=r"duplicates='first', 'last' or 'union'\. Build the st"):
         sa.by_label(table)
     with pytest.raises(DataError, match=r"say duplicates='first', 'last' or 'union'\.$"):
         sa.agreement(table)
