@@ -6,10 +6,17 @@ import importlib
 from typing import TYPE_CHECKING
 
 from setagree import distances
+from setagree.checks import constructor, constructor_hint
 from setagree.credit import Weights
 from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
-from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
+from setagree.errors import (
+    SetagreeError,
+    SetagreeWarning,
+    UndefinedAgreementWarning,
+    did_you_mean,
+)
 from setagree.scoring.coefficients import (
+    COEFFICIENTS,
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -155,14 +162,51 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name == "plots":
-        return importlib.import_module("setagree.plots")
-    if name == "reduce":
-        raise AttributeError("setagree.reduce is called setagree.tally")
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
+# What else a public name may be called.
+_ALSO = {
+    "Annotations": "Study Dataset Data AnnotationTask",
+    "read": "load open load_csv read_csv from_csv load_file read_file read_json read_excel",
+    "parse_labels": "parse parse_label",
+    "agreement": "iaa irr agree coefficients scores compute",
+    "gwet_ac": "gwet_ac1 gwet_ac2",
+    "tally": "reduce",
+    "report": "html_report write_report to_html",
+    "rater_map": "map",
+}
+
+if not TYPE_CHECKING:  # a type checker knows what there is
+
+    def __getattr__(name: str) -> object:
+        if name == "plots":
+            return importlib.import_module("setagree.plots")
+        if name in _LATER:
+            return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
+        raise AttributeError(_unknown(name))
+
+
+def _unknown(name: str) -> str:
+    """Return a sentence with what a name that does not exist may stand for."""
+    said = f"module {__name__!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return said
+    if called := _called(name):
+        return f"setagree.{name} is called setagree.{called}."
+    also = constructor_hint(Annotations, name) if name.startswith("from_") else ""
+    hint = also or did_you_mean(name, __all__)
+    return f"{said}.{hint}" if hint else said
+
+
+def _called(name: str) -> str | None:
+    """Return the public name that another name stands for."""
+    if ours := next((ours for ours, others in _ALSO.items() if name in others.split()), None):
+        return ours
+    for one in COEFFICIENTS.values():
+        if name in one.short_names:
+            return one.name
+    if (made := constructor(Annotations, name)) is not None:
+        return f"Annotations.{made}"
+    owners = {"Annotations": Annotations, "Tally": Tally, "distances": distances}
+    return next((f"{n}.{name}" for n, owner in owners.items() if hasattr(owner, name)), None)
 
 
 def __dir__() -> list[str]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from setagree.errors import CostError, OptionError, counted
+from setagree.errors import (
+    CostError,
+    OptionError,
+    UnknownOptionError,
+    counted,
+    did_you_mean,
+    near_names,
+)
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 Rng: TypeAlias = int | np.random.Generator | None
 
@@ -104,26 +111,128 @@ LOOPED = 3_000
 """Entries that a resample is worth at least where each is a round of its own; 0.1 ms."""
 
 
-def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that answers old names of options with the new ones.
+_ALSO = {
+    "unit": "item units items task document doc subject example item_col unit_col unit_column",
+    "rater": "annotator annotators raters coder coders judge worker rater_col annotator_col user",
+    "labels": "label label_col labels_col answer answers annotation annotations tags categories",
+    "value": "values score scores rating ratings value_col",
+    "distance": "distances metric metrics distance_metric dissimilarity weights weighting",
+    "coefficient": "coefficients coef statistic measure",
+    "level": "confidence confidence_level conf conf_level ci ci_level alpha",
+    "rng": "seed random_state random_seed generator",
+    "n_resamples": "n n_boot n_bootstrap n_bootstraps n_permutations n_perm n_iter n_iterations "
+    "iterations reps n_reps n_samples resamples b times",
+    "n_splits": "n n_iter n_iterations iterations n_resamples",
+    "over": "resample by",
+    "equal": "ties",
+    "half_width": "width halfwidth margin precision moe",
+    "model": "llm candidate",
+    "humans": "annotators raters",
+    "limit": "n top max_rows k n_rows",
+    "k": "n_raters",
+    "sep": "separator delimiter label_sep",
+    "missing": "na_values na null_values",
+    "where": "filter query",
+    "codebook": "vocabulary label_set allowed",
+    "categories": "values",
+    "n_clusters": "k clusters",
+    "n_units": "units items n_items n",
+    "n_raters": "raters annotators n_annotators n_coders k",
+    "path": "output out file filename to output_path filepath",
+    "ax": "axes axis",
+    "data": "study df frame table dataframe annotations tally path file",
+    "study": "data df frame table dataframe annotations tally path file",
+    "agreement": "alpha kappa result estimate data study df frame",
+    "pilot": "study agreement data df frame alpha",
+    "result": "study agreement data df frame table",
+}
+"""What an option is called elsewhere, by what it is called here."""
+
+
+def public(function: F) -> F:
+    """Return a public function that answers the wrong name of an option with the right one.
+
+    It keeps its signature, for people and for tools.
 
     Examples
     --------
-    >>> @renamed(colours="colour")
-    ... def paint(*, colour):
-    ...     return colour
-    >>> paint(colours="red")
+    >>> @public
+    ... def draw(*, n_resamples=10, rng=None):
+    ...     return n_resamples
+    >>> draw(seed=1)
     Traceback (most recent call last):
-    setagree.errors.OptionError: colours= is called colour=.
+    setagree.errors.UnknownOptionError: seed= is called rng=.
+    >>> draw(n_resample=1)
+    Traceback (most recent call last):
+    setagree.errors.UnknownOptionError: draw() has no n_resample=. Did you mean n_resamples=?
     """
+    known = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return function
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            for old in names.keys() & kwargs.keys():
-                raise OptionError(f"{old}= is called {names[old]}=.")
-            return function(*args, **kwargs)
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if not known.keys() >= kwargs.keys():
+            raise _unknown_option(function.__name__, kwargs, known)
+        return function(*args, **kwargs)
 
-        return checked
+    return cast("F", checked)
 
-    return decorated
+
+def _unknown_option(
+    function: str, given: Iterable[str], known: Collection[str]
+) -> UnknownOptionError:
+    """Return the error that answers the first of the options that are not known."""
+    wrong = next(name for name in given if name not in known)
+    said = f"{function}() has no {wrong}="
+    called = [n for n, others in _ALSO.items() if n in known and wrong.lower() in others.split()]
+    if called:
+        alpha = " (level=0.95 is alpha=0.05)" if called[0] == "level" and wrong == "alpha" else ""
+        return UnknownOptionError(f"{wrong}= is called {called[0]}={alpha}.")
+    if near := near_names(wrong, known):
+        return UnknownOptionError(f"{said}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
+    options = ", ".join(f"{name}=" for name in known)
+    return UnknownOptionError(f"{said}; its options are {options}." if known else f"{said}.")
+
+
+class Guessable(type):
+    """The type of classes that answer the wrong name of a constructor with the right one."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
+        super().__init__(name, bases, members)
+        for each, member in members.items():
+            if each.startswith("from_") and isinstance(member, classmethod):
+                setattr(cls, each, classmethod(public(member.__func__)))
+
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(cls, name: str) -> Any:
+            hint = "" if name.startswith("_") else constructor_hint(cls, name)
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}.{hint}")
+
+
+def constructor(kind: type, name: str) -> str | None:
+    """Return what a constructor of a class is called here, by what it is called elsewhere."""
+    called = (ours for ours, others in _CONSTRUCTORS.items() if name in others.split())
+    return next((ours for ours in called if ours in dir(kind)), None)
+
+
+def constructor_hint(kind: type, name: str) -> str:
+    """Return a sentence with the constructor, or another member, that a wrong name stands for."""
+    if called := constructor(kind, name):
+        return f" It is called {kind.__name__}.{called}."
+    known = [each for each in dir(kind) if not each.startswith("_")]
+    if name.startswith("from_"):
+        made = [f"{kind.__name__}.{each}" for each in known if each.startswith("from_")]
+        return f" There are {', '.join(made)}; setagree.read reads files."
+    return did_you_mean(name, known)
+
+
+_CONSTRUCTORS = {
+    "from_long": "from_df from_dataframe from_pandas from_polars from_frame from_table",
+    "from_indicators": "from_onehot from_one_hot from_numpy from_array from_binary from_multihot "
+    "from_multilabel from_flags from_cube from_dummies",
+    "from_triples": "from_tuples from_nltk from_list from_annotation_task",
+    "from_contingency": "from_confusion from_confusion_matrix from_crosstab from_matrix",
+}
+"""What a constructor is called elsewhere, by what it is called here."""

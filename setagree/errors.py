@@ -29,6 +29,10 @@ class DataError(SetagreeError):
     """A table cannot be read as annotations."""
 
 
+class NoTableError(DataError):
+    """What should be a table is nothing of the kind."""
+
+
 class RepeatsError(DataError):
     """A rater annotated a unit more than once; `pair` is the first unit and rater."""
 
@@ -43,6 +47,10 @@ class DistanceError(SetagreeError):
 
 class OptionError(SetagreeError):
     """An option has a value that setagree does not know."""
+
+
+class UnknownOptionError(OptionError, TypeError):
+    """A function has no option of that name."""
 
 
 class FileError(SetagreeError):

@@ -369,11 +369,13 @@ def test_there_are_doctests():
             "setagree.study.labels",
             "setagree.scoring.results",
             "setagree.distances.sets",
+            "setagree.scoring.table",
+            "setagree.study.annotations",
         )
         for test in found.find(importlib.import_module(module))
         if test.examples
     }
-    assert {"parse_labels", "Agreement", "masi"} <= named
+    assert {"parse_labels", "Agreement", "masi", "agreement", "from_long"} <= named
 
 
 # ---- The version --------------------------------------------------------------------------------

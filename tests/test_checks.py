@@ -1,11 +1,16 @@
 """What one call may cost, and how more is refused."""
 
+import inspect
+import pickle
+import pydoc
+import re
+
 import numpy as np
 import pytest
 from inference_support import HARD, score
 
 import setagree as sa
-from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost
+from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, public
 from setagree.errors import CostError, OptionError
 
 
@@ -49,3 +54,139 @@ class TestLevels:
         """Floats of Python and of numpy are levels."""
         alpha = score(HARD, "krippendorff_alpha")
         assert alpha.interval(level) == alpha.interval(0.9)
+
+
+STUDY = sa.simulate(12, 3, rng=1)
+ALPHA = sa.krippendorff_alpha(STUDY)
+
+
+class TestNames:
+    """A wrong name is answered with the right one."""
+
+    @pytest.mark.parametrize(
+        ("call", "said"),
+        [
+            (lambda: sa.agreement(STUDY, distances="masi"), "distances= is called distance="),
+            (lambda: sa.agreement(STUDY, metric="masi"), "metric= is called distance="),
+            (lambda: sa.agreement(STUDY, item="doc"), "item= is called unit="),
+            (lambda: sa.agreement(STUDY, annotator="who"), "annotator= is called rater="),
+            (lambda: sa.agreement(df=STUDY), "df= is called data="),
+            (lambda: sa.fleiss_kappa(STUDY, metric="masi"), "metric= is called distance="),
+            (lambda: sa.bootstrap(ALPHA, seed=1), "seed= is called rng="),
+            (lambda: sa.bootstrap(ALPHA, n=100), "n= is called n_resamples="),
+            (lambda: sa.bootstrap(ALPHA, resample="units"), "resample= is called over="),
+            (lambda: sa.k_rater_reliability(STUDY, k=1, n=9), "n= is called n_splits="),
+            (lambda: sa.alt_test(STUDY, model="r1", ties="x"), "ties= is called equal="),
+            (lambda: sa.plan(STUDY, halfwidth=0.1), "halfwidth= is called half_width="),
+            (lambda: sa.report(STUDY, output="a.html"), "output= is called path="),
+            (lambda: sa.read("a.csv", filter="x == 1"), "filter= is called where="),
+            (
+                lambda: sa.by_label(STUDY, alpha=0.05),
+                "alpha= is called level= (level=0.95 is alpha=0.05)",
+            ),
+            (
+                lambda: sa.Annotations.from_long(STUDY.to_long(), annotator="who"),
+                "annotator= is called rater=",
+            ),
+            (
+                lambda: sa.bootstrap(ALPHA, n_resample=9),
+                "bootstrap() has no n_resample=. Did you mean n_resamples=?",
+            ),
+            (
+                lambda: sa.jackknife(ALPHA, xyz=1),
+                "jackknife() has no xyz=; its options are agreement=, over=.",
+            ),
+        ],
+    )
+    def test_options(self, call, said):
+        """Of an option: what it is called here, or what is spelled alike, or all there are.
+
+        It is an error of setagree, and a TypeError, as wrong options are everywhere.
+        """
+        with pytest.raises(OptionError, match=rf"^{re.escape(said)}\.?$") as refused:
+            call()
+        assert isinstance(refused.value, TypeError)
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("from_onehot", "setagree.from_onehot is called setagree.Annotations.from_indicators."),
+            ("from_long", "setagree.from_long is called setagree.Annotations.from_long."),
+            ("from_counts", "setagree.from_counts is called setagree.Tally.from_counts."),
+            ("from_csv", "setagree.from_csv is called setagree.read."),
+            ("read_csv", "setagree.read_csv is called setagree.read."),
+            ("fleiss", "setagree.fleiss is called setagree.fleiss_kappa."),
+            ("alpha", "setagree.alpha is called setagree.krippendorff_alpha."),
+            ("masi", "setagree.masi is called setagree.distances.masi."),
+            ("kappa", "Did you mean 'cohen_kappa' or 'conger_kappa' or 'fleiss_kappa'?"),
+            ("bootstarp", "Did you mean 'bootstrap'?"),
+            ("from_excel_sheet", "There are Annotations.from_contingency, "),
+            ("__wrapped__", "module 'setagree' has no attribute '__wrapped__'"),
+        ],
+    )
+    def test_of_the_package(self, name, said):
+        """Of a name of the package."""
+        with pytest.raises(AttributeError) as refused:
+            getattr(sa, name)
+        assert said in str(refused.value)
+        found = str(refused.value).startswith(
+            (f"module 'setagree' has no attribute {name!r}", said)
+        )
+        assert found
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "said"),
+        [
+            (sa.Annotations, "from_numpy", ". It is called Annotations.from_indicators."),
+            (sa.Annotations, "from_pandas", ". It is called Annotations.from_long."),
+            (sa.Annotations, "n_rater", ". Did you mean 'n_raters'"),
+            (sa.Annotations, "from_x", ". There are Annotations.from_contingency, "),
+            (sa.Tally, "from_y", "; setagree.read reads files."),
+        ],
+    )
+    def test_of_a_class(self, kind, name, said):
+        """Of a constructor: what it is called here, or all there are."""
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}'.*") as refused:
+            getattr(kind, name)
+        assert said in str(refused.value)
+        assert not hasattr(kind, "__wrapped__")
+
+    def test_every_public_function_answers(self):
+        """No public function, coefficient or constructor has been forgotten."""
+        made = [getattr(sa.Annotations, n) for n in dir(sa.Annotations) if n.startswith("from_")]
+        named = [getattr(sa, n) for n in sa.__all__]
+        calls = [one for one in named if inspect.isroutine(one) or isinstance(one, sa.Coefficient)]
+        plots = pytest.importorskip("setagree.plots")
+        calls += [getattr(plots, n) for n in plots.__all__]
+        assert len(calls) > 50
+        for call in [*calls, *made, sa.Tally.from_counts]:
+            with pytest.raises(OptionError, match=r"has no no_such_option="):
+                call(no_such_option=1)
+
+    def test_signatures_stay(self):
+        """A public function looks as it did, to people and to tools, and can be pickled."""
+        assert str(inspect.signature(sa.by_label)).startswith("(study: 'Data', *, level: 'float'")
+        assert sa.by_label.__module__ == "setagree.diagnosis.by_label"
+        assert pickle.loads(pickle.dumps(sa.by_label)) is sa.by_label  # noqa: S301
+        assert "jackknife(agreement" in pydoc.plain(pydoc.render_doc(sa.jackknife))
+        assert inspect.getsource(sa.jackknife).startswith("@public")
+
+    def test_what_takes_any_option(self):
+        """A function of any options stays as it is."""
+
+        def draw(**options):
+            return options
+
+        assert public(draw) is draw
+
+
+def test_help_shows_the_public_names():
+    """`dir` and `help` of the package show the public names, and no other."""
+    assert dir(sa) == sa.__all__
+    text = pydoc.plain(pydoc.render_doc(sa))
+    functions = text.partition("\nFUNCTIONS\n")[2].partition("\nDATA\n")[0]
+    assert {*re.findall(r"^    (\w+)\(", functions, re.MULTILINE)} <= {*sa.__all__}
+    classes = text.partition("\nCLASSES\n")[2].partition("\nFUNCTIONS\n")[0]
+    assert {*re.findall(r"^    class (\w+)\(", classes, re.MULTILINE)} <= {*sa.__all__}
+    data = text.partition("\nDATA\n")[2].partition("\nVERSION\n")[0]
+    assert {*re.findall(r"^    (\w+) = ", data, re.MULTILINE)} <= {*sa.__all__, "__all__"}

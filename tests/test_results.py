@@ -1,7 +1,10 @@
 """What every result can do, whatever made it; and how every public function is called."""
 
+import copy
 import inspect
 import json
+import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -87,6 +90,22 @@ class TestEveryResult:
         page = result._repr_html_()
         assert "<table" in page
         assert page.count("<tr") < 30
+        assert "NaN" not in page
+        assert "e-" not in re.sub(r"<p>.*?</p>|style=.*?>", "", page)
+        assert not page.startswith("<p>&lt;")
+
+    def test_json(self, result):
+        """`to_json` is strict JSON with the rows of the frame, whose null has a reason."""
+        rows = json.loads(result.to_json(), parse_constant=pytest.fail)
+        plain = result.to_dict()
+        assert len(rows) == len(result.to_frame())
+        for name, cells in plain.items():
+            for row, cell in zip(rows, cells, strict=True):
+                if isinstance(cell, float) and not math.isfinite(cell):
+                    assert row[name] is None
+                else:
+                    assert row[name] == (sorted(cell) if isinstance(cell, frozenset) else cell)
+        assert {*rows[0]} - {*plain} <= {"reason"}
 
     def test_interval(self, result):
         """Where there is an interval, it is had at any level: a wider one at a higher level."""
@@ -123,6 +142,135 @@ def test_small_p_values_are_said_to_be_small():
     assert "| <.0001 |" in TABLE.to_markdown()
     assert all(isinstance(p, float) and 0 < p < 1e-4 for p in TABLE.to_dict()["p_value"])
     assert not any(isinstance(x, np.generic) for cells in TABLE.to_dict().values() for x in cells)
+
+
+ONE_VALUE = [(who, k, "x") for k in range(9) for who in ("ann", "bob", "cy", "eva")]
+UNDEFINED = sa.Annotations.from_triples(ONE_VALUE)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
+@pytest.mark.parametrize(
+    "made",
+    [
+        sa.krippendorff_alpha,
+        lambda study: sa.agreement(study, distance=["masi", "nominal"]),
+        lambda study: sa.bootstrap(study, n_resamples=9, rng=1),
+        lambda study: sa.bootstrap(sa.agreement(study), n_resamples=9, rng=1),
+        sa.jackknife,
+        lambda study: sa.jackknife(sa.agreement(study)),
+        lambda study: sa.permutation_test(study, n_resamples=9, rng=1),
+        sa.benchmark,
+        lambda study: sa.compare(study, sa.fleiss_kappa(study)),
+        lambda study: sa.alt_test(study, model="bob"),
+        lambda study: sa.k_rater_reliability(study, k=1, n_splits=9, rng=1),
+    ],
+)
+def test_null_has_its_reason(made):
+    """In JSON, each row of what is undefined says why."""
+    rows = json.loads(made(UNDEFINED).to_json())
+    assert rows
+    for row in rows:
+        assert None in row.values()
+        assert isinstance(row["reason"], str)
+        assert len(row["reason"]) > 10
+
+
+def test_json_of_the_function_and_of_the_command(tmp_path):
+    """The table as JSON is what the command prints under ``--format json``."""
+    typing = pytest.importorskip("typer.testing")
+    from setagree.cli.app import app
+
+    path = tmp_path / "study.csv"
+    table = STUDY.to_long().assign(labels=lambda t: t["labels"].map(sa.format_labels))
+    table[table["labels"] != ""].to_csv(path, index=False)
+    done = typing.CliRunner().invoke(app, ["score", str(path), "--format", "json"])
+    theirs, ours = json.loads(done.stdout), json.loads(sa.agreement(path).to_json())
+    assert ours == [row for row in theirs if row["distance"] == "masi"][: len(ours)]
+
+
+@pytest.mark.parametrize(
+    ("study", "said"),
+    [
+        (STUDY, ["<p>Annotations: 273 ratings, ", "Shown: 10 units, 5 raters.</p>", ">u10<"]),
+        (UNDEFINED.take(UNDEFINED.unit_codes < 3), ["1 distinct label set.</p>", ">ann<", ">x<"]),
+        (sa.weights(UNDEFINED), ["OverlapWeights of 1 values</p>", ">1.0000<"]),
+        (sa.weights(STUDY), ["OverlapWeights of 29 values</p>", "to_frame() returns the matrix"]),
+    ],
+)
+def test_notebook_of_what_is_no_result(study, said):
+    """A study shows the answers to its first units, weights their matrix where it is small."""
+    page = study._repr_html_()
+    assert all(words in page for words in said), page
+    assert page.count("<tr") < 25
+
+
+def test_hostile_names_in_a_notebook():
+    """Markup in names is text, and a rater who is called unit does not break the table."""
+    rows = [("unit", "<u>", "<b>"), ("<script>", "<u>", "<b>"), ("unit", "value", "value")]
+    study = sa.Annotations.from_triples(rows)
+    for shown in (study, sa.weights(study), sa.by_label(study), sa.consensus(study)):
+        page = shown._repr_html_()
+        assert "<script>" not in page
+        assert "<b>" not in page
+
+
+class TestEquality:
+    """Two agreements are equal where they say the same."""
+
+    def test_alike(self):
+        """The same coefficient, distance, numbers and counts are equal, also undefined ones."""
+        again = sa.agreement(sa.simulate(60, 5, missing=0.1, rng=1))["alpha"]
+        assert again == ALPHA
+        assert hash(again) == hash(ALPHA)
+        assert len({again, ALPHA, copy.deepcopy(ALPHA)}) == 1
+        with pytest.warns(sa.UndefinedAgreementWarning):
+            one, two = sa.krippendorff_alpha(UNDEFINED), sa.krippendorff_alpha(UNDEFINED)
+        assert one == two
+        assert hash(one) == hash(two)
+
+    def test_apart(self):
+        """Another distance, coefficient or study is another agreement; a number is none."""
+        others = [*[*TABLE][1:], sa.krippendorff_alpha(sa.simulate(60, 5, missing=0.1, rng=2))]
+        assert all(other != ALPHA for other in others)
+        assert ALPHA.estimate != ALPHA
+        assert len({ALPHA, *others}) == 5
+
+    def test_as_a_number(self):
+        """It rounds, and is a number where one is asked for."""
+        assert round(ALPHA, 3) == round(ALPHA.estimate, 3) == 0.294
+        assert round(ALPHA) == 0
+        assert float(ALPHA) == ALPHA.estimate
+
+
+class TestLookup:
+    """A row of a table is found by what a person would write."""
+
+    ONE = sa.agreement(STUDY)
+
+    @pytest.mark.parametrize("table", [TABLE, sa.jackknife(TABLE), MADE["BootstrapTable"]])
+    def test_names_and_numbers(self, table):
+        """By the coefficient and the distance, by short names, by the number."""
+        rows = [*table]
+        assert table["krippendorff_alpha", "nominal"] is table["alpha", "nominal"] is rows[1]
+        assert table["Fleiss", "masi"] is rows[2] is table[2] is table[-2] is table[np.int64(2)]
+        with pytest.raises(IndexError, match="there is no row 4; the table has 4 rows, from 0"):
+            table[4]
+        for wrong in ("beta", ("alpha", "dice"), (), ("alpha", "masi", 1), True, None, ["alpha"]):
+            with pytest.raises(KeyError, match=r"no row .*; the rows are"):
+                table[wrong]
+
+    def test_a_coefficient_of_one_row(self):
+        """The coefficient alone is enough where one row has it."""
+        assert self.ONE["alpha"] is self.ONE["krippendorff_alpha", "masi"] is self.ONE[0]
+
+    def test_a_coefficient_of_several_rows(self):
+        """Where several rows have it, they are listed as one would write them."""
+        with pytest.raises(KeyError) as refused:
+            TABLE["alpha"]
+        assert refused.value.args[0] == (
+            "'alpha' stands for 2 rows; name one: table['krippendorff_alpha', 'masi'], "
+            "table['krippendorff_alpha', 'nominal']."
+        )
 
 
 FUNCTIONS = [name for name in sa.__all__ if inspect.isroutine(getattr(sa, name))] + [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 import shutil
@@ -12,10 +10,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import pandas as pd
 import typer
@@ -33,26 +29,7 @@ from setagree.errors import (
 from setagree.files.streams import expanded
 from setagree.progress import clear_line, stages
 from setagree.wording.escaping import visible
-from setagree.wording.tables import csv_text, markdown_text
-
-
-def json_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a list of objects, null for what is no finite number."""
-    rows = frame.astype(object).to_dict("records")
-    plain = [{name: _json_value(value) for name, value in row.items()} for row in rows]
-    return json.dumps(plain, indent=2, allow_nan=False, default=str) + "\n"
-
-
-def _json_value(value: Any) -> Any:
-    """Return what JSON can say: null for what is no finite number, also inside a list."""
-    if isinstance(value, list | tuple):
-        return [_json_value(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, Decimal | Fraction):
-        return str(value)  # as a number JSON would be read as a float, and rounded
-    no_number = isinstance(value, float) and not math.isfinite(value)
-    return None if no_number or value is pd.NA or value is pd.NaT else value
-
+from setagree.wording.tables import csv_text, json_text, markdown_text
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,

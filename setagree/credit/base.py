@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,12 +16,16 @@ import pandas as pd
 
 from setagree.errors import DataError
 from setagree.wording.label_sets import display_labels
+from setagree.wording.tables import html_table
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 FRAME_LIMIT = 5_000
 """Values beyond which a dense matrix for people is refused."""
+
+_IN_A_NOTEBOOK = 20
+"""Values whose matrix a notebook shows."""
 
 BLOCK = 256
 """Rows and columns of a block; one block of doubles takes 0.5 MB, which stays in the cache."""
@@ -54,6 +59,14 @@ class Weights(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.n_values:,} values>"
+
+    def _repr_html_(self) -> str:
+        said = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        if self.n_values > _IN_A_NOTEBOOK:
+            return f"{said}<p>to_frame() returns the matrix.</p>"
+        return said + html_table(
+            self.to_frame().rename_axis("value").reset_index(allow_duplicates=True)
+        )
 
     @property
     def n_values(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples
+from setagree.checks import Rng, as_generator, check_resamples, public
 from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
 from setagree.diagnosis.grouping import (
     Grouped,
@@ -35,6 +35,7 @@ from setagree.study.tally import Tally
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
 
+@public
 def by_group(
     data: Data,
     by: Grouping,
@@ -54,7 +55,7 @@ def by_group(
 
     Parameters
     ----------
-    data : Annotations, DataFrame or path
+    data : Annotations, or a table or path as `agreement` takes it
         A study, or what `agreement` reads; where `by` is a further column, a long table.
     by : str, mapping or Series
         A column of the table; or what says of each unit, or of each rater, of the study to which
@@ -196,6 +197,7 @@ _COLUMNS = (
 )
 
 
+@public
 def over_time(
     data: Data,
     at: Grouping,
@@ -211,7 +213,7 @@ def over_time(
 
     Parameters
     ----------
-    data : Annotations or DataFrame
+    data : Annotations, or a table or path as `agreement` takes it
         As in `by_group`.
     at : str, mapping or Series
         When each unit was annotated: dates, times as text (ISO 8601), or numbers. A column may have

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
+from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
@@ -19,6 +19,7 @@ from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 
 
+@public
 def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     """Return how far raters agree on each label, taken as a question of yes or no.
 
@@ -29,7 +30,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, of which each is a label of its own.
     level : float
         The level of the intervals.

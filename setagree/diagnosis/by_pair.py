@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost
+from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, public
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
@@ -35,6 +35,7 @@ _BYTES_A_ROW, _BYTES_A_PAIR = 300, 250
 """Memory of a pair of raters in the table, and of a pair of ratings in a block."""
 
 
+@public
 def by_pair(
     study: Data,
     *,
@@ -51,7 +52,7 @@ def by_pair(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     coefficient, distance
         As in `setagree.agreement`; by default the distance for the kind of values. What a distance
@@ -97,6 +98,7 @@ def by_pair(
     return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
 
 
+@public
 def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFrame:
     """Return one column of `by_pair` as a square of raters; nan where two share no unit.
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost
+from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
@@ -30,6 +30,7 @@ from setagree.study.annotations import Annotations
 _CELLS_AT_ONCE = 5_000_000
 
 
+@public
 def by_rater(
     study: Data,
     *,
@@ -45,7 +46,7 @@ def by_rater(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     coefficient, distance
         As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares
@@ -21,6 +22,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 
 
+@public
 def by_unit(
     study: Data,
     *,
@@ -32,7 +34,7 @@ def by_unit(
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         A tally does not know who gave what: its answers stand without names. A reduced table does
         not know its units either: they are None.
     limit : int, optional

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost
+from setagree.checks import check_cost, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
@@ -26,6 +26,7 @@ STEPS_AT_ONCE = 5_000_000
 """Pairs of labels that are compared at once."""
 
 
+@public
 def confusions(
     study: Data,
     *,
@@ -39,7 +40,7 @@ def confusions(
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, which can only stand for one another.
     parents : mapping, optional
         The parent of each label, or several, as in `setagree.distances.taxonomy`.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import MOST_STEPS, check_cost
+from setagree.checks import MOST_STEPS, check_cost, public
 from setagree.diagnosis.common import (
     Row,
     counts,
@@ -45,6 +45,7 @@ _MERGED, _TO_PARENTS = " + ", "to parents"
 _PAIRS_TRIED = 10
 
 
+@public
 def what_if(
     study: Data,
     *,
@@ -63,7 +64,7 @@ def what_if(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
         Each group becomes one label, the first of it: what a distance knows of labels (a weight,

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.distances.base import Distance, Floats
 from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
 from setagree.study.labels import LabelSyntax, read_cell
@@ -52,6 +53,7 @@ class MatrixDistance(Distance):
         return {key: k for k, key in enumerate(self.frame.index)}
 
 
+@public
 def distance_matrix(
     frame: pd.DataFrame | Mapping[Any, Any], *, similarity: bool = False, name: str = "matrix"
 ) -> MatrixDistance:

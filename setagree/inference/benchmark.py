@@ -9,7 +9,9 @@ from typing import TypeAlias, overload
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import OptionError, did_you_mean
+from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
@@ -80,15 +82,16 @@ class Benchmark(Result):
 
 
 @overload
-def benchmark(agreement: Agreement, *, scale: Scale = ...) -> Benchmark: ...
-
-
-@overload
 def benchmark(agreement: AgreementTable, *, scale: Scale = ...) -> ResultTable[Benchmark]: ...
 
 
+@overload
+def benchmark(agreement: Agreement | Data, *, scale: Scale = ...) -> Benchmark: ...
+
+
+@public
 def benchmark(
-    agreement: Agreement | AgreementTable, *, scale: Scale = "krippendorff"
+    agreement: Agreement | AgreementTable | Data, *, scale: Scale = "krippendorff"
 ) -> Benchmark | ResultTable[Benchmark]:
     """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
 
@@ -98,8 +101,9 @@ def benchmark(
 
     Parameters
     ----------
-    agreement : Agreement or AgreementTable
-        Coefficients with a standard error.
+    agreement : Agreement, AgreementTable, or a study
+        Coefficients with a standard error; of a study, a table or a path, it is Krippendorff's
+        alpha with its default distance.
     scale : {"krippendorff", "landis_koch", "altman", "fleiss"} or mapping
         A named scale, or the lower end of each level of your own; the lowest begins at -1.
 

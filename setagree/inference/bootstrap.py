@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples, renamed
+from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
@@ -20,8 +20,9 @@ from setagree.inference.draws import Resampled, over_resamples, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.scoring.result_tables import ResultTable
-from setagree.scoring.results import Agreement, AgreementTable, check_agreement
+from setagree.large.opening import Data
+from setagree.scoring.result_tables import ResultTable, as_agreement
+from setagree.scoring.results import Agreement, AgreementTable
 
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
@@ -205,17 +206,6 @@ class BootstrapTable(ResultTable[Bootstrap]):
 
 @overload
 def bootstrap(
-    agreement: Agreement,
-    *,
-    n_resamples: int = ...,
-    over: Over = ...,
-    method: Literal["standard", "krippendorff"] = ...,
-    rng: Rng = ...,
-) -> Bootstrap: ...
-
-
-@overload
-def bootstrap(
     agreement: AgreementTable,
     *,
     n_resamples: int = ...,
@@ -225,9 +215,20 @@ def bootstrap(
 ) -> BootstrapTable: ...
 
 
-@renamed(resample="over")
+@overload
 def bootstrap(
-    agreement: Agreement | AgreementTable,
+    agreement: Agreement | Data,
+    *,
+    n_resamples: int = ...,
+    over: Over = ...,
+    method: Literal["standard", "krippendorff"] = ...,
+    rng: Rng = ...,
+) -> Bootstrap: ...
+
+
+@public
+def bootstrap(
+    agreement: Agreement | AgreementTable | Data,
     *,
     n_resamples: int = 2000,
     over: Over = "units",
@@ -243,8 +244,9 @@ def bootstrap(
 
     Parameters
     ----------
-    agreement : Agreement or AgreementTable
-        What a coefficient function, or `agreement`, returned. A table is resampled as one, so that
+    agreement : Agreement, AgreementTable, or a study
+        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
+        Krippendorff's alpha with its default distance. A table is resampled as one, so that
         differences between its rows are paired.
     n_resamples : int
         How many resamples.
@@ -289,9 +291,8 @@ def bootstrap(
     check_choice("over", over, ("units", "raters", "both"))
     check_choice("method", method, ("standard", "krippendorff"))
     generator = as_generator(rng)
-    rows = agreement.rows if isinstance(agreement, AgreementTable) else (agreement,)
-    for row in rows:
-        check_agreement(row)
+    given = as_agreement(agreement)
+    rows = given.rows if isinstance(given, AgreementTable) else (given,)
     if method == "krippendorff":
         if over != "units":
             raise OptionError("method='krippendorff' redraws pairs of ratings; drop over=.")
@@ -303,7 +304,7 @@ def bootstrap(
         Bootstrap(row, values if row.reason is None else values * np.nan, over, method)
         for row, values in zip(rows, distributions, strict=True)
     )
-    return BootstrapTable(results) if isinstance(agreement, AgreementTable) else results[0]
+    return BootstrapTable(results) if isinstance(given, AgreementTable) else results[0]
 
 
 def _over_units(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, check_choice, counted
@@ -27,7 +27,9 @@ from setagree.inference.differences import (
     unit_places,
 )
 from setagree.inference.draws import over_resamples, row_weights
-from setagree.scoring.results import Agreement, AgreementTable, check_agreement
+from setagree.large.opening import Data
+from setagree.scoring.result_tables import as_agreement
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
@@ -54,7 +56,7 @@ class Comparison(Result):
     level : float
         The level of the interval.
     reasons : tuple of str or None
-        Why a pair has no interval and no p, though the difference is known.
+        Why a pair has no interval and no p.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -133,8 +135,9 @@ class Comparison(Result):
         return f"{head}\n\n{shown.to_string(index=False, formatters=p)}{said}"
 
 
+@public
 def compare(
-    *agreements: Agreement | AgreementTable,
+    *agreements: Agreement | AgreementTable | Data,
     design: Comparable | None = None,
     method: Method = "linearised",
     level: float = 0.95,
@@ -155,8 +158,9 @@ def compare(
 
     Parameters
     ----------
-    *agreements : Agreement or AgreementTable
-        Two or more: coefficients, distances, groups of raters, versions of guidelines, studies.
+    *agreements : Agreement, AgreementTable, or a study
+        Two or more: coefficients, distances, groups of raters, versions of guidelines, studies. Of
+        a study, a table or a path, it is Krippendorff's alpha with its default distance.
         All rows of one table are compared with each other; of several tables those of one
         coefficient and distance.
     design : {"same_units", "shared_units", "independent"}, optional
@@ -198,7 +202,7 @@ def compare(
     >>> result.design, round(result.difference, 3), result.p_value < 0.001
     ('same_units', 0.086, True)
     """
-    families = _families(agreements)
+    families = _families([as_agreement(one) for one in agreements])
     check_level(level)
     check_resamples(n_resamples)
     check_choice("method", method, ("linearised", "bootstrap"))
@@ -247,8 +251,6 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
     """Return what is compared pair by pair: agreements, the rows of a table, or one row of each."""
     tables = [one for one in given if isinstance(one, AgreementTable)]
     if not tables:
-        for one in given:
-            check_agreement(one)
         families = [cast(list[Agreement], [*given])]
     elif len(given) == 1:
         families = [[*tables[0]]]
@@ -265,8 +267,8 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
 
 
 def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str | None:
-    """Return why a difference that is known has no interval; None where it has one."""
-    if np.isnan(difference.value) or not np.isnan(difference.p_value):
+    """Return why a difference has no interval; None where it has one."""
+    if not np.isnan(difference.p_value):
         return None
     whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
     return "; ".join(whys) if whys else "The difference shows no spread to judge it by"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples
+from setagree.checks import Rng, as_generator, check_resamples, public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
@@ -145,6 +145,7 @@ class CrossReplication(Replicated):
         return "".join(said)
 
 
+@public
 def cross_replication(
     study: Data,
     *,
@@ -163,7 +164,7 @@ def cross_replication(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         The answers of both panels.
     panels : mapping from two names to lists of raters
         ``{"experts": ["ann", "bob"], "crowd": [...]}``. One panel alone stands against all others.

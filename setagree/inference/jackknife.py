@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
+from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
 from setagree.coefficients.leave_rater_out import Absence, without_raters
@@ -17,6 +17,7 @@ from setagree.coefficients.replicates import replicates
 from setagree.errors import check_choice
 from setagree.inference.differences import rows_of_units
 from setagree.inference.known_raters import known_study
+from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import score_part
@@ -121,15 +122,16 @@ class Jackknife(Result):
 
 
 @overload
-def jackknife(agreement: Agreement, *, over: Over = ...) -> Jackknife: ...
-
-
-@overload
 def jackknife(agreement: AgreementTable, *, over: Over = ...) -> ResultTable[Jackknife]: ...
 
 
+@overload
+def jackknife(agreement: Agreement | Data, *, over: Over = ...) -> Jackknife: ...
+
+
+@public
 def jackknife(
-    agreement: Agreement | AgreementTable, *, over: Over = "units"
+    agreement: Agreement | AgreementTable | Data, *, over: Over = "units"
 ) -> Jackknife | ResultTable[Jackknife]:
     """Return the coefficient without each unit, or without each rater.
 
@@ -140,8 +142,9 @@ def jackknife(
 
     Parameters
     ----------
-    agreement : Agreement or AgreementTable
-        What a coefficient function, or `agreement`, returned.
+    agreement : Agreement, AgreementTable, or a study
+        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
+        Krippendorff's alpha with its default distance.
     over : {"units", "raters"}
         What is left out.
 

@@ -8,12 +8,13 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_drawing, check_resamples
+from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, check_choice
 from setagree.inference.draws import Resampled
 from setagree.inference.shuffles import Shuffler, table_shuffles
+from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 
@@ -118,17 +119,6 @@ class PermutationTest(Resampled):
 
 @overload
 def permutation_test(
-    agreement: Agreement,
-    *,
-    n_resamples: int = ...,
-    scheme: Scheme = ...,
-    alternative: Alternative = ...,
-    rng: Rng = ...,
-) -> PermutationTest: ...
-
-
-@overload
-def permutation_test(
     agreement: AgreementTable,
     *,
     n_resamples: int = ...,
@@ -138,8 +128,20 @@ def permutation_test(
 ) -> ResultTable[PermutationTest]: ...
 
 
+@overload
 def permutation_test(
-    agreement: Agreement | AgreementTable,
+    agreement: Agreement | Data,
+    *,
+    n_resamples: int = ...,
+    scheme: Scheme = ...,
+    alternative: Alternative = ...,
+    rng: Rng = ...,
+) -> PermutationTest: ...
+
+
+@public
+def permutation_test(
+    agreement: Agreement | AgreementTable | Data,
     *,
     n_resamples: int = 9999,
     scheme: Scheme = "pooled",
@@ -150,8 +152,9 @@ def permutation_test(
 
     Parameters
     ----------
-    agreement : Agreement or AgreementTable
-        What a coefficient function, or `agreement`, returned.
+    agreement : Agreement, AgreementTable, or a study
+        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
+        Krippendorff's alpha with its default distance.
     n_resamples : int
         How many reshuffles; all arrangements instead, where there are no more of them.
     scheme : {"pooled", "within_rater", "table"}

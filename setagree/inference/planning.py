@@ -10,13 +10,12 @@ from typing import overload
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.errors import DataError, OptionError
 from setagree.inference.pilots import unit_variance, variances_by_raters
-from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.study.annotations import Annotations
 from setagree.wording.results import Result
 
 _MANY_UNITS = 100_000_000
@@ -77,19 +76,6 @@ class Plan(Result):
 
 @overload
 def plan(
-    pilot: Agreement | Annotations,
-    *,
-    half_width: float | None = ...,
-    units: Sequence[int] | None = ...,
-    raters: Sequence[int] | None = ...,
-    level: float = ...,
-    n_resamples: int = ...,
-    rng: Rng = ...,
-) -> Plan: ...
-
-
-@overload
-def plan(
     pilot: AgreementTable,
     *,
     half_width: float | None = ...,
@@ -101,8 +87,22 @@ def plan(
 ) -> ResultTable[Plan]: ...
 
 
+@overload
 def plan(
-    pilot: Agreement | AgreementTable | Annotations,
+    pilot: Agreement | Data,
+    *,
+    half_width: float | None = ...,
+    units: Sequence[int] | None = ...,
+    raters: Sequence[int] | None = ...,
+    level: float = ...,
+    n_resamples: int = ...,
+    rng: Rng = ...,
+) -> Plan: ...
+
+
+@public
+def plan(
+    pilot: Agreement | AgreementTable | Data,
     *,
     half_width: float | None = None,
     units: Sequence[int] | None = None,
@@ -134,9 +134,9 @@ def plan(
 
     Parameters
     ----------
-    pilot : Agreement, AgreementTable or Annotations
-        Coefficients of a pilot study; for annotations, Krippendorff's alpha with its default
-        distance. `simulate` makes one where there is no pilot.
+    pilot : Agreement, AgreementTable, or a study
+        Coefficients of a pilot study; of a study, a table or a path, Krippendorff's alpha with its
+        default distance. `simulate` makes one where there is no pilot.
     half_width : float, optional
         Half the width of the interval that is wanted. Without it and `units`, 0.05.
     units : sequence of int, optional
@@ -181,9 +181,8 @@ def plan(
     _check_wishes(half_width, units, raters)
     as_generator(rng)
     wanted = 0.05 if half_width is None and units is None else half_width
-    given = pilot if isinstance(pilot, Agreement | AgreementTable) else krippendorff_alpha(pilot)
     return for_each_row(
-        given,
+        pilot,
         lambda row: _planned(row, wanted, units, raters, level, n_resamples, as_generator(rng)),
     )
 

@@ -43,6 +43,7 @@ _BUILD = (
     "Where columns have other names, build the study first: "
     "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
 )
+_SETTLE = "Build the study first: setagree.read(table, duplicates=...)."
 _SHOWN = 8
 
 
@@ -243,7 +244,12 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
             raise
         raise DataError(f"{error} {_BUILD}") from error
     say_guessed(how, found, say)
-    return Annotations.from_reading(frame, found)
+    try:
+        return Annotations.from_reading(frame, found)
+    except RepeatsError as error:
+        if is_asked:
+            raise
+        raise RepeatsError(f"{error} {_SETTLE}", error.pair) from error
 
 
 def say_guessed(asked: Reading, found: Reading, say: Note) -> None:

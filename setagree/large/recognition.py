@@ -11,6 +11,7 @@ from typing import cast
 
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import (
     DataError,
     FileError,
@@ -58,6 +59,7 @@ _BASIS = {
 }
 
 
+@public
 @tells_reading
 def read(
     path: Frame | Paths,
@@ -178,6 +180,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     return replace(study, reading=replace(reading, format=found.name))
 
 
+@public
 def formats() -> pd.DataFrame:
     """Return the formats that `read` knows: name, title, basis, and what each leaves open.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from setagree.checks import public
 from setagree.errors import DataError, FileError, OptionError, check_flag, listing
 from setagree.files.streams import Paths, check_encoding, is_stdin, matching
 from setagree.files.tables import read_table
@@ -46,6 +47,7 @@ Large: TypeAlias = "Frame | Paths"
 _SPLIT = 1.25
 
 
+@public
 @tells_reading
 def tally(
     data: Large,

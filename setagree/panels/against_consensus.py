@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
@@ -64,6 +65,7 @@ class ConsensusScores(Result):
         return f"<ConsensusScores of {counted(len(self.table), 'rater')} against {self.method}>"
 
 
+@public
 def score_against_consensus(
     study: Data,
     *,
@@ -85,7 +87,7 @@ def score_against_consensus(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     raters : sequence of raters, optional
         Who is scored. Default: everybody.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import renamed
+from setagree.checks import public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -40,7 +40,7 @@ from setagree.study.annotations import Annotations
 Equal: TypeAlias = Literal["published", "exact"]
 
 
-@renamed(ties="equal")
+@public
 def alt_test(
     study: Data,
     *,
@@ -64,7 +64,7 @@ def alt_test(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         The answers of the humans, and of the models that are raters in it.
     model : rater, DataFrame or path, or list of these
         A rater of the study; or where its answers to the same units stand, a table with the unit

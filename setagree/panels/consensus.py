@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -210,6 +211,7 @@ class Rule:
         return decisions.value_dawid_skene(ballot, self.ties)
 
 
+@public
 def consensus(
     study: Data,
     *,
@@ -243,7 +245,7 @@ def consensus(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
         How answers become one.

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn
 from setagree.coefficients.replicates import replicates
@@ -117,6 +117,7 @@ class KRaterReliability(Replicated):
         )
 
 
+@public
 def k_rater_reliability(
     study: Data,
     *,
@@ -139,7 +140,7 @@ def k_rater_reliability(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     k : int
         Raters in a panel.

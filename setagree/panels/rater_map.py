@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing
@@ -149,6 +149,7 @@ class RaterMap(Result):
         )
 
 
+@public
 def rater_map(
     study: Data,
     *,
@@ -178,7 +179,7 @@ def rater_map(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.

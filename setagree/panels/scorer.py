@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.credit import WeightBuilder
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
@@ -130,6 +131,7 @@ class PanelScorer:
         return float(1 - observed / expected)
 
 
+@public
 def panel_scorer(
     study: Data,
     *,
@@ -145,7 +147,7 @@ def panel_scorer(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         What the panel said. Units that a fold does not hold are left out.
     distance : name, callable, Distance or labelled matrix, optional
         How far apart two answers are. Default: ``"masi"`` for label sets, ``"nominal"`` for

@@ -130,15 +130,29 @@ def check_limit(limit: int) -> None:
         raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
 
 
+_MAKERS = {
+    "confusions": "confusions(study)",
+    "forest": "agreement(study)",
+    "groups": "by_group(study, groups)",
+    "labels": "by_label(study)",
+    "over_time": "over_time(study, times, window=...)",
+    "pairs": "by_pair(study)",
+    "raters": "by_rater(study)",
+    "units": "by_unit(study)",
+}
+"""What returns the frame that a picture draws."""
+
+
 def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
     """Raise `DataError` unless it is a frame with these columns."""
+    hint = f" Pass what sa.{_MAKERS[picture]} returns."
     if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"plots.{picture} draws a DataFrame, not {shorten(frame)}.")
+        raise DataError(f"plots.{picture} draws a DataFrame, not {shorten(frame)}.{hint}")
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise DataError(
             f"plots.{picture} needs the columns {', '.join(names)}; the frame lacks "
-            f"{', '.join(missing)}."
+            f"{', '.join(missing)}.{hint}"
         )
 
 

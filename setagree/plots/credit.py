@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import public
 from setagree.credit.base import Codes, Weights, display_value, reading_key
 from setagree.errors import OptionError, shorten
 from setagree.plots.base import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 @picture(takes="What `weights` returned.", most="values are drawn at most")
+@public
 def weights(
     credit: Weights,
     *,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from setagree.checks import check_level
+from setagree.checks import check_level, public
 from setagree.distances import get_distance
 from setagree.errors import check_flag, counted
 from setagree.inference.bootstrap import Bootstrap
@@ -64,6 +64,7 @@ class _Text:
         self.sentences.extend(sentence for sentence in sentences if sentence)
 
 
+@public
 def methods_text(
     result: Measured,
     *,

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from setagree.checks import Rng
+from setagree.checks import Rng, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
 from setagree.files.streams import expanded
@@ -31,6 +31,7 @@ _FORMS = {".md": "markdown", ".markdown": "markdown", ".pdf": "pdf"}
 """By the ending of the file; a page is what has none of these."""
 
 
+@public
 def report(
     study: Data,
     path: str | os.PathLike[str],
@@ -57,7 +58,7 @@ def report(
 
     Parameters
     ----------
-    study : Annotations
+    study : Annotations, or a table or path as `agreement` takes it
         Who gave which answer to which unit.
     path : str or path
         The file; it is replaced only when the whole report is ready, and where its ending is

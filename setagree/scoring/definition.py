@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
+from setagree.checks import public
 from setagree.coefficients.models import Model
 from setagree.errors import check_choice, check_type
 from setagree.wording.docstrings import split_sections
@@ -119,6 +120,7 @@ class Coefficient(Generic[P]):
             check_type(name, getattr(self, name), str | None, "text or None")
         check_choice("raters", self.raters, ("any", "known", "two"))
         check_type("short_names", self.short_names, tuple, "a tuple of names")
+        object.__setattr__(self, "function", public(self.function))
         # help(), editors and the collectors of docstrings then see the function.
         object.__setattr__(self, "name", self.function.__name__)
         object.__setattr__(self, "asks_who", self.model.asks_who)
@@ -156,6 +158,7 @@ class Coefficient(Generic[P]):
         return "\n\n".join([text, _STUDY + asked, _RETURNS, raised, *sections])
 
 
+@public
 def coefficient(
     *,
     model: Model,

@@ -8,8 +8,11 @@ from typing import Generic, Protocol, TypeVar
 
 import pandas as pd
 
-from setagree.errors import counted
-from setagree.scoring.results import Agreement, AgreementTable, check_agreement
+from setagree.errors import DataError, NoTableError, a_type, counted
+from setagree.large.opening import Data, open_study
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.lookup import RowName, find_row
+from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
 
 
@@ -31,7 +34,7 @@ R = TypeVar("R", bound=OfAgreement)
 class ResultTable(Result, Generic[R]):
     """A result for each row of a table of agreements, in its order.
 
-    Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
+    Look one up as in an `AgreementTable`; iterate for all of them.
 
     Examples
     --------
@@ -48,12 +51,9 @@ class ResultTable(Result, Generic[R]):
 
     rows: tuple[R, ...]
 
-    def __getitem__(self, name: tuple[str, str]) -> R:
-        """Return the result of a (coefficient, distance)."""
-        known = [(row.agreement.coefficient, row.agreement.distance) for row in self.rows]
-        if name in known:
-            return self.rows[known.index(name)]
-        raise KeyError(f"no row {name!r}; the rows are {known}.")
+    def __getitem__(self, name: RowName) -> R:
+        """Return the result of a coefficient, of a (coefficient, distance), or of a number."""
+        return self.rows[find_row([row.agreement for row in self.rows], name)]
 
     def __iter__(self) -> Iterator[R]:
         return iter(self.rows)
@@ -89,10 +89,36 @@ def _named(row: OfAgreement, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def for_each_row(
-    agreement: Agreement | AgreementTable, result_of: Callable[[Agreement], R]
+    given: Agreement | AgreementTable | Data, result_of: Callable[[Agreement], R]
 ) -> R | ResultTable[R]:
     """Return the result of an agreement, or a table with that of each row of a table."""
+    agreement = as_agreement(given)
     if isinstance(agreement, AgreementTable):
         return ResultTable(tuple(result_of(row) for row in agreement.rows))
-    check_agreement(agreement)
     return result_of(agreement)
+
+
+def as_agreement(given: Agreement | AgreementTable | Data) -> Agreement | AgreementTable:
+    """Return agreements as they are, and Krippendorff's alpha of whatever is opened as a study.
+
+    Raises
+    ------
+    DataError
+        It is neither.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> as_agreement(sa.simulate(50, 3, rng=1))
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    """
+    if isinstance(given, Agreement | AgreementTable):
+        return given
+    try:
+        study = open_study(given)
+    except NoTableError as error:
+        raise DataError(
+            f"{a_type(given)} is no agreement; pass what krippendorff_alpha, fleiss_kappa, ... "
+            "returned, or what they take: a study, a table or the path of one."
+        ) from error
+    return krippendorff_alpha(study)

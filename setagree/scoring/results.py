@@ -16,14 +16,15 @@ from setagree.coefficients.chance import ROUNDING, Case, Estimate
 from setagree.coefficients.models import Urn
 from setagree.coefficients.score_interval import score_ends
 from setagree.credit.base import Weights
-from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
+from setagree.errors import OptionError, counted, shorten
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.lookup import RowName, find_row
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, four_interval, level_text, p_four
 from setagree.wording.results import Result
-from setagree.wording.tables import aligned
+from setagree.wording.tables import aligned, html_table
 
 COLUMNS = (
     "coefficient",
@@ -43,6 +44,8 @@ COLUMNS = (
     "n_ratings",
     "n_values",
 )
+
+_TEXT = {"coefficient", "distance"}
 
 _SHOWN_COLUMNS = {
     "coefficient": "coefficient",
@@ -85,6 +88,8 @@ class Agreement(Result):
     >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
     >>> alpha
     <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> round(alpha, 3), alpha == sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
+    (0.338, True)
     >>> [round(end, 4) for end in alpha.interval(level=0.99)]
     [0.2183, 0.4581]
     >>> alpha.influence.idxmin()
@@ -120,6 +125,23 @@ class Agreement(Result):
     def __float__(self) -> float:
         """Return the estimate."""
         return self.estimate
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        """Round the estimate."""
+        return round(self.estimate, ndigits)
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether it is the same coefficient and distance, with equal numbers and counts."""
+        return self._told == other._told if isinstance(other, Agreement) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @cached_property
+    def _told(self) -> tuple[object, ...]:
+        told = [getattr(self, name) for name in COLUMNS if name not in {"low", "high"}]
+        # nan differs from itself, and an undefined agreement would
+        return *(None if pd.isna(one) else one for one in told), self.reason
 
     def __format__(self, spec: str) -> str:
         """Format the estimate, as in ``f"{alpha:.3f}"``; without a spec, the whole line."""
@@ -280,7 +302,8 @@ class Agreement(Result):
 class AgreementTable(Result):
     """Several agreements of one study: a row for each coefficient and distance.
 
-    Look one up with ``table["krippendorff_alpha", "masi"]``; iterate for all of them.
+    Look one up with ``table["krippendorff_alpha", "masi"]``, where one row has the coefficient with
+    ``table["alpha"]``, or by its number; iterate for all of them.
 
     Examples
     --------
@@ -288,6 +311,8 @@ class AgreementTable(Result):
     >>> table = sa.agreement(sa.simulate(50, 3, rng=1), distance=["masi", "jaccard"])
     >>> table["krippendorff_alpha", "masi"]
     <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    >>> table["alpha", "jaccard"] is table[1]
+    True
     >>> [f"{row.coefficient} [{row.distance}]" for row in table][1]
     'krippendorff_alpha [jaccard]'
     >>> table.to_frame().shape
@@ -303,15 +328,10 @@ class AgreementTable(Result):
         by_name = {(row.coefficient, row.distance): row for row in self.rows}
         object.__setattr__(self, "by_name", by_name)
 
-    def __getitem__(self, name: tuple[str, str]) -> Agreement:
-        """Return the agreement of a (coefficient, distance)."""
-        try:
-            return self.by_name[name]
-        except (KeyError, TypeError):
-            names = [", ".join(known) for known in self.by_name]
-            asked = ", ".join(map(str, name)) if isinstance(name, tuple) else name
-            hint = did_you_mean(asked, names)
-            raise KeyError(f"no row {asked!r}; the rows are {names}.{hint}") from None
+    def __getitem__(self, name: RowName) -> Agreement:
+        """Return the agreement of a coefficient, of a (coefficient, distance), or of a number."""
+        known = self.by_name.get(name) if isinstance(name, tuple) else None
+        return known or self.rows[find_row(self.rows, name)]
 
     def __iter__(self) -> Iterator[Agreement]:
         return iter(self.rows)
@@ -326,12 +346,12 @@ class AgreementTable(Result):
         said = "".join(f"\n\n{sentence}" for sentence in self._remarks())
         shown = self._shown()
         columns = [[str(name), *map(visible, shown[name])] for name in shown]
-        lines = aligned(columns, left=[name in {"coefficient", "distance"} for name in shown])
+        lines = aligned(columns, left=[name in _TEXT for name in shown])
         return "\n".join([self._counts(), "", *lines]) + said
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._remarks())
-        return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}{said}"
+        return f"<p>{self._counts()}</p>{html_table(self._shown(), left=_TEXT)}{said}"
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
@@ -376,12 +396,3 @@ class AgreementTable(Result):
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = [*map(four, out[name])]
         return out
-
-
-def check_agreement(agreement: object) -> None:
-    """Raise `DataError` unless it is what a coefficient function returns."""
-    if not isinstance(agreement, Agreement):
-        raise DataError(
-            f"{a_type(agreement)} is no agreement; pass what krippendorff_alpha, "
-            "fleiss_kappa, ... returned."
-        )

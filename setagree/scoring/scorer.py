@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from setagree.checks import public
 from setagree.coefficients.chance import Case, Estimate, Undefined, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
@@ -151,6 +152,7 @@ class Scorer:
             )
 
 
+@public
 def score(
     study: Data,
     coefficient: Coefficient[...],

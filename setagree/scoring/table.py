@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from os import PathLike
 from typing import Any
 
-from setagree.checks import check_level, renamed
+from setagree.checks import check_level, public
 from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
@@ -21,7 +21,7 @@ from setagree.study.reading import Duplicates, Reading, tells_reading
 from setagree.wording.label_sets import Label
 
 
-@renamed(coefficients="coefficient", distances="distance")
+@public
 @tells_reading
 def agreement(
     data: Data,
@@ -141,12 +141,13 @@ def agreement(
     return AgreementTable(rows, level, study.n_missing)
 
 
+@public
 def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
     """Return the credit between the observed values, as an operator.
 
     Parameters
     ----------
-    study : Annotations or Tally
+    study : Annotations, Tally, or a table or path as `agreement` takes it
         Whose distinct values are compared.
     distance : name, callable, Distance or labelled matrix, optional
         What w = 1 - d / d_max is made of. Default: MASI for label sets, nominal for scalars.

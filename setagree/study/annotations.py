@@ -375,4 +375,4 @@ class Annotations(ReadOnlyArrays):
         return replace(part, n_missing=n_missing, missing_by_rater=missing)
 
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
-    to_indicators, summary = tables.to_indicators, tables.summary
+    to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Guessable
 from setagree.errors import DataError, LabelError, SetagreeError, counted, shorten
 from setagree.study.doubts import (
     MARKERS,
@@ -81,7 +82,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-class ReadOnlyArrays:
+class ReadOnlyArrays(metaclass=Guessable):
     """Base of dataclasses whose arrays are read-only.
 
     Nothing is copied: the record holds a view of each array, so that an array of the caller stays

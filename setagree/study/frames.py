@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, a_type, did_you_mean, listing, missing_package, shorten
+from setagree.errors import (
+    DataError,
+    NoTableError,
+    a_type,
+    did_you_mean,
+    listing,
+    missing_package,
+    shorten,
+)
 from setagree.study.codes import MISSING, Codes, Column, as_objects
 from setagree.study.numbers import EXACT
 
@@ -201,8 +209,8 @@ def check_column(columns: Sequence[Any], name: object) -> None:
         raise DataError(f"{found} columns are called {name!r}; rename all but one.")
 
 
-def _no_table(data: object, also: str) -> DataError:
-    return DataError(
+def _no_table(data: object, also: str) -> NoTableError:
+    return NoTableError(
         f"{a_type(data)} is no table; pass a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}."
     )
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import (
     LabelError,
     OptionError,
@@ -102,6 +103,7 @@ def _read_missing(missing: Iterable[Any]) -> tuple[str | float, ...]:
     return tuple(dict.fromkeys(listed))
 
 
+@public
 def parse_labels(
     cell: object,
     *,

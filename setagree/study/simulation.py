@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import as_generator
+from setagree.checks import as_generator, public
 from setagree.errors import OptionError, check_list, counted
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -15,6 +15,7 @@ from setagree.study.labels import parse_labels
 from setagree.wording.label_sets import LabelSet
 
 
+@public
 def simulate(
     n_units: int = 100,
     n_raters: int = 3,

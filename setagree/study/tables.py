@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError
+from setagree.errors import DataError, counted
 from setagree.study.codes import Value, as_objects
 from setagree.study.numbers import inferred
+from setagree.wording.label_sets import display_labels
+from setagree.wording.tables import html_table
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
+
+_FIRST = 10
+"""Units, and raters, that a notebook shows."""
 
 DENSE_LIMIT = 100_000_000
 """Cells beyond which a dense table is refused."""
@@ -113,6 +119,16 @@ def summary(study: Annotations) -> pd.Series[Any]:
             "share_empty": float((sizes == 0).mean()),
         }
     return pd.Series(counts, dtype=object)
+
+
+def as_html(study: Annotations) -> str:
+    """Return what a notebook shows: the answers to the first units, one column a rater."""
+    part = study.take(study.unit_codes < _FIRST)
+    part = part.take(part.rater_codes < _FIRST)
+    wide = to_wide(part).map(lambda one: display_labels(one) if isinstance(one, frozenset) else one)
+    shown = f" Shown: {counted(len(part.units), 'unit')}, {counted(len(part.raters), 'rater')}."
+    said = f"{repr(study)[1:-1]}.{'' if len(part.value_codes) == len(study.value_codes) else shown}"
+    return f"<p>{html.escape(said)}</p>{html_table(wide.reset_index(allow_duplicates=True))}"
 
 
 def _answers(study: Annotations) -> npt.NDArray[np.object_]:

@@ -7,12 +7,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from setagree.checks import public
 from setagree.errors import OptionError, check_list, check_type, shorten
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
 
 
+@public
 def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
     """Return the text that `parse_labels` reads as this label set.
 

@@ -1,4 +1,4 @@
-"""What every result does with its frame: Markdown, plain values, and a table in a notebook."""
+"""What every result does with its frame: Markdown, JSON, plain values, a table in a notebook."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import Any
 import pandas as pd
 
 from setagree.wording.label_sets import display_labels
-from setagree.wording.tables import markdown_text
-
-_SHOWN = 20
-"""Rows that a notebook shows."""
+from setagree.wording.tables import html_table, json_text, markdown_text
 
 
 class Result:
@@ -23,6 +20,8 @@ class Result:
     >>> test = sa.permutation_test(sa.fleiss_kappa(sa.simulate(30, 3, rng=1)), rng=1)
     >>> test.to_dict()["p_value"]
     [0.0001]
+    >>> print(test.to_json().splitlines()[2])
+        "coefficient": "fleiss_kappa",
     >>> print(test.to_markdown()[:55])
     | coefficient | distance | estimate | p_value | alterna
     """
@@ -39,9 +38,36 @@ class Result:
         """Return `to_frame` as a Markdown table with four decimals."""
         return markdown_text(_flat(self.to_frame()).map(_shown))
 
+    def to_json(self) -> str:
+        """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.
+
+        A number that is nan is null, and ``reason`` says why; label sets are sorted lists.
+        """
+        frame = _flat(self.to_frame())
+        results = getattr(self, "rows", (self,))
+        whys: list[Any] = getattr(self, "reasons", None) or [*map(_reason_of, results)]
+        if len(whys) != len(frame):
+            lengths = [len(result.to_frame()) for result in results]
+            whys = [why for why, n in zip(whys, lengths, strict=True) for _ in range(n)]
+        reasons = pd.Series([*whys], index=frame.index, dtype=object)
+        return json_text(frame if _NO_REASON in whys else frame.assign(reason=reasons))
+
     def _repr_html_(self) -> str:
-        frame = self.to_frame().map(_shown)
-        return f"<p>{html.escape(repr(self))}</p>{frame.to_html(escape=True, max_rows=_SHOWN)}"
+        said = repr(self).removeprefix("<").removesuffix(">")
+        return f"<p>{html.escape(said)}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+
+
+_NO_REASON = object()
+"""What a result has that always has all numbers."""
+
+
+def _reason_of(result: Any) -> Any:
+    """Return why numbers of a result are nan, or None where they are known."""
+    for one in (result, getattr(result, "agreement", None)):
+        for name in ("interval_reason", "reason"):
+            if hasattr(one, name):
+                return getattr(one, name)
+    return _NO_REASON
 
 
 def _shown(value: Any) -> Any:

@@ -428,8 +428,9 @@ class TestTables:
         assert frame["distance"].tolist() == ["masi", "nominal"] * 3
         assert frame["low"].iloc[0] == result["krippendorff_alpha", "masi"].interval(0.5)[0]
         assert repr(result) == "<BootstrapTable of 6 coefficients over units, 20 resamples>"
-        with pytest.raises(KeyError, match=r"no row \('alpha', 'masi'\); the rows are \[\('kripp"):
-            result["alpha", "masi"]
+        assert result["alpha", "masi"] is result[0]
+        with pytest.raises(KeyError, match=r"no row 'beta, masi'; the rows are \['kripp"):
+            result["beta", "masi"]
 
     def test_as_text(self):
         """Printed, it is a table that shows the numbers: a line for each row below its name."""
@@ -747,10 +748,13 @@ class TestRefusals:
             sa.bootstrap(score(T1, "fleiss_kappa"), **options)
 
     def test_no_agreement(self):
-        """A study is no agreement; the sentence says what is."""
-        said = "an Annotations is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
+        """A number is no agreement; the sentence says what is. Of a study it is alpha."""
+        said = "a float is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
         with pytest.raises(DataError, match=re.escape(said)):
-            sa.bootstrap(annotations(T1))
+            sa.bootstrap(0.8)
+        assert sa.bootstrap(annotations(T1), n_resamples=9, rng=1).agreement == (
+            sa.krippendorff_alpha(annotations(T1))
+        )
 
     @pytest.mark.parametrize(
         ("options", "said"),

@@ -240,10 +240,11 @@ def test_rows_of_nan(name):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_columns_are_needed(name):
-    """A frame that lacks a column, or none at all, is refused in words."""
+    """A frame that lacks a column, or none at all, is refused with the call that makes one."""
     frame = PICTURES[name](3, False)
     column = frame.columns[0]
-    with pytest.raises(DataError, match=f"plots.{name} needs .*lacks {column}"):
+    said = rf"plots.{name} needs .*lacks {column}.*\. Pass what sa\.\w+\(study.*\) returns\."
+    with pytest.raises(DataError, match=said):
         getattr(plots, name)(frame.drop(columns=column))
     with pytest.raises(DataError, match=f"plots.{name} draws a DataFrame, not 'text'"):
         getattr(plots, name)("text")

@@ -248,8 +248,8 @@ class TestTable:
         [
             (("krippendorf_alpha", "masi"), "Did you mean 'krippendorff_alpha, masi'"),
             (("conger_kappa", "jaccard"), "no row 'conger_kappa, jaccard'; the rows are"),
-            ("krippendorff_alpha", "no row 'krippendorff_alpha'; the rows are"),
-            (0, "no row 0; the rows are"),
+            ("masi", "no row 'masi'; the rows are"),
+            (None, "no row None; the rows are"),
             ((1, 2), "no row '1, 2'"),
             (["conger_kappa", "masi"], r"no row \['conger_kappa', 'masi'\]"),
         ],
