@@ -133,7 +133,7 @@ Distances = Annotated[
     Texts,
     option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
 ]
-IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default) or bootstrap.")]
+IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
 Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]

@@ -27,9 +27,15 @@ def headline(f: Findings) -> Sentence:
     name = f"{coefficient_name(row.definition, [row.distance])} with {distance_phrase(row)}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
-    low, high = row.interval(f.level)
-    sure = "" if np.isnan(low) else f" ({level_text(f.level)} interval {interval(low, high)})"
+    low, high = row.interval(f.level, method=row.best_method)
+    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
+
+
+def interval_name(f: Findings) -> str:
+    """Return ``95 % score interval``, or without the method where it is t."""
+    method = "score " if f.main.best_method == "score" else ""
+    return f"{level_text(f.level)} {method}interval"
 
 
 def distance_phrase(row: Agreement) -> str:

@@ -13,13 +13,13 @@ import numpy as np
 
 from setagree.inference.benchmark import CAUTION
 from setagree.plots.svg import inline_svg
-from setagree.reporting.headline import distance_phrase, verdict_sentence
+from setagree.reporting.headline import distance_phrase, interval_name, verdict_sentence
 from setagree.reporting.methods import version
 from setagree.reporting.sections.base import Findings, Picture, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Column, Table, shown, sorts_as, span
 from setagree.scoring.names import coefficient_name
-from setagree.wording.numbers import interval, is_nothing, level_text, number
+from setagree.wording.numbers import interval, is_nothing, number
 from setagree.wording.words import Name, plain
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ def _trusted(name: str) -> Any:
 
 def _headline(f: Findings) -> dict[str, Any]:
     main = f.main
-    low, high = main.interval(f.level)
+    low, high = main.interval(f.level, method=main.best_method)
     known = main.reason is None
     named = coefficient_name(main.definition, [main.distance])
     return {
         "symbol": main.definition.symbol,
         "estimate": number(main.estimate),
         "what": f"{named}, {distance_phrase(main)}",
-        "level": level_text(f.level),
+        "interval_name": interval_name(f),
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,
         "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",

@@ -55,11 +55,11 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
     It is where its interval ends below the alpha of every other label. Left out, as their alpha
-    says little, are labels whose interval is wide, and those below it that few units hold. Labels
-    of full agreement have no interval, and stay.
+    says little, are labels whose interval is wide or missing, and those below it that few units
+    hold. Labels whose units are all alike stay, however wide their interval.
     """
     narrow = labels["high"] - labels["low"] <= _KNOWN
-    known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
+    known = labels[narrow | (labels["standard_error"] == 0)]
     known = known.sort_values("alpha", kind="stable")
     known = known[(known["n_units"] >= _ENOUGH_UNITS).cummax()]
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
