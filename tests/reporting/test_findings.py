@@ -354,6 +354,9 @@ class TestStandouts:
         rows = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 1.0, 0.4, 1.0, 0.0))
         worst, others = worst_label(rows.assign(standard_error=[0.05, 0.0]))
         assert (worst["label"], list(others["label"])) == ("a", ["b"])
+        far = self.labels(("a", 0.2, -0.4, 0.4, 1.0), ("b", 0.6, 0.45, 0.7, 0.0))
+        assert worst_label(far)[0]["label"] == "a"
+        assert worst_label(far.assign(low=[-0.4, 0.35])) is None
         few = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 0.5, np.nan, np.nan, 0.0))
         assert worst_label(few) is None
 
