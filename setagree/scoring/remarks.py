@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
@@ -25,8 +27,11 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
     """
     alike = [row for row in rows if row.standard_error == 0]
     said = [_no_interval(alike, len(rows))] if alike else []
-    wide = [row for row in rows if row.best_method == "score" and _reaches_lower(row, level)]
-    said += [_score_intervals(wide, level)] if wide else []
+    wide = [shown for row in rows if (shown := _much_lower(row, level))]
+    if wide:
+        more = f" and {len(wide) - _NAMED:,} more rows" if len(wide) > _NAMED else ""
+        listed = f"{', '.join(wide[:_NAMED])}{more}"
+        said.append(f"{level_text(level, gap='')} score interval, for small studies: {listed}.")
     return [" ".join(said)] if said else []
 
 
@@ -45,14 +50,11 @@ def _no_interval(alike: Sequence[Agreement], n_rows: int) -> str:
     return f"{'. '.join(said)}; permutation_test gives a p for that."
 
 
-def _reaches_lower(row: Agreement, level: float) -> bool:
-    """Say whether the low end lies far below that of t; where there is no t, whether there is."""
-    low, t_low = row.interval(level, method="score")[0], row.interval(level)[0]
-    return low < t_low - _FAR if row.standard_error > 0 else low == low
-
-
-def _score_intervals(wide: Sequence[Agreement], level: float) -> str:
-    ends = [(_name(row), *row.interval(level, method="score")) for row in wide[:_NAMED]]
-    shown = ", ".join(f"{name} {four(low)} to {four(high)}" for name, low, high in ends)
-    more = f" and {len(wide) - _NAMED:,} more rows" if len(wide) > _NAMED else ""
-    return f"{level_text(level, gap='')} score interval, for small studies: {shown}{more}."
+def _much_lower(row: Agreement, level: float) -> str | None:
+    """Return the score interval of a row where it reaches far below t, or where there is no t."""
+    if row.best_method != "score":
+        return None
+    low, high = row.interval(level, method="score")
+    if np.isnan(low) or (row.standard_error > 0 and low >= row.interval(level)[0] - _FAR):
+        return None
+    return f"{_name(row)} {four(low)} to {four(high)}"

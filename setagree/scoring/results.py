@@ -330,20 +330,24 @@ class AgreementTable(Result):
         return str(self)
 
     def __str__(self) -> str:
-        said = "".join(f"\n\n{line}" for line in remarks(self.rows, self.level))
+        said = "".join(f"\n\n{line}" for line in self._remarks)
         shown = self._shown()
         columns = [[str(name), *map(visible, shown[name])] for name in shown]
         lines = aligned(columns, left=[name in {"coefficient", "distance"} for name in shown])
         return "\n".join([self._counts(), "", *lines]) + said
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in remarks(self.rows, self.level))
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks)
         return f"<p>{self._counts()}</p>{self._shown().to_html(index=False, escape=True)}{said}"
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
         level = self.level if level is None else level
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+
+    @cached_property
+    def _remarks(self) -> list[str]:
+        return remarks(self.rows, self.level)
 
     def _counts(self) -> str:
         one = self.rows[0]
