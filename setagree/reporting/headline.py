@@ -6,6 +6,7 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
+from setagree.inference.benchmark import SCALES
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
@@ -55,6 +56,8 @@ def verdict_sentence(f: Findings) -> str:
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
+    if word == _VERDICTS["discard"] and f.main.estimate >= SCALES["krippendorff"]["tentative"]:
+        return f"Too uncertain to rely on, by Krippendorff's limits ({limits})."
     return f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
 
 

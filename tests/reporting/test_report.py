@@ -150,6 +150,15 @@ class TestNumbers:
         assert "score interval 0.064 to 0.719" in said
         assert verdict_sentence(f).startswith("Too low to rely on")
 
+    def test_too_uncertain(self):
+        """Where only the low end of the score interval is below the limits, it is not too low.
+
+        One disagreement in 11 units: alpha .863, at least .455 with 95 % confidence.
+        """
+        rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
+        f = gather(annotations(rows), n_resamples=99, rng=1)
+        assert verdict_sentence(f).startswith("Too uncertain to rely on, by Krippendorff's limits")
+
     def test_frames_are_those_of_the_library(self, study, found):
         """Each frame is what the public function returns, and nothing else."""
         pd.testing.assert_frame_equal(found.results["labels"], sa.by_label(study))
