@@ -16,7 +16,7 @@ from setagree.cli import options as options
 from setagree.cli import panels as cli_panels
 from setagree.cli import sources as cli_sources
 from setagree.cli import views as cli_views
-from setagree.cli.inference import bootstrap_interval
+from setagree.cli.inference import other_interval
 from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
 from setagree.cli.output import Deliverer, ending_in_order, hang_up, say, sentences
@@ -77,12 +77,12 @@ def score(
 ) -> None:
     """Score how far the raters of a file agree."""
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    bootstrap = bootstrap_interval(interval, interval_method, over, resampling)
+    other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
-    if bootstrap is None:
+    if other is None:
         deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
     else:
-        deliver(*bootstrap.fill(table), reasons=map(reason_of, table))
+        deliver(*other.fill(table), reasons=map(reason_of, table))
 
 
 app.command("test", help=marked(cli_inference.TEST_HELP), short_help=cli_inference.TEST_LINE)(

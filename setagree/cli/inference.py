@@ -198,16 +198,37 @@ class BootstrapInterval:
         return frame, tables.bootstrapped(table, frame)
 
 
-def bootstrap_interval(
+@dataclass(frozen=True)
+class ScoreInterval:
+    """That a table is to get score intervals, for small studies."""
+
+    def fill(self, table: sa.AgreementTable) -> Result:
+        """Return the table with the score intervals in place of the t intervals."""
+        for row in table:
+            if row.best_method != "score":
+                raise OptionError(
+                    f"interval='score' is not known to hold for {row.coefficient}; it is for "
+                    "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
+                )
+        ends = [row.interval(table.level, method="score") for row in table]
+        frame = table.to_frame().assign(
+            low=[low for low, _ in ends],
+            high=[high for _, high in ends],
+            interval_method="score",
+        )
+        return frame, tables.with_score_intervals(table, frame)
+
+
+def other_interval(
     interval: str, method: str | None, over: str | None, resampling: Resampling
-) -> BootstrapInterval | None:
-    """Return the bootstrap interval that is asked for; None where the analytic one is."""
-    check_choice("interval", interval, ("analytic", "bootstrap"))
+) -> ScoreInterval | BootstrapInterval | None:
+    """Return the interval that is asked for; None where the analytic one is."""
+    check_choice("interval", interval, ("analytic", "score", "bootstrap"))
     wanted = interval == "bootstrap"
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
-        return None
+        return ScoreInterval() if interval == "score" else None
     named = "BCa" if method in {"bca", "BCA"} else method
     if named is not None:
         check_choice("interval_method", named, ("percentile", "basic", "BCa"))

@@ -52,9 +52,18 @@ def reason_of(row: sa.Agreement) -> str | None:
     return row.interval_reason
 
 
-def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
-    """Return a table of agreements with bootstrap intervals."""
-    shown = {
+def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+    """Return a table of agreements with score intervals."""
+    shown = _agreements(table, frame) | {"p": map(p_four, frame["p_value"])}
+    note = (
+        "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
+        "as without --interval."
+    )
+    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
+
+
+def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iterable[str]]:
+    return {
         "coefficient": frame["coefficient"],
         "distance": frame["distance"],
         "pa": map(four, frame["observed_agreement"]),
@@ -63,6 +72,10 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         "se": map(four, frame["standard_error"]),
         f"{level_text(table.level, gap='')} interval": intervals(frame),
     }
+
+
+def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+    """Return a table of agreements with bootstrap intervals."""
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
     over = {"both": "units and raters"}.get(one["over"], one["over"])
@@ -70,6 +83,7 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
+    shown = _agreements(table, frame)
     return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
 
 

@@ -13,8 +13,10 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.distances import get_distance
+from setagree.errors import counted
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
+from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
 
@@ -28,6 +30,9 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``: ``share_of_disagreement`` is
     ``Do_l / sum_l Do_l``.
 
+    The interval of alpha is the score interval, because t on the standard error holds a rare
+    label's alpha far too seldom. A label that fewer than 3 units hold gets none: too few to say.
+
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
@@ -40,11 +45,12 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     DataFrame
         One row a label, the largest share of the disagreement first: label, n_ratings (with the
         label), n_units (to which somebody gave it), prevalence (share of all ratings), alpha
-        (Krippendorff's, binary) with standard_error, low, high; ac1 (Gwet's) with
-        ac1_standard_error, ac1_low, ac1_high; positive_agreement and negative_agreement
+        (Krippendorff's, binary) with standard_error, low, high (score); ac1 (Gwet's) with
+        ac1_standard_error, ac1_low, ac1_high (t); positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the chance that another rater says the same); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (why alpha is nan, or its interval).
+        expected_disagreement, share_of_disagreement; reason (why alpha is nan, or its interval,
+        or why its standard error is 0).
 
     Raises
     ------
@@ -83,6 +89,9 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
+_ENOUGH_UNITS = 3
+"""Units that must hold a label for its alpha to get an interval."""
+
 _COLUMNS = (
     "label",
     "n_ratings",
@@ -109,7 +118,8 @@ def _row(binary: Tally, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    low, high = alpha.interval(level)
+    few = _too_few(alpha)
+    low, high = (np.nan, np.nan) if few else alpha.interval(level, method="score")
     ac1_low, ac1_high = ac1.interval(level)
     yes, no = _dense(binary)
     m, r = binary.multiplicity, binary.pattern_ratings
@@ -129,8 +139,24 @@ def _row(binary: Tally, level: float) -> Row:
         "negative_agreement": _specific(no, r, m),
         "observed_disagreement": alpha.observed_disagreement,
         "expected_disagreement": alpha.expected_disagreement,
-        "reason": why_nan(alpha),
+        "reason": few or why_nan(alpha),
     }
+
+
+def _too_few(alpha: Agreement) -> str | None:
+    """Return that too few units hold the label to say how sure its alpha is, where so few do.
+
+    Units with one rating count for nothing here, as alpha does not see them.
+    """
+    if alpha.reason is not None:
+        return None
+    tally = alpha.tally
+    yes, _ = _dense(tally)
+    n = round(float(tally.multiplicity[(yes > 0) & tally.pairable].sum()))
+    if n >= _ENOUGH_UNITS:
+        return None
+    units = f"{counted(n, 'unit')} with two ratings or more"
+    return f"too few to say: {units} hold{'s' if n == 1 else ''} the label"
 
 
 def _specific(n: Floats, r: Floats, m: Floats) -> float:

@@ -14,6 +14,7 @@ from setagree.errors import OptionError, did_you_mean
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.wording.numbers import four
 from setagree.wording.results import Result
 
 Scale: TypeAlias = str | Mapping[str, float]
@@ -41,10 +42,15 @@ CAUTION = (
 
 _ENOUGH = 0.95
 
+_TWO_SIDED = 0.90
+"""The level of the interval whose low end is exceeded with that confidence."""
+
+_ONE_UNIT = "only one unit has two ratings"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Result):
-    """The level of a scale that a coefficient reaches with 95 % probability.
+    """The level of a scale that a coefficient reaches with 95 % confidence.
 
     Attributes
     ----------
@@ -53,17 +59,21 @@ class Benchmark(Result):
     scale : str
         The name of the scale.
     levels : DataFrame
-        From the best level down: level, from, to, membership, cumulative.
+        From the best level down: level, from, to, membership, cumulative (both Gwet's).
     verdict : str
-        The best level whose cumulative membership reaches .95; "undefined" for nan. Where the
-        coefficient has no standard error, or one of 0, there is none, and it says why; the
-        memberships are nan then.
+        The level that holds `at_least`; where that is nan, the best level whose cumulative
+        membership reaches .95. "undefined" for nan. Where the coefficient has no standard error,
+        or one of 0, there is none, and it says why; the memberships are nan then.
+    at_least : float
+        The low end of the 90 % score interval, which the coefficient exceeds with 95 % confidence;
+        nan for coefficients without one, and where there is no verdict.
     """
 
     agreement: Agreement
     scale: str
     levels: pd.DataFrame
     verdict: str
+    at_least: float = float("nan")
 
     def to_frame(self) -> pd.DataFrame:
         """Return the levels, the best first, with their membership and its running sum."""
@@ -76,9 +86,18 @@ class Benchmark(Result):
         )
 
     def __str__(self) -> str:
-        return (
-            f"{self.levels.round(5).to_string(index=False)}\n\nVerdict: {self.verdict}. {CAUTION}"
-        )
+        shown = self.levels.round(5).to_string(index=False)
+        return f"{shown}\n\nVerdict: {self.verdict}.{self._rule()} {CAUTION}"
+
+    def _rule(self) -> str:
+        if not np.isnan(self.at_least):
+            return (
+                f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95 % "
+                "confidence (score interval); membership is Gwet's, from the standard error."
+            )
+        if self.levels["membership"].isna().any():
+            return ""
+        return " It is the best level whose cumulative membership (Gwet's) reaches 95 %."
 
 
 @overload
@@ -95,9 +114,15 @@ def benchmark(
 ) -> Benchmark | ResultTable[Benchmark]:
     """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
 
-    The membership of a level [lo, hi) is
-    [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed from
-    the best level down, the first sum of .95 or more is the verdict (Gwet 2014, ch. 6).
+    Krippendorff's alpha, Fleiss' kappa and Scott's pi have a score interval, which holds in small
+    studies, too: the verdict is the level that holds the low end of that of 90 %, so that the
+    coefficient is at least that with 95 % confidence.
+
+    The others have none. Their verdict is Gwet's (2014, ch. 6): the membership of a level [lo, hi)
+    is [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed
+    from the best level down, the first sum of .95 or more is the verdict. It rests on the standard
+    error, which is too small in small studies of high agreement. `levels` has the memberships of
+    every coefficient.
 
     Parameters
     ----------
@@ -129,9 +154,16 @@ def benchmark(
 
     def judged(row: Agreement) -> Benchmark:
         levels = _memberships(row.estimate, row.standard_error, lows)
-        enough = levels[levels["cumulative"] >= _ENOUGH - 1e-12]
-        verdict = str(enough["level"].iloc[0]) if len(enough) else _no_verdict(row)
-        return Benchmark(row, name, levels, verdict)
+        if not row.standard_error > 0:
+            return Benchmark(row, name, levels, _no_verdict(row))
+        if row.best_method == "t":
+            reached = levels["cumulative"] >= _ENOUGH - 1e-12
+            return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]))
+        at_least = row.interval(_TWO_SIDED, method="score")[0]
+        if np.isnan(at_least):
+            return Benchmark(row, name, levels, f"none, because {_ONE_UNIT}")
+        reached = levels["from"] <= max(at_least, -1.0)
+        return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
+from setagree.inference.benchmark import SCALES
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
@@ -28,9 +29,15 @@ def headline(f: Findings) -> Sentence:
         name = f"Among the {humans_only(f)}, {name}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
-    low, high = row.interval(f.level)
-    sure = "" if np.isnan(low) else f" ({level_text(f.level)} interval {interval(low, high)})"
+    low, high = row.interval(f.level, method=row.best_method)
+    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
+
+
+def interval_name(f: Findings) -> str:
+    """Return ``95 % score interval``, or without the method where it is t."""
+    method = "score " if f.main.best_method == "score" else ""
+    return f"{level_text(f.level)} {method}interval"
 
 
 def distance_phrase(row: Agreement) -> str:
@@ -54,7 +61,10 @@ def _verdict(f: Findings) -> str:
     if word is None:
         return "No verdict: there is no standard error to judge by."
     limits = "reliable from .800, tentative conclusions from .667"
-    said = f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    if word == _VERDICTS["discard"] and f.main.estimate >= SCALES["krippendorff"]["tentative"]:
+        said = f"Too uncertain to rely on, by Krippendorff's limits ({limits})."
+    else:
+        said = f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
     if f.main.distance == "nominal":
         return said
     which = distance_phrase(f.main)

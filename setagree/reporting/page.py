@@ -14,13 +14,18 @@ import numpy as np
 from setagree.inference.benchmark import CAUTION
 from setagree.plots.svg import inline_svg
 from setagree.progress import stages
-from setagree.reporting.headline import distance_phrase, humans_only, verdict_sentence
+from setagree.reporting.headline import (
+    distance_phrase,
+    humans_only,
+    interval_name,
+    verdict_sentence,
+)
 from setagree.reporting.methods import version
 from setagree.reporting.sections.base import Findings, Picture, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Column, Table, shown, sorts_as, span
 from setagree.scoring.names import coefficient_name
-from setagree.wording.numbers import interval, is_nothing, level_text, number
+from setagree.wording.numbers import interval, is_nothing, number
 from setagree.wording.words import Name, plain
 
 if TYPE_CHECKING:
@@ -88,7 +93,7 @@ def _trusted(name: str) -> Any:
 
 def _headline(f: Findings) -> dict[str, Any]:
     main = f.main
-    low, high = main.interval(f.level)
+    low, high = main.interval(f.level, method=main.best_method)
     known = main.reason is None
     named = coefficient_name(main.definition, [main.distance])
     return {
@@ -96,7 +101,7 @@ def _headline(f: Findings) -> dict[str, Any]:
         "estimate": number(main.estimate),
         "what": f"{named}, {distance_phrase(main)}",
         "whose": f"of the {humans_only(f)}" if f.models else "",
-        "level": level_text(f.level),
+        "interval_name": interval_name(f),
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,
         "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",

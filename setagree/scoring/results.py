@@ -13,12 +13,13 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Estimate
-from setagree.coefficients.models import Urn
+from setagree.coefficients.models import Model, Urn
 from setagree.coefficients.score_interval import score_ends
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, counted, shorten
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.lookup import RowName, find_row
+from setagree.scoring.remarks import remarks
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
@@ -248,9 +249,15 @@ class Agreement(Result):
         half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
         return self.estimate - half, min(1.0, self.estimate + half)
 
+    @property
+    def best_method(self) -> Literal["t", "score"]:
+        """The method of `interval` that holds best: score where it is known to hold, else t."""
+        urns: tuple[Model, ...] = (Urn("ratings"), Urn("units"))
+        return "score" if self.definition.model in urns else "t"
+
     def _score_interval(self, level: float) -> tuple[float, float]:
         model = self.definition.model
-        if not isinstance(model, Urn) or model not in (Urn("ratings"), Urn("units")):
+        if self.best_method != "score" or not isinstance(model, Urn):
             raise OptionError(
                 f"method='score' is not known to hold for {self.coefficient}; it is for "
                 "krippendorff_alpha, fleiss_kappa and scott_pi."
@@ -343,20 +350,24 @@ class AgreementTable(Result):
         return str(self)
 
     def __str__(self) -> str:
-        said = "".join(f"\n\n{sentence}" for sentence in self._remarks())
+        said = "".join(f"\n\n{line}" for line in self._remarks)
         shown = self._shown()
         columns = [[str(name), *map(visible, shown[name])] for name in shown]
         lines = aligned(columns, left=[name in _TEXT for name in shown])
         return "\n".join([self._counts(), "", *lines]) + said
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._remarks())
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks)
         return f"<p>{self._counts()}</p>{html_table(self._shown(), left=_TEXT)}{said}"
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
         level = self.level if level is None else level
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+
+    @cached_property
+    def _remarks(self) -> list[str]:
+        return remarks(self.rows, self.level)
 
     def _counts(self) -> str:
         one = self.rows[0]
@@ -371,19 +382,6 @@ class AgreementTable(Result):
             ),
         ]
         return ", ".join(parts)
-
-    def _remarks(self) -> list[str]:
-        """Return why rows have no interval though their standard error is 0, in one line."""
-        found: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row.standard_error == 0:
-                name = f"{row.coefficient} [{row.distance}]"
-                found.setdefault(str(row.interval_reason), []).append(name)
-        said = [
-            why if len(names) == len(self.rows) else f"{why} ({', '.join(names)})"
-            for why, names in found.items()
-        ]
-        return [f"{'. '.join(said)}; permutation_test gives a p for that."] if said else []
 
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()

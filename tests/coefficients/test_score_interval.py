@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import reference
-from scipy import stats
+from plain_score import plain
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
@@ -31,54 +31,6 @@ def study_of(rows):
         for rater, cell in enumerate(row)
         if cell != "."
     )
-
-
-def plain(rows, d, level=0.95, *, by_ratings=True):
-    """Return the ends without the minimum with t, from the ratings, by loops (no product code)."""
-    rated = [[x for x in row if x is not None] for row in rows]
-    rated = [row for row in rated if row]
-    pairable = [row for row in rated if len(row) > 1]
-    counted = pairable if by_ratings else rated
-    n, N = len(counted), sum(map(len, pairable))
-    rb = N / len(pairable)
-    shares = {}
-    for row in counted:
-        for x in row:
-            each = 1 / N if by_ratings else 1 / (len(row) * n)
-            shares[x] = shares.get(x, 0) + each
-    e = {x: sum(p * d(x, y) for y, p in shares.items()) for x in shares}
-    E = sum(p * e[x] for x, p in shares.items())
-    total = {id(row): sum(d(x, y) for x in row for y in row) for row in rated}
-    if by_ratings:
-        Do = sum(total[id(row)] / (len(row) - 1) for row in pairable) / N
-        De = E * N / (N - 1)
-        delta = [total[id(r)] / (len(r) - 1) / rb - Do * (len(r) - rb) / rb for r in pairable]
-        eta = [sum(e[x] for x in r) / rb - E * (len(r) - rb) / rb for r in pairable]
-    else:
-        mean = {id(r): total[id(r)] / (len(r) * (len(r) - 1)) for r in pairable}
-        Do, De = sum(mean.values()) / len(pairable), E
-        delta = [Do + n / len(pairable) * (mean.get(id(r), Do) - Do) for r in rated]
-        eta = [sum(e[x] for x in r) / len(r) for r in rated]
-    th = Do / De
-    M2 = sum(p * q * d(x, y) ** 2 for x, p in shares.items() for y, q in shares.items())
-    S2 = sum(p * e[x] ** 2 for x, p in shares.items())
-    m = rb * (rb - 1) / 2
-    s0 = (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * E**2) / (m * E)
-    s0 *= 1 if by_ratings else n / len(pairable)
-    seen = sum(delta) + s0 / 2
-    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
-    c = (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * S2 / E / 2) / seen
-    B = 3 - 4 * c / E + 4 * (sum(y * y for y in eta) / n - E**2) / E**2
-    t, z = stats.t.ppf((1 + level) / 2, n - 1), stats.norm.ppf((1 + level) / 2)
-    p = min(1, Do / s)
-    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
-    A, b = 1 - k * B, 2 * th + k * s / E
-    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
-    x = n * Do / s
-    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
-    b = 2 * low + k * s / E
-    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
-    return 1 - up, 1 - low
 
 
 class TestVectors:

@@ -146,6 +146,23 @@ class TestScore:
         assert (row["low"], row["high"]) == expected.interval()
         assert row["analytic_p_value"] is None
 
+    def test_score_interval(self, walk):
+        """`--interval score` gives the score intervals and names the method in every form."""
+        words = ["score", "walk.csv", *WIDE, "--interval", "score", "--level", "0.9"]
+        table = sa.agreement(walk, level=0.9)
+        for row, one in zip(rows(*words), table, strict=True):
+            assert [row["low"], row["high"]] == [*one.interval(0.9, method="score")]
+            assert row["interval_method"] == "score"
+            assert (row["standard_error"], row["p_value"]) == (one.standard_error, one.p_value)
+        # T1's 90 % interval, from an independent plain program.
+        assert "0.1273, 0.6741" in ok(*words)
+        assert "interval: score, made for few units" in ok(*words)
+        head, first, _ = csv.reader(io.StringIO(ok(*words, "--format", "csv")))
+        assert dict(zip(head, first, strict=True))["interval_method"] == "score"
+        head, _, first, _ = ok(*words, "--format", "markdown").splitlines()
+        assert head.split(" | ")[-1] == "interval_method |"
+        assert first.split(" | ")[-1] == "score |"
+
     @pytest.mark.parametrize("words", [["score", "--interval"], ["compare", "-d", "masi,dice"]])
     def test_few_resamples(self, words):
         """Fewer than 200 resamples are few for an interval, and that is said; 200 are not."""
@@ -174,6 +191,11 @@ class TestScore:
         ("words", "part"),
         [
             (["--interval", "bootstap"], "Did you mean 'bootstrap'?"),
+            (
+                ["--interval", "score", "--seed", "1"],
+                "--seed makes sense only with --interval boot",
+            ),
+            (["--interval", "score", "-c", "gwet_ac"], "--interval 'score' is not known to hold"),
             (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
             (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
             (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),

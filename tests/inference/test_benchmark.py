@@ -1,4 +1,4 @@
-"""Benchmark scales: Gwet's cumulative membership, by hand and by another road."""
+"""Benchmark scales: by the score interval, and by Gwet's cumulative membership."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import HARD, T1, one_line, score
+from plain_score import plain
 from scipy import stats
 from small_studies import annotations, text
 
@@ -17,12 +18,13 @@ from setagree.errors import DataError, OptionError
 from setagree.inference.benchmark import SCALES
 
 ALPHA = score(T1, "krippendorff_alpha")
+KAPPA = score(T1, "conger_kappa")
 every_scale = pytest.mark.parametrize("scale", SCALES)
 
 
 def judged(estimate, se, scale="altman"):
-    """Judge a coefficient of this size with this standard error."""
-    return sa.benchmark(replace(ALPHA, estimate=estimate, standard_error=se), scale=scale)
+    """Judge a coefficient without a score interval, of this size with this standard error."""
+    return sa.benchmark(replace(KAPPA, estimate=estimate, standard_error=se), scale=scale)
 
 
 def test_gwets_example():
@@ -98,7 +100,7 @@ def test_boundaries(scale, ends):
 @every_scale
 def test_nan(scale):
     """Without an estimate, or without a standard error, there is no verdict."""
-    none = "none, because krippendorff_alpha has no standard error here"
+    none = "none, because conger_kappa has no standard error here"
     for estimate, verdict in ((np.nan, "undefined"), (0.9, none)):
         result = judged(estimate, np.nan, scale)
         assert result.verdict == verdict
@@ -182,9 +184,7 @@ def test_result():
     result = judged(0.67, 0.15, "krippendorff")
     assert result.to_frame().columns.tolist() == ["level", "from", "to", "membership", "cumulative"]
     assert one_line(result)
-    assert (
-        repr(result) == "<Benchmark of krippendorff_alpha [masi] 0.6700 on krippendorff: discard>"
-    )
+    assert repr(result) == "<Benchmark of conger_kappa [masi] 0.6700 on krippendorff: discard>"
     shown = str(result)
     assert "Verdict: discard." in shown
     assert "a word means something else with MASI than with nominal" in shown
@@ -211,3 +211,50 @@ class TestNoVerdict:
         """What is nan stays undefined."""
         found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
         assert found.verdict == "undefined"
+
+
+class TestScoreInterval:
+    """Where there is a score interval, its low end decides."""
+
+    def test_the_walk_through(self):
+        """T1: the 90 % interval begins at .1273285 (an independent plain program)."""
+        found = sa.benchmark(ALPHA, scale="landis_koch")
+        assert found.at_least == pytest.approx(0.1273285, abs=6e-8)
+        assert found.verdict == "slight"
+        assert "krippendorff_alpha is at least 0.1273 with 95 % confidence" in str(found)
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "scott_pi"])
+    def test_against_the_loops(self, name):
+        """11 units, 1 disagreement: "substantial" by the standard error, "moderate" by score.
+
+        The low end is that of the plain loops, from the ratings, where it lies below that of t.
+        """
+        rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
+        found = sa.benchmark(score(rows, name), scale="landis_koch")
+        by_ratings = name == "krippendorff_alpha"
+        low, _ = plain(rows, lambda x, y: float(x != y), 0.90, by_ratings=by_ratings)
+        assert found.at_least == pytest.approx(low, abs=1e-12)
+        assert 0.4 < low < 0.6
+        assert found.verdict == "moderate"
+        by_membership = found.levels.loc[found.levels["cumulative"] >= 0.95, "level"]
+        assert by_membership.iloc[0] == "substantial"
+
+    def test_memberships_stay_gwets(self):
+        """The memberships are those of a normal with the standard error, as for the others."""
+        alike = replace(KAPPA, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
+        assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
+        assert "membership is Gwet's" in str(sa.benchmark(ALPHA))
+        assert np.isnan(sa.benchmark(KAPPA).at_least)
+        assert "whose cumulative membership (Gwet's) reaches 95 %" in str(sa.benchmark(KAPPA))
+
+    def test_one_pairable_unit(self):
+        """Fleiss' kappa of one unit with two ratings has an estimate, and no verdict."""
+        found = sa.benchmark(score(text("a b / a . / . b"), "fleiss_kappa"))
+        assert np.isfinite(found.agreement.estimate)
+        assert found.verdict == "none, because only one unit has two ratings"
+
+    def test_below_the_scale(self):
+        """A low end of -1 is in the lowest level."""
+        found = sa.benchmark(score(text("a b / b a / b b / a b"), "krippendorff_alpha"))
+        assert found.at_least == -1
+        assert found.verdict == "discard"

@@ -429,7 +429,7 @@ class TestStandouts:
     def labels(*rows):
         """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
         columns = ["label", "alpha", "low", "high", "share_of_disagreement"]
-        return pd.DataFrame(rows, columns=columns).assign(n_units=100)
+        return pd.DataFrame(rows, columns=columns).assign(n_units=100, standard_error=0.05)
 
     def test_worst_label(self):
         """The lowest alpha counts where its interval ends below all others that are known."""
@@ -442,6 +442,17 @@ class TestStandouts:
             worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
         )
         assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
+
+    def test_worst_of_labels_in_full_agreement_and_too_few(self):
+        """Full agreement stays, though its interval is wide; a label of too few units does not."""
+        rows = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 1.0, 0.4, 1.0, 0.0))
+        worst, others = worst_label(rows.assign(standard_error=[0.05, 0.0]))
+        assert (worst["label"], list(others["label"])) == ("a", ["b"])
+        far = self.labels(("a", 0.2, -0.4, 0.4, 1.0), ("b", 0.6, 0.45, 0.7, 0.0))
+        assert worst_label(far)[0]["label"] == "a"
+        assert worst_label(far.assign(low=[-0.4, 0.35])) is None
+        few = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 0.5, np.nan, np.nan, 0.0))
+        assert worst_label(few) is None
 
     @pytest.mark.parametrize(("n", "worst"), [(10, "a"), (9, "b")])
     def test_a_rare_label_is_not_the_worst(self, n, worst):

@@ -146,12 +146,21 @@ class TestNumbers:
     """What the report says is what the library computes."""
 
     def test_headline_of_the_walkthrough(self):
-        """T1: masi alpha .40257152 (= 27678/68753), interval .0642031 to .7409399."""
+        """T1: masi alpha .40257152 (= 27678/68753), score interval .0642031 to .7191400."""
         f = gather(annotations(T1), n_resamples=99, rng=1)
         said = plain(headline(f))
         assert "Krippendorff's alpha with the MASI distance is 0.403" in said
-        assert "0.064 to 0.741" in said
+        assert "score interval 0.064 to 0.719" in said
         assert verdict_sentence(f).startswith("Too low to rely on")
+
+    def test_too_uncertain(self):
+        """Where only the low end of the score interval is below the limits, it is not too low.
+
+        One disagreement in 11 units: alpha .863, at least .455 with 95 % confidence.
+        """
+        rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
+        f = gather(annotations(rows), n_resamples=99, rng=1)
+        assert verdict_sentence(f).startswith("Too uncertain to rely on, by Krippendorff's limits")
 
     def test_frames_are_those_of_the_library(self, study, found):
         """Each frame is what the public function returns, and nothing else."""
@@ -172,8 +181,8 @@ class TestNumbers:
         expected = sa.by_rater(study, coefficient="fleiss_kappa", distance="jaccard", level=0.9)
         pd.testing.assert_frame_equal(f.results["raters"], expected)
         assert f.results["choices"]["fleiss_kappa", "jaccard"].estimate == f.main.estimate
-        low, high = f.main.interval(0.9)
-        assert f"90 % interval {interval(low, high)}" in plain(headline(f))
+        low, high = f.main.interval(0.9, method="score")
+        assert f"90 % score interval {interval(low, high)}" in plain(headline(f))
 
     def test_panel_has_the_headline_first(self, study):
         """The panel begins with the distance of the headline and names no pair twice."""

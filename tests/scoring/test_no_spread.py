@@ -100,18 +100,53 @@ class TestAgreement:
 
     @both
     def test_the_table(self, rows):
-        """One line below it names the test that does give a p, and for which rows."""
+        """One line below it names the test that does give a p, and gives the score interval."""
         table = sa.agreement(study(rows))
-        assert str(table).endswith(f"\n\n{SAID[rows]}; permutation_test gives a p for that.")
+        lines = str(table).splitlines()
+        assert lines[-2] == ""
+        ends = [row.interval(method="score") for row in table]
+        assert lines[-1] == (
+            f"{SAID[rows]}; permutation_test gives a p for that. 95% score interval, for small "
+            f"studies: krippendorff_alpha [masi] {ends[0][0]:.4f} to {ends[0][1]:.4f}, "
+            f"fleiss_kappa [masi] {ends[1][0]:.4f} to {ends[1][1]:.4f}."
+        )
         assert f"<p>{SAID[rows]}; permutation_test gives" in table._repr_html_()
         assert list(table.to_frame()) == list(sa.agreement(study(MIXED)).to_frame())
 
     def test_only_some_rows(self):
         """Nested sets are no disagreement to the overlap distance: the line names those rows."""
         table = sa.agreement(study("a ab / b b / c c / a a"), distance=["masi", "overlap"])
-        last = str(table).splitlines()[-1]
-        assert last.startswith("No disagreement was seen in 4 units (krippendorff_alpha [overlap],")
-        assert "masi" not in last
+        alike, score = str(table).splitlines()[-1].split(" 95% score interval")
+        assert alike == (
+            "No disagreement was seen in 4 units (krippendorff_alpha [overlap], fleiss_kappa "
+            "[overlap]); permutation_test gives a p for that."
+        )
+        assert "krippendorff_alpha [overlap] 0." in score
+
+    def test_the_score_interval_reaches_much_lower(self):
+        """One disagreement in 11 units: a line gives the score interval; the columns stay t's."""
+        rows = study("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
+        table = sa.agreement(rows, coefficient=["krippendorff_alpha", "conger_kappa"])
+        low, high = table.rows[0].interval(method="score")
+        assert low < table.rows[0].interval()[0] - 0.02
+        said = f"krippendorff_alpha [masi] {low:.4f} to {high:.4f}."
+        assert str(table).splitlines()[-1] == f"95% score interval, for small studies: {said}"
+        assert table.to_frame()["low"][0] == table.rows[0].interval()[0]
+        wide = sa.agreement(rows, coefficient="krippendorff_alpha", level=0.99)
+        assert str(wide).splitlines()[-1].startswith("99% score interval, for small studies: ")
+
+    def test_no_line_where_t_reaches_as_low(self):
+        """Where the low end of the score interval is that of t the table has no line below it."""
+        table = sa.agreement(study(MIXED))
+        assert all(row.interval(method="score")[0] == row.interval()[0] for row in table)
+        assert str(table).splitlines()[-1].startswith("fleiss_kappa")
+
+    def test_the_line_names_four_rows(self):
+        """Of more rows it says how many there are."""
+        rows = study("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
+        table = sa.agreement(rows, distance=["masi", "jaccard", "dice"])
+        assert str(table).splitlines()[-1].endswith(" and 2 more rows.")
+        assert str(table).splitlines()[-1].count(" to ") == 4
 
     def test_the_permutation_test_gives_a_p(self):
         """Two units in full agreement: two of the six arrangements agree, p = 1/3."""
@@ -175,10 +210,11 @@ class TestWhatFollows:
         assert "gained, though how surely is not known, if you drop the label “x”: alpha 1" in said
 
     def test_labels(self):
-        """A label on which all agree has no interval, and says why."""
-        frame = sa.by_label(study("a a / b b / c c / a b / ab b")).set_index("label")
-        assert frame.loc["c", "reason"] == "No disagreement was seen in 5 units"
-        assert frame.loc["c", ["low", "high"]].isna().all()
+        """A label on which all agree has a score interval, and says why its error is 0."""
+        frame = sa.by_label(study("a a / b b / c c / a b / ab b / c c / c c")).set_index("label")
+        assert frame.loc["c", "reason"] == "No disagreement was seen in 7 units"
+        low, high = frame.loc["c", ["low", "high"]]
+        assert 0 < low < high == 1
         assert pd.isna(frame.loc["a", "reason"])
 
     def test_the_picture_of_a_bootstrap(self):
@@ -197,9 +233,11 @@ class TestReport:
 
     @both
     def test_findings(self, rows):
-        """The estimate stands without an interval; there is no verdict; reshuffles give the p."""
+        """The score interval stands with it; there is no verdict; reshuffles give the p."""
         found = gather(study(rows), n_resamples=99, rng=1)
-        assert "interval" not in plain(headline(found))
+        assert "(95 % score interval " in plain(headline(found)).replace("\N{NO-BREAK SPACE}", " ")
+        other = gather(study(rows), coefficient="conger_kappa", n_resamples=99, rng=1)
+        assert "interval" not in plain(headline(other))
         assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
         assert "It is" not in plain(chance.say(found))
         percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)

@@ -58,11 +58,14 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
     It is where its interval ends below the alpha of every other label. Left out, as their alpha
-    says little, are labels whose interval is wide, and those below it that few units hold. Labels
-    of full agreement have no interval, and stay.
+    says little, are labels whose interval is wide or missing, and those below it that few units
+    hold. However wide their interval, labels whose units are all alike stay, and the lowest does
+    where its interval ends below those of all others.
     """
     narrow = labels["high"] - labels["low"] <= _KNOWN
-    known = labels[narrow | (labels["alpha"].notna() & labels["low"].isna())]
+    lowest = labels["alpha"] == labels["alpha"].min()
+    apart = lowest & (labels["high"] < labels.loc[~lowest, "low"].min())
+    known = labels[narrow | apart | (labels["standard_error"] == 0)]
     known = known.sort_values("alpha", kind="stable")
     known = known[(known["n_units"] >= _ENOUGH_UNITS).cummax()]
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
@@ -110,7 +113,8 @@ def show(f: Findings) -> list[Section]:
     note = (
         "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
         "another rater gives the label, too, where one did. A rare label can have a low alpha with "
-        "almost perfect agreement on no; AC1 tells the two apart."
+        "almost perfect agreement on no; AC1 tells the two apart. The interval of alpha is the "
+        "score interval; a label that fewer than 3 units hold has none: too few to say."
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)
