@@ -147,7 +147,7 @@ class TestDiagnose:
             ok("diagnose", "wide.csv", "--wide", *words),
         )
         assert long.startswith("Fleiss' kappa with the Jaccard distance is ")
-        assert "90 % interval" in long
+        assert "90 % score interval" in long
         assert wide.splitlines()[0] == long.splitlines()[0]
 
     def test_models(self):
