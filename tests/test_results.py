@@ -193,8 +193,8 @@ def test_json_of_the_function_and_of_the_command(tmp_path):
     [
         (STUDY, ["<p>Annotations: 273 ratings, ", "Shown: 10 units, 5 raters.</p>", ">u10<"]),
         (UNDEFINED.take(UNDEFINED.unit_codes < 3), ["1 distinct label set.</p>", ">ann<", ">x<"]),
-        (sa.weights(UNDEFINED), ["OverlapWeights of 1 values</p>", ">1.0000<"]),
-        (sa.weights(STUDY), ["OverlapWeights of 29 values</p>", "to_frame() returns the matrix"]),
+        (sa.weights(UNDEFINED), ["DenseWeights of 1 values</p>", ">1.0000<"]),
+        (sa.weights(STUDY), ["DenseWeights of 29 values</p>", "to_frame() returns the matrix"]),
     ],
 )
 def test_notebook_of_what_is_no_result(study, said):

@@ -157,10 +157,10 @@ def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | No
     if text is None:
         return None
     looks_like_a_file = Path(text).suffix or os.sep in text
-    path = expanded(text)
-    is_there = os.path.isfile(path)  # noqa: PTH113 - Path's raises where the text is long
-    if looks_like_a_file and (is_there or not ("," in text or sep in text)):
-        lines = _lines(path, encoding)
+    is_list = "," in text or sep in text
+    # Path's is_file raises where the text is long.
+    if looks_like_a_file and (not is_list or os.path.isfile(expanded(text))):  # noqa: PTH113
+        lines = _lines(expanded(text), encoding)
     else:
         lines = [text]
         commas = "," in text and (sep not in text or not sep.strip())

@@ -131,7 +131,8 @@ class WeightBuilder:
             passed.add(key)
         if sets.n_values > BLOCK:
             return OverlapWeights(self.values, sets, distance)
-        distances = sets.distances(zeroed(distance))
+        function = zeroed(distance) if "_rounds" in vars(distance) else distance.function
+        distances = sets.distances(function)
         return DenseWeights(self.values, distances, relative=not distance.bounded)
 
     def _scale(self, distance: ScaleDistance) -> Weights:

@@ -237,7 +237,7 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("text", "part"),
         [
-            ("distnace = 'masi'", "no command has an option 'distnace'. Did you mean 'distance'?"),
+            ("distnace = 'masi'", "no command has an option 'distnace'. Did you mean 'distance'"),
             ("[scoer]\nlevel = 1", "no command 'scoer'. Did you mean 'score' or"),
             ("[score]\nlevle = 1", "[score]: no option 'levle'. Did you mean 'level' or"),
             ("[test]\nlevle = 1", "[test]: no option 'levle'."),

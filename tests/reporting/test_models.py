@@ -50,8 +50,9 @@ def table(f, name):
 
 def test_every_number_is_the_humans(alone, beside):
     """Headline, chance, map and every frame are what they are without the model."""
-    assert beside.main.estimate == alone.main.estimate
-    assert beside.main.interval() == alone.main.interval()
+    # Values stand in another order, which may move the last digit of a sum.
+    assert beside.main.estimate == pytest.approx(alone.main.estimate, rel=1e-14)
+    assert beside.main.interval() == pytest.approx(alone.main.interval(), rel=1e-13)
     for name in FRAMES:
         assert_frame_equal(beside.results[name], alone.results[name])
     for name, drawn in (("chance", "distribution"), ("map", "null")):

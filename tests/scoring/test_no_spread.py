@@ -188,7 +188,7 @@ class TestWhatFollows:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_without_a_rater(self, coefficient):
-        """The rater without whom all agree is named, though how surely is not known."""
+        """The rater without whom all agree is named, though no test is possible."""
         rows = study("a a b / b b b / a a a / b b a / c c b / c c c")
         frame = sa.by_rater(rows, coefficient=coefficient)
         top = frame.iloc[0]
@@ -196,7 +196,7 @@ class TestWhatFollows:
         assert top[["change_standard_error", "change_low", "change_high"]].isna().all()
         said = plain(raters.say(gather(rows, coefficient=coefficient, rng=1)))
         assert said.startswith(f"Without “{top['rater']}”, ")
-        assert "; how sure that is, no standard error says." in said
+        assert "; what is left has no spread to test that by." in said
 
     def test_a_change_that_ends_all_disagreement(self):
         """Merging the two labels that are confused leaves none: a gain, not a sure one."""
@@ -207,7 +207,7 @@ class TestWhatFollows:
         assert tried["reason"] == "No disagreement was seen in 8 units"
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
         said = plain(changes.say(gather(rows, rng=1)))
-        assert "gained, though how surely is not known, if you drop the label “x”: alpha 1" in said
+        assert "gained (no test is possible) if you drop the label “x”: alpha 1" in said
 
     def test_labels(self):
         """A label on which all agree has a score interval, and says why its error is 0."""

@@ -8,7 +8,7 @@ import pytest
 from asking import sentence
 
 import setagree as sa
-from setagree.errors import DataError, LabelError, OptionError
+from setagree.errors import DataError, LabelError, NoTableError, OptionError
 from setagree.study import assembly, layouts
 from setagree.study.labels import is_missing
 
@@ -78,8 +78,9 @@ class TestColumns:
         """What is no DataFrame is refused by its type."""
         known = "(pandas, Polars, Arrow, DuckDB, ...)"
         words = f"a {type(data).__name__} is no table; pass a DataFrame {known}."
-        assert refusal(assembly.from_long, data, "unit", "rater", "labels") == words
-        assert refusal(layouts.from_wide, data, None, None) == words
+        long = (data, "unit", "rater", "labels")
+        assert refusal(assembly.from_long, *long, error=NoTableError) == words
+        assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
 
 
 class TestWide:
