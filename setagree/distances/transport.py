@@ -275,7 +275,7 @@ def _by_shares(cost: Floats, supply: Any, demand: int) -> float:
     amounts = np.append(supply, np.full(t, demand))
     # The solver stops at a gain of 1e-7 whatever the costs are, so it is given costs up to 1.
     largest = float(cost.max()) or 1.0
-    solved = optimize.linprog(cost.ravel() / largest, A_eq=sums, b_eq=amounts)
+    solved: Any = optimize.linprog(cost.ravel() / largest, A_eq=sums, b_eq=amounts)
     if not solved.success:
         raise DistanceError(f"the transport between the two sets was not found: {solved.message}")
     return float(solved.fun * largest / (demand * t))
