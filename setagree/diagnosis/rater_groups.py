@@ -121,13 +121,15 @@ class Dealing:
         """Return the pairs of raters of a study, at the distances of its coefficient."""
         ratings, R = sorted_ratings(study), study.n_raters
         pairs, apart, shared = [], [], []
+        # Gaps are told from ties by a fixed amount, so distances are taken beside the largest.
+        largest = whole.weights.max_distance
         for left, right in ratings.pairs_by_first_rater():
             keys = ratings.raters[left].astype(np.int64) * R + ratings.raters[right]
             found, place = np.unique(keys, return_inverse=True)
             weight = 1 / (ratings.unit_ratings[left] - 1)
             d = whole.weights.distance_at(ratings.values[left], ratings.values[right])
             pairs.append(found)
-            apart.append(np.bincount(place, weight * d, len(found)))
+            apart.append(np.bincount(place, weight * d / largest, len(found)))
             shared.append(np.bincount(place, weight, len(found)))
         one, two = np.divmod(np.concatenate(pairs), R)
         return cls(one, two, np.concatenate(apart), np.concatenate(shared), of_rater)

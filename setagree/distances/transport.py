@@ -273,7 +273,9 @@ def _by_shares(cost: Floats, supply: Any, demand: int) -> float:
     received = sparse.kron(np.ones((1, n)), sparse.eye_array(t))
     sums: Any = sparse.vstack([sent, received])
     amounts = np.append(supply, np.full(t, demand))
-    solved = optimize.linprog(cost.ravel(), A_eq=sums, b_eq=amounts)
+    # The solver stops at a gain of 1e-7 whatever the costs are, so it is given costs up to 1.
+    largest = float(cost.max()) or 1.0
+    solved: Any = optimize.linprog(cost.ravel() / largest, A_eq=sums, b_eq=amounts)
     if not solved.success:
         raise DistanceError(f"the transport between the two sets was not found: {solved.message}")
-    return float(solved.fun / (demand * t))
+    return float(solved.fun * largest / (demand * t))

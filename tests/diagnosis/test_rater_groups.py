@@ -238,6 +238,27 @@ class TestDealing:
         assert 1 / 35 < expected < 1
         assert frame["no_test"].isna().all()
 
+    @pytest.mark.parametrize("unit", [1e-13, 1e8])
+    def test_the_unit_of_distances_is_all_one(self, unit):
+        """Dealings that tie in one unit of measurement tie in any other: p stays what it is."""
+        answers = np.random.default_rng(0).integers(1, 8, (6, 8))
+        rows = [(f"r{r}", u, int(answers[u, r])) for u in range(6) for r in range(8)]
+        study = sa.Annotations.from_triples(rows, kind="value")
+        groups = {rater: k < 4 for k, rater in enumerate(study.raters)}
+        p = [
+            sa.by_group(
+                study,
+                groups,
+                distance=sa.CallableDistance(
+                    lambda x, y, unit=unit: unit * abs(x - y) ** 0.5, bounded=False
+                ),
+                n_resamples=99,
+                rng=1,
+            )["dealing_p_value"][0]
+            for unit in (1.0, unit)
+        ]
+        assert p[0] == p[1] == pytest.approx(8 / 70)
+
     def test_camps_are_found(self):
         """Groups of four that agree inside and not between have the least p there is: 1 of 35."""
         frame = sa.by_group(two_camps((4, 4)), "panel")

@@ -322,3 +322,16 @@ def test_transport_between_large_sets_is_quick():
     found = transport(lambda x, y: abs(x - y))(A, B)
     assert time.perf_counter() - start < 3
     assert found == pytest.approx(float(sum(map(abs, line))), rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e9])
+def test_transport_between_large_sets_in_any_unit(unit):
+    """What the distances between labels are measured in does not change the shares that move."""
+    points = np.random.default_rng(0).random((60, 2))
+
+    def between(x, y):
+        return float(np.linalg.norm(points[x] - points[y]))
+
+    A, B = set(range(29)), set(range(20, 60))
+    moved = transport(lambda x, y: unit * between(x, y))(A, B)
+    assert moved / unit == pytest.approx(transport(between)(A, B), rel=1e-9)
