@@ -148,6 +148,12 @@ _ALSO = {
 }
 """What an option is called elsewhere, by what it is called here."""
 
+_OF_READ = (
+    "unit rater labels value wide where source sheet format question blank roster sep case "
+    "codebook missing duplicates encoding"
+)
+"""Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
+
 
 def public(function: F) -> F:
     """Return a public function that answers the wrong name of an option with the right one.
@@ -189,6 +195,11 @@ def _unknown_option(
     if called:
         alpha = " (level=0.95 is alpha=0.05)" if called[0] == "level" and wrong == "alpha" else ""
         return UnknownOptionError(f"{wrong}= is called {called[0]}={alpha}.")
+    if wrong in _OF_READ.split():
+        if "reading" in known:
+            return UnknownOptionError(f"{said}; say reading=sa.Reading({wrong}=...).")
+        if {"study", "agreement", "result", "pilot"} & {*known}:
+            return UnknownOptionError(f"{said}; read the table first: sa.read(table, {wrong}=...).")
     if near := near_names(wrong, known):
         return UnknownOptionError(f"{said}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
     options = ", ".join(f"{name}=" for name in known)

@@ -96,10 +96,22 @@ class TestNames:
                 lambda: sa.jackknife(ALPHA, xyz=1),
                 "jackknife() has no xyz=; its options are agreement=, over=.",
             ),
+            (
+                lambda: sa.by_label(STUDY, blank="empty"),
+                "by_label() has no blank=; read the table first: sa.read(table, blank=...).",
+            ),
+            (
+                lambda: sa.bootstrap(ALPHA, where="x == 1"),
+                "bootstrap() has no where=; read the table first: sa.read(table, where=...).",
+            ),
+            (
+                lambda: sa.by_group(STUDY, by="x", missing="NA"),
+                "by_group() has no missing=; say reading=sa.Reading(missing=...).",
+            ),
         ],
     )
     def test_options(self, call, said):
-        """Of an option: what it is called here, or what is spelled alike, or all there are.
+        """Of an option: what it is called here, who takes it, what is spelled alike, or all.
 
         It is an error of setagree, and a TypeError, as wrong options are everywhere.
         """

@@ -58,7 +58,9 @@ def _of_weights(frame: pd.DataFrame, clean: _Clean) -> Distance:
         try:
             weights[label] = float(weight)
         except (TypeError, ValueError):
-            raise DataError(f"label {shorten(label)} has weight {shorten(weight)}.") from None
+            raise DataError(
+                f"label {shorten(label)} has weight {shorten(weight)}; write a number such as 2.5."
+            ) from None
     return weighted_jaccard(weights)
 
 

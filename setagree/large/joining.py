@@ -148,7 +148,15 @@ def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFr
         models = [str(column) for column in table if str(column).strip().lower() == "model"]
         column = models[0] if models else "\0rater"
         frame = table if models else table.assign(**{column: name})
-        return frame, with_columns(replace(how, rater=column), [str(each) for each in frame])
+        try:
+            return frame, with_columns(replace(how, rater=column), [str(each) for each in frame])
+        except DataError:
+            columns = listing([str(each) for each in table], limit=12)
+            raise DataError(
+                f"the columns that model {name!r} has are {columns}, and which is the unit and "
+                "which the answer is not known; call them 'unit' and 'labels' (or 'value'), or as "
+                "in the study's table."
+            ) from None
 
 
 def _joined(study: Annotations, model: Annotations, name: str, note: Note | None) -> Annotations:

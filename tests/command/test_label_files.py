@@ -110,7 +110,10 @@ def test_the_report_names_it(option):
         (["--label-weights", "table.csv"], "needs the columns label and weight; it has"),
         (["--taxonomy", "weights.csv"], "needs the columns child and parent; it has"),
         (["--label-weights", "twice.csv"], "label 'joy' has two weights"),
-        (["--label-weights", "word.csv"], "label 'joy' has weight 'heavy'"),
+        (
+            ["--label-weights", "word.csv"],
+            "label 'joy' has weight 'heavy'; write a number such as 2.5",
+        ),
         (["--label-distances", "few.csv"], "it does not know 'anger', 'fear', 'love'"),
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
         (["--label-distances", "blank.csv"], "entries that are not numbers"),

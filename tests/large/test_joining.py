@@ -162,6 +162,17 @@ class TestRefusals:
         with pytest.raises(error, match=words):
             sa.alt_test(humans.assign(unit=humans["unit"].map(units)), model=model)
 
+    def test_columns_of_no_usual_name(self):
+        """The error lists the columns that the model's table has, and says how to call them."""
+        humans, _ = apart(whole(10))
+        with pytest.raises(DataError) as refused:
+            sa.alt_test(humans, model=pd.DataFrame({"id": ["u0"], "prediction": ["joy"]}))
+        assert str(refused.value) == (
+            "the columns that model 'model' has are 'id', 'prediction', and which is the unit and "
+            "which the answer is not known; call them 'unit' and 'labels' (or 'value'), or as in "
+            "the study's table."
+        )
+
     def test_another_kind(self):
         """Scores of a model do not join label sets that were built elsewhere."""
         scores = sa.Annotations.from_triples([("gpt", 1, 3.5)], kind="value")
