@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import setagree as sa
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -107,3 +109,11 @@ def test_set_up_commands_are_single_lines() -> None:
     assert len(set_up) == 2
     assert "setagree score examples/walkthrough.csv" in set_up[0]
     assert set_up[1].endswith("python -m pytest -n auto")
+
+
+def test_the_tools_that_are_counted() -> None:
+    """README and guide count the tools whose exports are read: no plain tables, none refused."""
+    tools = {name.split("_")[0] for name in sa.formats()["name"]} - {"plain", "nvivo"}
+    guide = (ROOT / "examples/guide/your-data.md").read_text(encoding="utf-8")
+    assert f"the exports of {len(tools)} annotation tools" in README
+    assert f"{len(tools)} tools" in guide
