@@ -151,6 +151,9 @@ class TestStages:
                     assert "reading" not in terminal.written
             terminal.written = ""
             assert self.seen(terminal, "reading")
+            # What says less may be quicker to come back, until then; from now on it waits.
+            terminal.written = ""
+            time.sleep(0.1)
             assert "working" not in terminal.written
             clear_line()
         assert "\n" not in terminal.written
