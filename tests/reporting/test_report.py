@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_pages import HOSTILE
 from inference_support import T1
 from scipy import stats
 from small_studies import annotations, numbers, text
@@ -43,17 +44,6 @@ from setagree.wording.numbers import interval, share
 from setagree.wording.words import Name, plain
 
 DATA = os.environ.get("SETAGREE_DATA")
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "x" * 10_000,
-    "שלום עולם",
-    "👩‍💻 😀",
-    "</svg></style><img src=x onerror=alert(2)>",
-    "a\u202eevil",
-    "$x^2$ %s {x} {{ 7*7 }}",
-    "|*_`#[a](javascript:alert(3))",
-    "nul\x00bell",
-]
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 
 
