@@ -93,6 +93,7 @@ SLOW = (
     "tests/study/test_tally.py::TestFingerprints::test_equal_rows_become_one",
     "tests/test_architecture.py::test_import_is_light",
     "tests/test_architecture.py::test_no_function_shadows_a_module",
+    "tests/test_architecture.py::test_what_needs_no_data_is_quick",
     "tests/test_architecture.py::test_the_import_test_sees_what_is_loaded",
     "tests/test_examples.py",
     "tests/test_fuzz.py",
