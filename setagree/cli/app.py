@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import typer
@@ -47,12 +48,17 @@ class Commands(TyperGroup):
 
     def imported(self, name: str) -> Any:
         """Return a command with its options, of which the list of commands has only the line."""
-        place, function, line = COMMANDS[name]
-        module = importlib.import_module(f"setagree.cli.{place}")
-        alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-        text = marked(getattr(module, f"{name.upper()}_HELP", line))
-        alone.command(name, help=text, short_help=line)(getattr(module, function))
-        return typer.main.get_command(alone)
+        return _imported(name)
+
+
+@cache
+def _imported(name: str) -> Any:
+    place, function, line = COMMANDS[name]
+    module = importlib.import_module(f"setagree.cli.{place}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
+    text = marked(getattr(module, f"{name.upper()}_HELP", line))
+    alone.command(name, help=text, short_help=line)(getattr(module, function))
+    return typer.main.get_command(alone)
 
 
 app = typer.Typer(
