@@ -40,6 +40,7 @@ def inline_svg(
     """
     need_matplotlib()
     from matplotlib import style
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     out = io.StringIO()
@@ -48,7 +49,10 @@ def inline_svg(
             warnings.filterwarnings("ignore", message=message)
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.add_subplot())
-        figure.savefig(out, format="svg", transparent=True)
+        for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
+            ground.set(facecolor="none", edgecolor="none")
+        # Not savefig, which draws once more to find the layout that drawing finds itself.
+        FigureCanvasSVG(figure).print_svg(out)  # type: ignore[no-untyped-call]
     return _for_page(out.getvalue(), description, 72 * width)
 
 
