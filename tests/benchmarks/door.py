@@ -16,6 +16,8 @@ from tests.benchmarks import data, probe
 from tests.benchmarks.table import Row, at_most, duration, megabytes
 
 TIME_BAR = 3
+ENCODE_BAR = 2.5
+CATEGORICAL_BAR = 0.6
 MEMORY_BAR = 3
 GROWTH_BAR = 1.1
 N_RATERS = 5
@@ -98,6 +100,21 @@ def _case(case: str, found: probe.Findings) -> Iterator[Row]:
         ratio=found.agreement / found.factorize,
         bar=TIME_BAR,
     )
+    if found.encode:
+        yield at_most(
+            f"agreement(df): time ({case})",
+            ours=duration(found.agreement),
+            other=f"pyarrow dictionary_encode, 3 columns: {duration(found.encode)}",
+            ratio=found.agreement / found.encode,
+            bar=ENCODE_BAR,
+        )
+        yield at_most(
+            f"agreement(df), categories: time ({case})",
+            ours=duration(found.categorical),
+            other=f"the same as text: {duration(found.agreement)}",
+            ratio=found.categorical / found.agreement,
+            bar=CATEGORICAL_BAR,
+        )
     if not found.frame:
         yield Row(f"agreement(df): memory ({case})", ours="not measured on this system")
         return

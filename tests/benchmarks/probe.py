@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ class Findings:
         Ratings, and distinct sets among them.
     agreement, factorize : float
         Processor seconds of the call, and of coding the same columns with pandas.
+    encode, categorical : float
+        Of coding them with Arrow, and of the call where they are categories; 0 without pyarrow.
     frame : int
         Bytes that became resident when the frame was read.
     frame_deep : int
@@ -44,6 +47,8 @@ class Findings:
     n_values: int
     agreement: float
     factorize: float
+    encode: float = 0.0
+    categorical: float = 0.0
     frame: int = 0
     frame_deep: int = 0
     peak: int = 0
@@ -100,12 +105,14 @@ def measure(path: Path, storage: str, rounds: int) -> Findings:
 def _timed(frame: pd.DataFrame, rounds: int) -> Findings:
     """Return the findings without memory."""
     calls = {"agreement": lambda: _agree(frame), "factorize": lambda: _factorize(frame)}
+    if find_spec("pyarrow"):
+        categories = frame.astype("category")
+        calls |= {"encode": lambda: _encode(frame), "categorical": lambda: _agree(categories)}
     best = alternate(calls, rounds=rounds)
     return Findings(
         n_rows=len(frame),
         n_values=frame["tags"].nunique(),
-        agreement=best["agreement"],
-        factorize=best["factorize"],
+        **best,
     )
 
 
@@ -118,6 +125,14 @@ def _factorize(frame: pd.DataFrame) -> None:
     """Code each column as pandas does."""
     for name in frame:
         pd.factorize(frame[name])
+
+
+def _encode(frame: pd.DataFrame) -> None:
+    """Code each column as Arrow does."""
+    import pyarrow as pa
+
+    for name in frame:
+        pa.array(frame[name]).dictionary_encode()
 
 
 def _tiny() -> pd.DataFrame:
