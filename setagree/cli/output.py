@@ -20,6 +20,7 @@ from setagree.cli.inputs import check_not_read
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.show import print_table
 from setagree.errors import (
+    DroppedRowsWarning,
     FileError,
     OptionError,
     SetagreeError,
@@ -172,10 +173,10 @@ def _replace(path: Path, text: str) -> None:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Say each warning in a line; turn bad input into a sentence and exit code 2."""
+    """Say each warning once, in a line; turn bad input into a sentence and exit code 2."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _shown_once()
         try:
             with stages("working", rank=0):
                 yield
@@ -206,8 +207,19 @@ def ending_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"Warning: {message}")
+def _shown_once() -> Callable[..., None]:
+    """Return what shows a warning that it has not shown yet."""
+    shown = set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        # That rows were dropped as asked is a note.
+        is_note = issubclass(category, DroppedRowsWarning)
+        sentence = f"{message}" if is_note else f"Warning: {message}"
+        if sentence not in shown:
+            shown.add(sentence)
+            say(sentence)
+
+    return show
 
 
 @contextmanager

@@ -137,6 +137,8 @@ class WeightedJaccardDistance(Distance):
 
     label_weights: Mapping[Any, float]
     default: float | None = None
+    is_assumed: bool = field(default=False, kw_only=True, repr=False, compare=False)
+    """Whether nobody said what the labels that are not listed weigh."""
     formula: str | None = field(
         default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
     )

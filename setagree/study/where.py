@@ -20,9 +20,9 @@ import pandas as pd
 
 from setagree.errors import (
     DataError,
+    DroppedRowsWarning,
     OptionError,
     SetagreeError,
-    SetagreeWarning,
     a_type,
     check_type,
     counted,
@@ -239,7 +239,7 @@ NO_ROWS = Counts(0, 0)
 
 def warn_dropped(sentence: str) -> None:
     """Say in a warning how many rows a condition drops."""
-    warn(sentence, SetagreeWarning)
+    warn(sentence, DroppedRowsWarning)
 
 
 def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:

@@ -312,6 +312,13 @@ class TestScore:
         assert "only one value was used" in result.stderr
         assert result.stderr.count("Warning:") == 1
 
+    def test_no_disagreement(self):
+        """The line below the table names the command that gives a p, as typed here."""
+        Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
+        said = ok("score", "same.csv")
+        assert "was seen in 2 units; 'setagree test' gives a p for that." in said
+        assert "permutation_test" not in said
+
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
