@@ -49,6 +49,12 @@ from setagree.study.scalars import code_scalars
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
+ROW_A_LABEL = (
+    " If each row holds one label of a set, say duplicates='union', or for a file "
+    "setagree.read(file, format='plain_row_per_label')."
+)
+"""The other way to read repeats, for the error about them."""
+
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
 _PROBED = 5_000
@@ -211,11 +217,21 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int]) -> RepeatsError:
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
+    also = ROW_A_LABEL if _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'.{doubled if (times == 2).all() else ''}",
+        f"say duplicates='first', 'last' or 'union'.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
+
+
+def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
+    """Say whether all repeats hold one label each, and no two of a pair the same."""
+    rows = keys.duplicated(keep=False).to_numpy()
+    answers = pd.DataFrame({"pair": keys[rows], "value": coded.value_codes[rows]})
+    if coded.kind != "labels" or answers.duplicated().any():
+        return False
+    return all(len(coded.values[code]) == 1 for code in answers["value"].unique())
 
 
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:

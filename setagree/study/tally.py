@@ -89,7 +89,9 @@ class Tally(ReadOnlyArrays):
         if keep_raters is not False:
             check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
-            raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
+            raise DataError(
+                f"Expected annotations, got {a_type(study)}; a tally is made from them."
+            )
         # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
         from scipy import sparse
 
@@ -252,7 +254,9 @@ class Tally(ReadOnlyArrays):
         <Tally: 3 units in 2 patterns of 2 values>
         """
         if not hasattr(other, "multiplicity"):
-            raise DataError(f"{a_type(other)} is no Tally, which another one merges with.")
+            raise DataError(
+                f"Expected a tally, got {a_type(other)}; a tally merges with another one."
+            )
         if (self.kind == "labels") != (other.kind == "labels"):
             raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
         codes = {value: code for code, value in enumerate(self.values)}

@@ -149,7 +149,7 @@ class TestByRater:
         with pytest.raises(sa.SetagreeError, match="No column has a usual name"):
             sa.by_rater(pd.DataFrame())
         for other in (tally, pd.DataFrame()):
-            with pytest.raises(sa.SetagreeError, match="is not what by_pair returns"):
+            with pytest.raises(sa.SetagreeError, match="Expected what by_pair returns"):
                 sa.pair_matrix(other)
 
 

@@ -749,7 +749,7 @@ class TestRefusals:
 
     def test_no_agreement(self):
         """A number is no agreement; the sentence says what is. Of a study it is alpha."""
-        said = "a float is no agreement; pass what krippendorff_alpha, fleiss_kappa, ..."
+        said = "Expected an agreement, got a float; pass what krippendorff_alpha, ..."
         with pytest.raises(DataError, match=re.escape(said)):
             sa.bootstrap(0.8)
         assert sa.bootstrap(annotations(T1), n_resamples=9, rng=1).agreement == (

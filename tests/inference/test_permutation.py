@@ -616,7 +616,7 @@ class TestResult:
 
     def test_no_agreement(self):
         """A number is no agreement."""
-        with pytest.raises(DataError, match="a float is no agreement"):
+        with pytest.raises(DataError, match="Expected an agreement, got a float"):
             sa.permutation_test(0.8)
 
 

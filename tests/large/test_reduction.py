@@ -459,7 +459,7 @@ class TestErrors:
 
     def test_no_table(self):
         """What is no table is said."""
-        with pytest.raises(DataError, match="an int is no table"):
+        with pytest.raises(DataError, match="Expected a table, got an int"):
             sa.tally(5)
         with pytest.raises(OptionError, match="concerns files and lazy tables"):
             sa.tally(generated(), partitioned_by_unit=True)

@@ -29,6 +29,43 @@ BOTH = ["round-1.csv", "round-2.csv"]
 FIRST = pytest.mark.filterwarnings("ignore:where=")
 
 
+class TestRowsALabel:
+    """A unit and rater that stand in several rows, each with another label."""
+
+    TABLE = HEAD[:-8] + "\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\nu2,ann,fear\nu2,bob,fear\n"
+    SAYS = r"If each row holds one label of a set, say duplicates='union', or for a file .*row_per"
+
+    def test_every_road_says_both_readings(self):
+        """Frames, files and engines say that the rows may be the labels of one set."""
+        Path("rows.csv").write_text(self.TABLE)
+        frame = pd.read_csv("rows.csv")
+        for data in (frame, "rows.csv"):
+            for call in (sa.agreement, sa.by_label, sa.tally):
+                with pytest.raises(RepeatsError, match=self.SAYS):
+                    call(data)
+
+    def test_what_it_says_works(self):
+        """Both options give the sets, and a format is refused for a frame in words."""
+        Path("rows.csv").write_text(self.TABLE)
+        study = sa.read("rows.csv", format="plain_row_per_label", blank="missing")
+        united = sa.read(pd.read_csv("rows.csv"), duplicates="union")
+        assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(united)
+        with pytest.raises(OptionError, match=r"^format='plain_row_per_label' is for files, and"):
+            sa.read(pd.read_csv("rows.csv"), format="plain_row_per_label")
+
+    def test_not_where_it_cannot_be(self):
+        """Sets of two labels, the same row twice and single values are no rows of a label each."""
+        for cells, options in (
+            (["a, b", "c"], {"labels": "labels"}),
+            (["a", "a"], {"labels": "labels"}),
+            (["1", "2"], {"value": "labels"}),
+        ):
+            table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "ann"], "labels": cells})
+            with pytest.raises(RepeatsError) as caught:
+                sa.agreement(table, **options)
+            assert "one label of a set" not in str(caught.value)
+
+
 @FIRST
 class TestSeveral:
     """A list of files is one study."""

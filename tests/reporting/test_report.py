@@ -542,7 +542,10 @@ class TestWriting:
         for thing, words in (
             (tally, "a tally of counts does not"),
             (frame, r"setagree\.Annotations\.from_long\(table, unit="),
-            (sa.krippendorff_alpha(study), "an Agreement is no table"),
+            (
+                sa.krippendorff_alpha(study),
+                "Expected annotations, got an Agreement; pass the study",
+            ),
         ):
             with pytest.raises(DataError, match=words):
                 report(thing, tmp_path / "x.md")

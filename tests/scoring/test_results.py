@@ -1,6 +1,7 @@
 """What a coefficient comes back as."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -258,6 +259,18 @@ class TestTable:
         """What is not there is answered with what is."""
         with pytest.raises(KeyError, match=sentence):
             self.TABLE[asked]
+
+    def test_a_part_of_a_name(self):
+        """A part of a name is enough where one row has it; where several have, all are named."""
+        study = sa.simulate(20, 3, rng=1)
+        one = sa.agreement(study)
+        assert one["kappa"] is one["Kappa", "masi"] is one["fleiss_kappa"]
+        both = sa.agreement(study, coefficient=["krippendorff_alpha", "mv_alpha"])
+        assert both["alpha"].coefficient == "krippendorff_alpha"  # a short name is surer
+        two = sa.agreement(study, coefficient=["fleiss_kappa", "conger_kappa"])
+        several = "'kappa' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], table['con"
+        with pytest.raises(KeyError, match=re.escape(several)):
+            two["kappa"]
 
     def test_to_frame(self):
         """A tidy frame: a row each, the promised columns, the level asked for."""

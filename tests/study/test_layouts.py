@@ -250,7 +250,7 @@ class TestTriples:
     def test_no_list(self):
         """What cannot be gone through is refused by its type."""
         assert refusal(layouts.from_triples, 5) == (
-            "an int is no list of (rater, unit, labels) triples."
+            "Expected a list of (rater, unit, labels) triples, got an int."
         )
 
 

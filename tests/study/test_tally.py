@@ -244,8 +244,8 @@ class TestFromCounts:
             (pd.DataFrame(), r"shape \(0, 0\) has no counts"),
             (pd.DataFrame({"a": []}), r"shape \(0, 1\) has no counts"),
             (pd.DataFrame({"a": [0, 0]}), "counts no rating"),
-            (np.ones((2, 2)), "a ndarray is no table of counts; pass a DataFrame"),
-            (pd.Series([1, 2]), "a Series is no table of counts"),
+            (np.ones((2, 2)), "Expected a table of counts, got a ndarray; pass a DataFrame"),
+            (pd.Series([1, 2]), "Expected a table of counts, got a Series"),
         ],
     )
     def test_no_table(self, table, sentence):
