@@ -3,10 +3,11 @@
 import inspect
 import pickle
 import pydoc
+import sys
 from dataclasses import dataclass
 
 import pytest
-from cli_support import invoke, ok, refusal, rows
+from cli_support import invoke, ok, refusal, rows, script
 
 import setagree as sa
 from setagree.coefficients.models import Fixed, Model
@@ -292,3 +293,13 @@ def test_a_name_of_before():
     """What another library would call reduce is called tally."""
     with pytest.raises(AttributeError, match=r"setagree\.reduce is called setagree\.tally"):
         _ = sa.reduce
+
+
+@pytest.mark.usefixtures("package")
+def test_the_shell_completes_their_names(monkeypatch):
+    """Names of other packages are completed, and their modules are not loaded for that."""
+    monkeypatch.delitem(sys.modules, "toy_agreement", raising=False)
+    for words, found in (("score -c die", "die_kappa"), ("score -d masi,thi", "masi,thirds")):
+        env = {"_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": f"setagree {words}"}
+        assert found in script(env=env | {"COMP_CWORD": "3"}).stdout.split()
+    assert "toy_agreement" not in sys.modules

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 import typer
 
 from setagree.cli.config import load_config
-from setagree.distances import distance_names
-from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.distances.registry import all_distance_names
+from setagree.scoring.registry import coefficient_names
 
 COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
 ANSWERS = "How the file is read"
@@ -126,12 +126,19 @@ Coefficients = Annotated[
         "List: setagree coefficients.",
         "--coefficient",
         "-c",
-        known=lambda: COEFFICIENTS,
+        known=coefficient_names,
     ),
 ]
 Distances = Annotated[
     Texts,
-    option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
+    option(
+        RESULTS,
+        "NAME",
+        "List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
 LabelWeights = Annotated[Text, option(RESULTS, "FILE", "Weighted Jaccard: label,weight.")]
 Taxonomy = Annotated[Text, option(RESULTS, "FILE", "A Jaccard of: child,parent.")]
@@ -172,7 +179,15 @@ Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
 Equal = Annotated[str, option(PANEL, "HOW", "What counts as a tie: published (default) or exact.")]
 OneDistance = Annotated[
-    Text, option(PANEL, "NAME", "List: setagree distances.", "--distance", "-d")
+    Text,
+    option(
+        PANEL,
+        "NAME",
+        "List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
 AgreedBy = Annotated[
     Text, option(AGREED, "NAME", "label_majority (default), medoid, dawid_skene, unanimous.")
@@ -191,7 +206,15 @@ AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
 MedoidDistance = Annotated[
-    Text, option(AGREED, "NAME", "Of the medoid. List: setagree distances.", "--distance", "-d")
+    Text,
+    option(
+        AGREED,
+        "NAME",
+        "Of the medoid. List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
 Level = Annotated[float, option(SURE, "SHARE", "Of the interval (default: 0.95).")]
 Resamples = Annotated[int | None, option(SURE, "N", "How many resamples (default: 2000).")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -106,6 +107,9 @@ _REDRAWN = 100_000_000
 """Units that are redrawn in all where groups are panels of raters."""
 
 _NARROWEST, _LONGEST_LINE = 40, 100
+_UNLIMITED = 10**9
+"""Columns of a file or a pipe, where no cell is cut."""
+
 _NAME, _SENTENCE = 28, 44
 """Columns that a name may take in a table of 80, and a text where there is no more room."""
 
@@ -186,9 +190,9 @@ def diagnose(
         n_resamples=n_resamples,
         rng=seed,
     )
-    columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
-    width = max(columns, _NARROWEST)
-    lines = terminal_lines(found, rows, width=width)
+    is_shown = output is None and sys.stdout.isatty()
+    width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
+    lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
@@ -232,8 +236,8 @@ def _groups(
 # ---- The terminal -------------------------------------------------------------------------------
 
 
-def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator[str]:
-    """Yield the findings as lines that fit the terminal; sentences get no longer than 100."""
+def terminal_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
+    """Yield the findings as lines: sentences of a width, 100 at most, and tables of theirs."""
     long = min(width, _LONGEST_LINE)
     yield from _wrapped(headline(f), long)
     if f.main.reason is None:
@@ -242,25 +246,26 @@ def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator
     for finding in main_findings(f):
         yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
     for section in sections(f):
-        yield from _section_lines(section, rows, width)
+        yield from _section_lines(section, rows, long, tables)
 
 
-def _section_lines(section: Section, rows: int, width: int) -> Iterator[str]:
+def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:
     if section.table is None and section.picture is not None:
         return  # what it says stands among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
-        yield from _wrapped(section.lead, min(width, _LONGEST_LINE))
+        yield from _wrapped(section.lead, width)
         return
     n = rows if section.table.is_ranking else len(section.table.rows)
-    yield from _table_lines(section.table, n, width)
+    yield from _table_lines(section.table, n, tables)
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     """Yield as many columns as fit, the first of them first, and the first rows."""
     shown_rows = table.rows[:rows]
+    say_cell = _in_full if terminal == _UNLIMITED else _text
     columns = [
-        [column.head, *(cell_text(row[k], column.kind, _text) for row in shown_rows)]
+        [column.head, *(cell_text(row[k], column.kind, say_cell) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
@@ -269,6 +274,11 @@ def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     yield from aligned(columns[:n], left=left[:n], terminal=terminal)
     if rows < len(table.rows) or table.more:
         yield f"(the first {len(shown_rows)}; --rows shows more)"
+
+
+def _in_full(sentence: Sentence) -> str:
+    """Return a sentence as text, names of any length in it."""
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in sentence)
 
 
 def _fitting(widths: Sequence[int], terminal: int) -> int:

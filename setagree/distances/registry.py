@@ -37,6 +37,11 @@ def distance_names() -> tuple[str, ...]:
     return tuple(_BY_NAME)
 
 
+def all_distance_names() -> list[str]:
+    """Return the names of the distances; those of other packages are not loaded."""
+    return [*_BY_NAME, *sorted(entry.name for entry in entry_points(group=_GROUP))]
+
+
 def known_distances() -> dict[str, Distance]:
     """Return the distances by name: those of this package, then those of installed ones."""
     theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - _BY_NAME.keys())
