@@ -28,7 +28,7 @@ from setagree.errors import (
     check_choice,
 )
 from setagree.files.streams import expanded
-from setagree.progress import clear_line, stages
+from setagree.progress import stages, without_line
 from setagree.wording.escaping import visible
 from setagree.wording.tables import csv_text, json_text, markdown_text
 
@@ -105,8 +105,9 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 def printing() -> Iterator[None]:
     """Word what fails while results are printed."""
     try:
-        yield
-        sys.stdout.flush()
+        with without_line():
+            yield
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -257,9 +258,9 @@ def say(sentence: str) -> None:
     spelled = _PYTHON_LIST.sub(_command_list, sentence)
     line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
     try:
-        clear_line()
-        sys.stderr.write(f"{visible(line)}\n")
-        sys.stderr.flush()
+        with without_line():
+            sys.stderr.write(f"{visible(line)}\n")
+            sys.stderr.flush()
     except OSError:  # nobody can be told
         _let_go(sys.stderr)
 

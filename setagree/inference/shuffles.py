@@ -82,7 +82,9 @@ class Shuffler:
         starts = range(0, n_resamples, at_once)
         long = n_resamples // at_once > _LONG_WORK // ENTRIES_AT_ONCE
         parts = []
-        for start in track(starts, total=len(starts), what="reshuffles", long=long):
+        for start in track(
+            starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long
+        ):
             V = np.tile(self.value, (min(at_once, n_resamples - start), 1))
             parts.append(self.evaluate(self._shuffled(V, generator)))
         return np.concatenate(parts)

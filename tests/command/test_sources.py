@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import Terminal, invoke, ok, on_a_terminal, refusal, script
+from cli_support import Terminal, invoke, ok, on_a_terminal, on_one_screen, refusal, script
 from exports import json_writers as toy
 
 import setagree as sa
@@ -347,6 +347,26 @@ class TestTerminal:
             terminal = Terminal(io.BytesIO(), encoding="utf-8")
             assert self.BOLD in script(command, stdout=terminal, env={"TERM": "xterm"}).stdout
             assert "\x1b" not in script(command).stdout
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["test", "many.csv", "--resamples", "999", "--seed", "1"],
+            ["panel", "many.csv", "--model", "r5"],
+            ["score", "many.csv", "--interval", "bootstrap", "--seed", "1"],
+        ],
+    )
+    def test_progress(self, words):
+        """Work that takes long is shown in one line, of which nothing is left beside results."""
+        pytest.importorskip("tqdm")
+        study = sa.simulate(400, 5, n_labels=4, rng=1).to_long()
+        study["labels"] = [sa.format_labels(one) or "[]" for one in study["labels"]]
+        study.to_csv("many.csv", index=False)
+        written, left = on_one_screen(*words)
+        assert "working" in written or "reading" in written
+        plain = script(*words)
+        expected = [*plain.stderr.splitlines(), *plain.stdout.splitlines()]
+        assert [line for line in left if line] == [line for line in expected if line]
 
     def test_inside_this_process(self, monkeypatch, capsys):
         """The same, seen by what measures coverage."""
