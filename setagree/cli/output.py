@@ -216,7 +216,7 @@ def _shown_once() -> Callable[..., None]:
         # That rows were dropped as asked is a note.
         is_note = issubclass(category, DroppedRowsWarning)
         sentence = f"{message}" if is_note else f"Warning: {message}"
-        if sentence not in shown:
+        if is_note or sentence not in shown:
             shown.add(sentence)
             say(sentence)
 
