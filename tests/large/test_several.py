@@ -1,5 +1,6 @@
 """Several files, conditions, sheets and wide tables through the public functions."""
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -91,6 +92,27 @@ class TestSeveral:
         with pytest.raises(RepeatsError, match=r"The first pair stands in 'round-1.csv' and 'roun"):
             sa.read(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
+
+    @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+    def test_an_engine_names_both_files(self, ending):
+        """So does an engine, of text and of numbers; of one file alone it names none."""
+        for name, text in (("first", ONE), ("second", TWO), ("third", HEAD + "u9,ann,joy,0\n")):
+            frame = pd.read_csv(io.StringIO(text.replace("u", "")))
+            frame = frame.rename(columns={"nit": "unit"})
+            if ending == "csv":
+                frame.to_csv(f"{name}.csv", index=False)
+            elif ending == "jsonl":
+                frame.to_json(f"{name}.jsonl", orient="records", lines=True)
+            else:
+                frame.to_parquet(f"{name}.parquet")
+        files = [f"{name}.{ending}" for name in ("first", "second", "third")]
+        said = rf"The first pair stands in 'first\.{ending}' and 'second\.{ending}'\.$"
+        for call in (sa.tally, lambda files: sa.agreement(files, memory_limit="500MB")):
+            with pytest.raises(RepeatsError, match=said):
+                call(files)
+        with pytest.raises(RepeatsError) as caught:
+            sa.tally(files[0])
+        assert "stands in" not in str(caught.value)
         with pytest.raises(RepeatsError) as caught:
             sa.agreement("round-1.csv")
         assert "stands in" not in str(caught.value)
