@@ -19,6 +19,7 @@ from setagree.study.kept_raters import Given
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.labels import Case
 from setagree.study.reading import AnswerKind
+from setagree.study.tables import tally_as_html
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -82,6 +83,8 @@ class Tally(ReadOnlyArrays):
             f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
             f"{self.n_values:,} values{who}>"
         )
+
+    _repr_html_ = tally_as_html
 
     @classmethod
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
