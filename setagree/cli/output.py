@@ -154,7 +154,7 @@ def _check_output(output: Path) -> None:
     if not output.parent.is_dir():
         raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
     if output.exists() and not output.is_file():
-        raise FileError(f"{str(output)!r} is no file that could be replaced.")
+        raise FileError(f"{str(output)!r} is not a file that could be replaced.")
 
 
 def _replace(path: Path, text: str) -> None:

@@ -49,12 +49,12 @@ from setagree.wording.tables import TERMINAL, aligned
 from setagree.wording.text import columns_of, cut
 from setagree.wording.words import Sentence, plain
 
-REPORT_LINE = "Write all there is to know about a file into one page."
+REPORT_LINE = "Write a one-page report on a file."
 DIAGNOSE_LINE = "Say why agreement is low and what to fix."
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
-[not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]
+[not dim]One page: how far raters agree, what lowers agreement, what to fix. Also:[/]
 
 setagree report study.csv -o report.html --group batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
@@ -64,7 +64,7 @@ setagree report study.csv -o report.pdf
 
 DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 
-[not dim]Which labels, raters and units cost the agreement. Also:[/]
+[not dim]Which labels, raters and units lower the agreement. Also:[/]
 
 setagree diagnose study.csv --group batch --rows 10
 setagree diagnose study.csv --over-time created --window 7D
@@ -72,7 +72,7 @@ setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
-Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
+Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")]
 Models = Annotated[
     Texts,
     option(
@@ -83,7 +83,7 @@ Models = Annotated[
         "-m",
     ),
 ]
-Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
+Title = Annotated[Text, option(RESULTS, "TEXT", "Title of the report.")]
 Page = Annotated[
     Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
 ]
@@ -131,7 +131,7 @@ def report(
     form: Page = None,
     output: Target,
 ) -> None:
-    """Write all there is to know about a file into one page."""
+    """Write a one-page report on a file."""
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))

@@ -80,8 +80,8 @@ def get_distance(distance: DistanceLike) -> Distance:
     if callable(distance):
         return CallableDistance(distance)
     raise DistanceError(
-        f"{type(distance).__name__} is no distance; pass a name, a function of two answers, or a "
-        "DataFrame with label sets on both axes."
+        f"{type(distance).__name__} is not a distance; pass a name, a function of two answers, or "
+        "a DataFrame with label sets on both axes."
     )
 
 
@@ -91,6 +91,6 @@ def _from_entry_points(name: str) -> Distance:
         found = entry.load()
         if isinstance(found, Distance):
             return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no distance.")
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a distance.")
     hint = did_you_mean(name, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
     raise OptionError(f"distance {name!r} is unknown.{hint}")

@@ -194,7 +194,7 @@ class Shuffler:
             case Urn() | Redrawn():
                 shares = (1 / self.r)[self.unit] / len(self.r)
                 return self.model.chance(self._case, self._totals(V, shares))
-        raise TypeError(f"{self.model!r} is no model of chance that can be reshuffled")
+        raise TypeError(f"{self.model!r} is not a model of chance that can be reshuffled")
 
     @cached_property
     def _case(self) -> Case:

@@ -133,7 +133,7 @@ class TwoWay:
             case Urn() | Redrawn():
                 each = (m / np.where(ratings > 0, ratings, 1))[study.unit_codes] * weight
             case _:
-                raise TypeError(f"{model!r} is no model of chance whose raters can be redrawn")
+                raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
         return float(model.chance(case, _sums(study.value_codes, each, K)[:, None], own)[0])
 
     @cached_property

@@ -118,7 +118,7 @@ def open_study(
     if is_files(source) and not plan.asked:
         return _of_path(source, how, plan, say, is_asked=reading is not None)
     if not is_files(source) and how.format not in ("auto", "table"):
-        raise OptionError(f"format={how.format!r} is for files, and {a_type(source)} is none.")
+        raise OptionError(f"format={how.format!r} is for files, not for {a_type(source)}.")
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table

@@ -103,7 +103,7 @@ def read(
     Raises
     ------
     FileError
-        The file is absent or damaged, or has no format that is known.
+        The file is absent or damaged, or has no known format.
     DataError
         The format cannot tell what is asked; the sentence says which option, or which other
         export, can.

@@ -216,7 +216,7 @@ def opened(data: Any, *, also: str) -> Any:
 
 def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
     if useless := [name for name in plan.asked if name in options]:
-        raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
+        raise OptionError(f"{' and '.join(useless)} is for {what}, not for this table.")
 
 
 def _refuse_exports(data: Paths, reading: Reading) -> None:

@@ -131,9 +131,9 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     if plain(dtype) or (lists and plain(dtype.inner)):
         return
     raise DataError(
-        f"column {column!r} holds {dtype}, which is no {role} that an engine "
-        "tells apart as memory does; make it text or numbers first, or read the table into memory "
-        "(for files, without memory_limit= and the like)."
+        f"column {column!r} holds {dtype}, which engines do not compare as memory does, so that it "
+        f"cannot be the {role}; make it text or numbers first, or read the table into memory (for "
+        "files, without memory_limit= and the like)."
     )
 
 

@@ -54,6 +54,6 @@ def _from_entry_points(name: str) -> Coefficient[...]:
         found = entry.load()
         if isinstance(found, Coefficient):
             return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no coefficient.")
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a coefficient.")
     hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
     raise OptionError(f"coefficient {name!r} is unknown.{hint}")

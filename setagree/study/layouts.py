@@ -232,7 +232,8 @@ def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
             f"{raters}"
         )
     raise DataError(
-        f"column {odd[0]!r} does not sound like a rater; if it is none, list the raters: {raters}"
+        f"column {odd[0]!r} does not sound like a rater; if it is not one, list the raters: "
+        f"{raters}"
     )
 
 

@@ -316,7 +316,7 @@ class TestScore:
         """The line below the table names the command that gives a p, as typed here."""
         Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
         said = ok("score", "same.csv")
-        assert "was seen in 2 units; 'setagree test' gives a p for that." in said
+        assert "was seen in 2 units; 'setagree test' gives a p-value for this case." in said
         assert "permutation_test" not in said
 
     @pytest.mark.parametrize(

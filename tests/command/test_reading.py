@@ -281,7 +281,7 @@ def test_standard_input_without_end(monkeypatch):
 
     monkeypatch.setattr("setagree.files.streams.MOST_BYTES", 20_000_000)
     for text, sentence in [
-        (b"\0", "standard input, line 1 has a NUL character; it is no text."),
+        (b"\0", "standard input, line 1 has a NUL character; it is not text."),
         (b"u,r,l\n", "standard input has more than 20,000,000 bytes, too many to read into memory"),
     ]:
         endless = Endless(text)

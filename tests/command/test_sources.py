@@ -248,7 +248,7 @@ class TestConfig:
             ("distance = [1979-05-27]", "distance must be text or a number, not ["),
             ("level = 'high'", "--level"),
             ("blank = 'emtpy'", "--blank 'emtpy' is unknown"),
-            ("blank =", "is no TOML: Invalid value"),
+            ("blank =", "is not TOML: Invalid value"),
         ],
     )
     def test_sentences(self, text, part, monkeypatch, capsys):
@@ -262,7 +262,7 @@ class TestConfig:
     def test_files_that_cannot_be_read(self, monkeypatch, capsys):
         """A file that is not there, or is not UTF-8, is a sentence."""
         Path("bytes.toml").write_bytes(b"a = '\xff'")
-        for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is no TOML")):
+        for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is not TOML")):
             code, printed = self.main(monkeypatch, capsys, "--config", name)
             assert (code, part in printed.err) == (2, True)
 

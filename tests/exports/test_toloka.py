@@ -28,7 +28,7 @@ def test_toloka_cells_and_control_tasks(save):
     head = "INPUT:x\tOUTPUT:g\tGOLDEN:g\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
     path = save(head + "1\ta;b\t\tkim\t1\n", "x.tsv")
     with pytest.raises(
-        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is no JSON list; say sep"
+        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; say sep"
     ):
         read(path)
     assert read(path, sep=";") == {("1", "kim"): {"a", "b"}}

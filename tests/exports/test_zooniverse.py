@@ -68,5 +68,5 @@ class TestZooniverse:
     @pytest.mark.parametrize("value", [0, False, {}])
     def test_values_that_are_no_labels(self, tmp_path, value):
         """0 and false are not the empty set."""
-        with pytest.raises(FileError, match="is no list of labels"):
+        with pytest.raises(FileError, match="is not a list of labels"):
             sa.read(self.csv(tmp_path, [("ann", 12, value), ("bob", 12, ["joy"])]))

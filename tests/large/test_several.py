@@ -51,7 +51,9 @@ class TestRowsALabel:
         study = sa.read("rows.csv", format="plain_row_per_label", blank="missing")
         united = sa.read(pd.read_csv("rows.csv"), duplicates="union")
         assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(united)
-        with pytest.raises(OptionError, match=r"^format='plain_row_per_label' is for files, and"):
+        with pytest.raises(
+            OptionError, match=r"^format='plain_row_per_label' is for files, not for a DataFrame"
+        ):
             sa.read(pd.read_csv("rows.csv"), format="plain_row_per_label")
 
     def test_not_where_it_cannot_be(self):

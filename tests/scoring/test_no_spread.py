@@ -106,8 +106,8 @@ class TestAgreement:
         assert lines[-2] == ""
         ends = [row.interval(method="score") for row in table]
         assert lines[-1] == (
-            f"{SAID[rows]}; permutation_test gives a p for that. 95% score interval, for small "
-            f"studies: krippendorff_alpha [masi] {ends[0][0]:.4f} to {ends[0][1]:.4f}, "
+            f"{SAID[rows]}; permutation_test gives a p-value for this case. 95% score interval, "
+            f"for small studies: krippendorff_alpha [masi] {ends[0][0]:.4f} to {ends[0][1]:.4f}, "
             f"fleiss_kappa [masi] {ends[1][0]:.4f} to {ends[1][1]:.4f}."
         )
         assert f"<p>{SAID[rows]}; permutation_test gives" in table._repr_html_()
@@ -119,7 +119,7 @@ class TestAgreement:
         alike, score = str(table).splitlines()[-1].split(" 95% score interval")
         assert alike == (
             "No disagreement was seen in 4 units (krippendorff_alpha [overlap], fleiss_kappa "
-            "[overlap]); permutation_test gives a p for that."
+            "[overlap]); permutation_test gives a p-value for this case."
         )
         assert "krippendorff_alpha [overlap] 0." in score
 

@@ -336,7 +336,7 @@ class TestTable:
             table = sa.agreement(study, coefficient=["fleiss_kappa", "percent_agreement"])
         undefined, defined, _, said = str(table).splitlines()[3:]
         alike = "No disagreement was seen in 2 units (percent_agreement [masi])"
-        assert said == f"{alike}; permutation_test gives a p for that."
+        assert said == f"{alike}; permutation_test gives a p-value for this case."
         assert undefined.split() == ["fleiss_kappa", "masi", "1.0000", "1.0000", *"----"]
         assert defined.split() == ["percent_agreement", "masi", *["1.0000", "0.0000"] * 2, *"--"]
 

@@ -169,8 +169,8 @@ class TestCategories:
             (SCORES, [1, 2, 4, 5, None], "category None is not one value"),
             (SCORES, [1, 2, 4, 5, float("nan")], "category nan is not one value"),
             (SCORES, [1, 2, 4, 5, [6]], r"category \[6\] is not one value"),
-            (SCORES, [1, 2, 4, 5, "6"], "category '6' is no finite number"),
-            (SCORES, [1, 2, 4, 5, math.inf], "category inf is no finite number"),
+            (SCORES, [1, 2, 4, 5, "6"], "category '6' is not a finite number"),
+            (SCORES, [1, 2, 4, 5, math.inf], "category inf is not a finite number"),
         ],
     )
     def test_refusals(self, study, categories, sentence):

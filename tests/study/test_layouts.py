@@ -195,7 +195,7 @@ class TestWide:
         """A column called so is refused whatever it holds, with the others as raters to name."""
         table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
         assert wide_refusal(table) == (
-            f"column {name!r} does not sound like a rater; if it is none, list the raters: "
+            f"column {name!r} does not sound like a rater; if it is not one, list the raters: "
             "raters=['ann', 'bob']."
         )
         assert len(wide(table, None, ["ann", name])) == 4
