@@ -59,8 +59,8 @@ def _check_two_raters(*, units: bool) -> None:
         )
     warn(
         "over='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
-        "and so the spread is that of the units alone; whether other raters would agree, two "
-        "cannot show.",
+        "and so the spread is that of the units alone; two raters cannot show whether others would "
+        "agree.",
         ResamplingWarning,
     )
 

@@ -806,7 +806,7 @@ class TestPanels:
         assert said == "No camps, but “z” stands apart from the others (p = .005)."
         f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
         assert "Camps" not in {one.about for one in main_findings(f)}
-        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters stand no more in")
+        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters form no clearer")
 
     def test_map_of_few(self):
         """Of four raters one shares no unit with the others: three can form no camps."""
