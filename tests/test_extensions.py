@@ -278,9 +278,9 @@ def test_a_model_of_no_known_kind():
 
     one = strange_kappa(STUDY)
     assert one.estimate == by_hand_at_half(STUDY)
-    with pytest.raises(TypeError, match="no model of chance that can be reweighted"):
+    with pytest.raises(TypeError, match="not a model of chance that can be reweighted"):
         sa.bootstrap(one, n_resamples=9, rng=1)
-    with pytest.raises(TypeError, match="no model of chance whose raters can be left out"):
+    with pytest.raises(TypeError, match="not a model of chance whose raters can be left out"):
         sa.jackknife(one, over="raters")
 
 

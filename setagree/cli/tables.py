@@ -255,8 +255,8 @@ def _how_compared(frame: pd.DataFrame) -> str:
 
 _WHAT = ("coefficient", "distance")
 _UNLIKE = (
-    " Different distances (or coefficients) measure different things: a higher value is no better "
-    "agreement."
+    " Different distances (or coefficients) measure different things: a higher value does not "
+    "mean better agreement."
 )
 
 

@@ -504,7 +504,7 @@ class TestRefusals:
             (["long.csv", "--duplicates", "frist"], "Did you mean 'first'?"),
             (["long.csv", "--case", "upper"], "--case 'upper' is unknown"),
             (["long.csv", "--format", "jsn"], "Did you mean 'json'?"),
-            (["long.csv", "--encoding", "utf-88"], "no text encoding"),
+            (["long.csv", "--encoding", "utf-88"], "not a text encoding"),
             (["long.csv", "--delimiter", ",,"], "cannot stand between columns"),
             (["long.csv", "--sep", ""], "--sep"),
             (["long.csv", "--level", "95"], "level"),

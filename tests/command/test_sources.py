@@ -169,7 +169,7 @@ class TestFrom:
             (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),
             (["--roster", "q.csv", "--unit", "doc"], "--roster is for the export of a tool"),
-            (["--encoding", "utf-9"], "no text encoding"),
+            (["--encoding", "utf-9"], "not a text encoding"),
         ],
     )
     def test_sentences(self, words, part):

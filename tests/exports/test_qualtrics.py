@@ -84,7 +84,7 @@ def test_qualtrics_headers(save):
     lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
     with pytest.raises(FileError, match="line 3 holds no ImportId"):
         read(save("".join([lines[0], *lines[3:]])), format="qualtrics_labels")
-    with pytest.raises(FileError, match=r"export.csv, line 3: .*is no JSON"):
+    with pytest.raises(FileError, match=r"export.csv, line 3: .*is not JSON"):
         read(save("".join(lines).replace('""4_QID1""}', '""4_QID1')))
     with pytest.raises(DataError, match="no looped question"):
         read(save("".join(lines).replace("_Q1", "Q1")))

@@ -88,7 +88,7 @@ def test_typed_exports_in_parquet_are_refused(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "report.parquet"
     pd.DataFrame(APPEN[1:], columns=APPEN[0]).to_parquet(path)
-    with pytest.raises(FileError, match="no table of text, as the export of a tool is"):
+    with pytest.raises(FileError, match="not a table of text, as the export of a tool is"):
         sa.agreement(path)
     records = [json.loads(line) for line in prodigy().splitlines()]
     pd.DataFrame(records).drop(columns="options").to_parquet(path)

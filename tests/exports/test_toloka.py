@@ -33,7 +33,7 @@ def test_toloka_cells_and_control_tasks(save):
         read(path)
     assert read(path, sep=";") == {("1", "kim"): {"a", "b"}}
     broken = save(head + "1\t[1]\t\tkim\t1\n", "x.tsv")
-    with pytest.raises(FileError, match="no list of labels"):
+    with pytest.raises(FileError, match="not a list of labels"):
         read(broken)
     golden = save(head + '1\t["a"]\t["b"]\tkim\t1\n2\t["a"]\t\tkim\t1\n', "x.tsv")
     with pytest.warns(SetagreeWarning, match=r"x.tsv: 1 control-task answer left out\."):

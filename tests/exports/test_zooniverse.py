@@ -29,11 +29,11 @@ def test_zooniverse_values(save):
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ('[{"task": "T0", "val', "is no JSON"),
-        ('{"task": "T0"}', "no list of tasks"),
+        ('[{"task": "T0", "val', "is not JSON"),
+        ('{"task": "T0"}', "not a list of tasks"),
         ('[{"task": "T0"}]', "without 'task' or 'value'"),
         ("[1]", "without 'task' or 'value'"),
-        ('[{"task": "T0", "value": [{"x": 1}]}]', "no list of labels"),
+        ('[{"task": "T0", "value": [{"x": 1}]}]', "not a list of labels"),
     ],
 )
 def test_damaged_classifications(cell, sentence, save):

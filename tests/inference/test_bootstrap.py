@@ -791,9 +791,7 @@ class TestTwoRaters:
             patch.setattr(
                 two_way, "_counts", lambda *args: drawn.append(counts(*args)) or drawn[-1]
             )
-            with pytest.warns(
-                ResamplingWarning, match="whether other raters would agree, two canno"
-            ):
+            with pytest.warns(ResamplingWarning, match="two raters cannot sho"):
                 result = sa.bootstrap(alpha, n_resamples=40, over="both", rng=1)
         expected = [
             estimates(

@@ -259,5 +259,5 @@ def test_mv_alpha_is_refused_before_it_is_weighed():
     def never(x, y):
         raise AssertionError("called")
 
-    with pytest.raises(DistanceError, match=r"'never' is none\. OverlapDistance makes one"):
+    with pytest.raises(DistanceError, match=r"'never' is not one\. OverlapDistance makes one"):
         score(SETS, get_coefficient("mv_alpha"), distance=never)

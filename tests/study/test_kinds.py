@@ -84,7 +84,7 @@ def test_no_number():
         sa.Annotations.from_wide(table, kind="number")
     found = sa.Annotations.from_wide(table, kind="number", missing=["two"])
     assert (found.kind, found.n_missing) == ("number", 1)
-    with pytest.raises(DataError, match="Column 'two': 'two' is no number"):
+    with pytest.raises(DataError, match="Column 'two': 'two' is not a number"):
         sa.Tally.from_counts(counts(["1", "two"]), kind="number")
 
 
@@ -115,7 +115,7 @@ def test_the_model_of_a_panel():
     numbers = sa.panel_scorer(
         sa.Annotations.from_wide(pd.DataFrame({"a": [1, 2], "b": [1, 3]}), kind="number")
     )
-    with pytest.raises(DataError, match="'high' is no number"):
+    with pytest.raises(DataError, match="'high' is not a number"):
         numbers.score([0, 1], ["1", "high"])
 
 
