@@ -224,9 +224,9 @@ class TestWhatIsNone:
     def test_odd_entry_points(self, package):
         """They are refused in a sentence that names them."""
         (package / "entry_points.txt").write_text(POINTS)
-        with pytest.raises(sa.SetagreeError, match="'odd_kappa' is no coefficient"):
+        with pytest.raises(sa.SetagreeError, match="'odd_kappa' is not a coefficient"):
             sa.agreement(STUDY, coefficient="odd_kappa")
-        with pytest.raises(sa.SetagreeError, match="'odd_distance' is no distance"):
+        with pytest.raises(sa.SetagreeError, match="'odd_distance' is not a distance"):
             sa.krippendorff_alpha(STUDY, distance="odd_distance")
 
     def test_unknown(self, package):
