@@ -11,6 +11,7 @@ import numpy as np
 
 from setagree.errors import (
     CostError,
+    MissingOptionError,
     OptionError,
     UnknownOptionError,
     counted,
@@ -175,14 +176,28 @@ def public(function: F) -> F:
     known = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         return function
+    needed = {n for n, one in known.items() if n in _NEEDED and one.default is one.empty}
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not known.keys() >= kwargs.keys():
             raise _unknown_option(function.__name__, kwargs, known)
+        if needed and (missing := needed - kwargs.keys()):
+            said = " and ".join(f"{name}=, {_NEEDED[name]}" for name in sorted(missing))
+            raise MissingOptionError(f"{function.__name__}() needs {said}.")
         return function(*args, **kwargs)
 
     return cast("F", checked)
+
+
+_NEEDED = {
+    "k": "the number of raters behind each agreed answer, as in k=3",
+    "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
+    "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
+    "'crowd': ['w1', 'w2']}",
+    "window": "the time that a window spans, as in window='7D'",
+}
+"""What an option without a default is, with an example."""
 
 
 def _unknown_option(

@@ -53,6 +53,10 @@ class UnknownOptionError(OptionError, TypeError):
     """A function has no option of that name."""
 
 
+class MissingOptionError(OptionError, TypeError):
+    """A function was not given an option that it needs."""
+
+
 class FileError(SetagreeError):
     """A file cannot be read as a table."""
 
@@ -107,6 +111,10 @@ class ConvergenceWarning(SetagreeWarning):
 
 class SwappedColumnsWarning(SetagreeWarning):
     """Units and raters look as if they had been exchanged."""
+
+
+class DroppedRowsWarning(SetagreeWarning):
+    """Rows were dropped, as a condition asked; the warning counts them."""
 
 
 def warn(message: str, category: type[SetagreeWarning]) -> None:

@@ -20,17 +20,20 @@ _STEADY = 1.0
 """Seconds between two looks at work that does not say how far it is."""
 
 
-def track(items: Iterable[T], *, total: int, what: str, long: bool) -> Iterator[T]:
+def track(
+    items: Iterable[T], *, total: int, what: str, long: bool, at_once: int = 1
+) -> Iterator[T]:
     """Yield the items; show how far it is where the work is long and somebody looks.
 
-    ``long`` means that it is known to be: otherwise it is shown after two seconds.
+    ``long`` means that it is known to be: otherwise it is shown after two seconds. Where an item
+    stands for several things, ``at_once`` of them, these are counted, ``total`` in all.
     """
     bars, rest, done = _bars(), iter(items), 0
     if bars is not None and not long:
         start = time.monotonic()
         for item in rest:
             yield item
-            done += 1
+            done += at_once
             if time.monotonic() - start > _PATIENCE:
                 break
         else:
@@ -45,7 +48,7 @@ def track(items: Iterable[T], *, total: int, what: str, long: bool) -> Iterator[
     try:
         for item in rest:
             yield item
-            bar.update()
+            bar.update(min(at_once, total - bar.n))
     finally:
         bar.close()
 
@@ -75,11 +78,17 @@ def stages(
         line.close()
 
 
-def clear_line() -> None:
-    """Take away the line of progress, so that something else can be written; it comes back."""
+@contextmanager
+def without_line() -> Iterator[None]:
+    """Take away the line of progress while something else is written; it comes back."""
     bars = sys.modules.get("tqdm") and _bars()
-    for bar in _lines(bars) if bars else ():
-        bar.clear()
+    if not bars:
+        yield
+        return
+    with bars.get_lock():  # so that no thread shows it meanwhile
+        for bar in _lines(bars):
+            bar.clear()
+        yield
 
 
 class _Line:

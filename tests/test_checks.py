@@ -108,10 +108,37 @@ class TestNames:
                 lambda: sa.by_group(STUDY, by="x", missing="NA"),
                 "by_group() has no missing=; say reading=sa.Reading(missing=...).",
             ),
+            (
+                lambda: sa.k_rater_reliability(STUDY),
+                (
+                    "k_rater_reliability() needs k=, the number of raters behind each agreed "
+                    "answer, as in k=3."
+                ),
+            ),
+            (
+                lambda: sa.alt_test(STUDY),
+                (
+                    "alt_test() needs model=, the rater that is the model, or a table or file of "
+                    "its answers, as in model='gpt'."
+                ),
+            ),
+            (
+                lambda: sa.cross_replication(STUDY),
+                (
+                    "cross_replication() needs panels=, a name for each panel and its raters, as "
+                    "in panels={'experts': ['ann', 'bob'], 'crowd': ['w1', 'w2']}."
+                ),
+            ),
+            (
+                lambda: sa.over_time(STUDY, at="day"),
+                "over_time() needs window=, the time that a window spans, as in window='7D'.",
+            ),
         ],
     )
     def test_options(self, call, said):
         """Of an option: what it is called here, who takes it, what is spelled alike, or all.
+
+        Of one that is needed and was not given: what it is.
 
         It is an error of setagree, and a TypeError, as wrong options are everywhere.
         """

@@ -3,10 +3,11 @@
 import inspect
 import pickle
 import pydoc
+import sys
 from dataclasses import dataclass
 
 import pytest
-from cli_support import invoke, ok, refusal, rows
+from cli_support import invoke, ok, refusal, rows, script
 
 import setagree as sa
 from setagree.coefficients.models import Fixed, Model
@@ -223,9 +224,9 @@ class TestWhatIsNone:
     def test_odd_entry_points(self, package):
         """They are refused in a sentence that names them."""
         (package / "entry_points.txt").write_text(POINTS)
-        with pytest.raises(sa.SetagreeError, match="'odd_kappa' is no coefficient"):
+        with pytest.raises(sa.SetagreeError, match="'odd_kappa' is not a coefficient"):
             sa.agreement(STUDY, coefficient="odd_kappa")
-        with pytest.raises(sa.SetagreeError, match="'odd_distance' is no distance"):
+        with pytest.raises(sa.SetagreeError, match="'odd_distance' is not a distance"):
             sa.krippendorff_alpha(STUDY, distance="odd_distance")
 
     def test_unknown(self, package):
@@ -277,9 +278,9 @@ def test_a_model_of_no_known_kind():
 
     one = strange_kappa(STUDY)
     assert one.estimate == by_hand_at_half(STUDY)
-    with pytest.raises(TypeError, match="no model of chance that can be reweighted"):
+    with pytest.raises(TypeError, match="not a model of chance that can be reweighted"):
         sa.bootstrap(one, n_resamples=9, rng=1)
-    with pytest.raises(TypeError, match="no model of chance whose raters can be left out"):
+    with pytest.raises(TypeError, match="not a model of chance whose raters can be left out"):
         sa.jackknife(one, over="raters")
 
 
@@ -292,3 +293,13 @@ def test_a_name_of_before():
     """What another library would call reduce is called tally."""
     with pytest.raises(AttributeError, match=r"setagree\.reduce is called setagree\.tally"):
         _ = sa.reduce
+
+
+@pytest.mark.usefixtures("package")
+def test_the_shell_completes_their_names(monkeypatch):
+    """Names of other packages are completed, and their modules are not loaded for that."""
+    monkeypatch.delitem(sys.modules, "toy_agreement", raising=False)
+    for words, found in (("score -c die", "die_kappa"), ("score -d masi,thi", "masi,thirds")):
+        env = {"_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": f"setagree {words}"}
+        assert found in script(env=env | {"COMP_CWORD": "3"}).stdout.split()
+    assert "toy_agreement" not in sys.modules

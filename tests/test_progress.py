@@ -9,7 +9,7 @@ import time
 import pytest
 
 from setagree import progress
-from setagree.progress import clear_line, stages, track
+from setagree.progress import stages, track, without_line
 
 
 class Terminal:
@@ -52,6 +52,17 @@ def test_shown(monkeypatch):
     items, written = run(monkeypatch, long=True, looked_at=True)
     assert items == list("abcde")
     assert "letters" in written
+
+
+def test_several_at_once(monkeypatch):
+    """Where an item stands for several things, these are counted, the last of them not twice."""
+    tqdm = pytest.importorskip("tqdm").tqdm
+    terminal, counts = Terminal(looked_at=True), []
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(tqdm, "close", lambda self: counts.append((self.n, self.total)))
+    list(track(range(0, 10, 4), total=10, what="draws", long=True, at_once=4))
+    monkeypatch.undo()
+    assert counts[0] == (10, 10)
 
 
 def test_without_tqdm(monkeypatch):
@@ -155,7 +166,9 @@ class TestStages:
             terminal.written = ""
             time.sleep(0.1)
             assert "working" not in terminal.written
-            clear_line()
+            with without_line():
+                time.sleep(0.1)
+                assert terminal.written.endswith("\r")
         assert "\n" not in terminal.written
 
     def test_nobody_looks(self, monkeypatch):

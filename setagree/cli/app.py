@@ -28,7 +28,7 @@ COMMANDS = {
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
     "plan": ("inference", "plan", "Plan how many units a wanted interval takes."),
     "diagnose": ("views", "diagnose", "Say why agreement is low and what to fix."),
-    "report": ("views", "report", "Write all there is to know about a file into one page."),
+    "report": ("views", "report", "Write a one-page report on a file."),
     "panel": ("panels", "panel", "Test whether a model may replace a human."),
     "consensus": ("panels", "agree", "Find the agreed answer of each unit."),
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),

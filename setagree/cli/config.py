@@ -34,9 +34,9 @@ def _parsed(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode("utf-8-sig"))
     except ValueError as error:
-        raise FileError(f"{str(path)!r} is no TOML: {error}.") from error
+        raise FileError(f"{str(path)!r} is not TOML: {error}.") from error
     except RecursionError as error:
-        raise FileError(f"{str(path)!r} is no TOML of options: it nests too deep.") from error
+        raise FileError(f"{str(path)!r} is not TOML of options: it nests too deep.") from error
 
 
 def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from setagree.errors import DataError, OptionError, check_choice, counted
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
 [not dim]Could chance give such an alpha? Answers are reshuffled many times. In Python it is
-permutation_test; what is typed is shorter. Also:[/]
+called permutation_test. Also:[/]
 
 setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
 setagree test study.csv -c conger_kappa --scheme within_rater
@@ -40,7 +40,7 @@ setagree test study.csv -c conger_kappa --scheme within_rater
 
 COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
-[not dim]The alpha of the first less that of the second, with interval and p. Also:[/]
+[not dim]Alpha of the first file minus alpha of the second, interval and p. Also:[/]
 
 setagree compare after.csv before.csv --design shared_units -d masi,jaccard
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 import typer
 
 from setagree.cli.config import load_config
-from setagree.distances import distance_names
-from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.distances.registry import all_distance_names
+from setagree.scoring.registry import coefficient_names
 
-COLUMNS = "Columns (where not named: guessed, and the guess is printed)"
+COLUMNS = "Columns (guessed where not named; the guess is printed)"
 ANSWERS = "How the file is read"
 SURE = "How sure"
 PANEL = "Humans and models"
@@ -79,12 +79,12 @@ From = Annotated[
     ),
 ]
 Where = Annotated[Text, option(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")]
-Sheet = Annotated[Text, option(ANSWERS, "NAME", "Of a workbook: a sheet, or its number.")]
+Sheet = Annotated[Text, option(ANSWERS, "NAME", "Sheet of a workbook: name or number.")]
 FileColumn = Annotated[
     Text, option(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
 ]
-Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: which of its questions.")]
-Roster = Annotated[Text, option(ANSWERS, "FILE", "Of an export: units and raters who answered.")]
+Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: the question to read.")]
+Roster = Annotated[Text, option(ANSWERS, "FILE", "For an export: who rated which unit.")]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -106,13 +106,13 @@ Missing = Annotated[Texts, option(ANSWERS, "TEXT", "Answers that mean no annotat
 Duplicates = Annotated[str, option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
 Case = Annotated[str, option(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.")]
 Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")]
-Encoding = Annotated[str, option(ANSWERS, "NAME", "How bytes spell text (default: utf-8).")]
+Encoding = Annotated[str, option(ANSWERS, "NAME", "Text encoding (default: utf-8).")]
 Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
 
 MemoryLimit = Annotated[Text, option(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")]
-Spill = Annotated[Text, option(LARGE, "FOLDER", "For what does not fit meanwhile.")]
+Spill = Annotated[Text, option(LARGE, "FOLDER", "A folder for temporary files.")]
 AssumeUnique = Annotated[
-    bool, option(LARGE, "", "Repeated ratings are not looked for.", "--assume-unique")
+    bool, option(LARGE, "", "Skip the search for repeated ratings.", "--assume-unique")
 ]
 ByUnit = Annotated[
     bool, option(LARGE, "", "Each file has all ratings of its units.", "--partitioned-by-unit")
@@ -126,15 +126,22 @@ Coefficients = Annotated[
         "List: setagree coefficients.",
         "--coefficient",
         "-c",
-        known=lambda: COEFFICIENTS,
+        known=coefficient_names,
     ),
 ]
 Distances = Annotated[
     Texts,
-    option(RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=distance_names),
+    option(
+        RESULTS,
+        "NAME",
+        "List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
 LabelWeights = Annotated[Text, option(RESULTS, "FILE", "Weighted Jaccard: label,weight.")]
-Taxonomy = Annotated[Text, option(RESULTS, "FILE", "A Jaccard of: child,parent.")]
+Taxonomy = Annotated[Text, option(RESULTS, "FILE", "Taxonomy distance: child,parent.")]
 LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square table.")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
@@ -148,7 +155,7 @@ Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstra
 HalfWidth = Annotated[
     float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
 ]
-HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what so many give.", "--units")]
+HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
@@ -172,13 +179,21 @@ Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
 Equal = Annotated[str, option(PANEL, "HOW", "What counts as a tie: published (default) or exact.")]
 OneDistance = Annotated[
-    Text, option(PANEL, "NAME", "List: setagree distances.", "--distance", "-d")
+    Text,
+    option(
+        PANEL,
+        "NAME",
+        "List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
 AgreedBy = Annotated[
     Text, option(AGREED, "NAME", "label_majority (default), medoid, dawid_skene, unanimous.")
 ]
 Threshold = Annotated[
-    float | None, option(AGREED, "SHARE", "Of raters, for a label to be in (default: 0.5).")
+    float | None, option(AGREED, "SHARE", "Of raters that a label needs (default: 0.5).")
 ]
 TieRule = Annotated[
     str,
@@ -191,12 +206,20 @@ AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
 MedoidDistance = Annotated[
-    Text, option(AGREED, "NAME", "Of the medoid. List: setagree distances.", "--distance", "-d")
+    Text,
+    option(
+        AGREED,
+        "NAME",
+        "For the medoid. List: setagree distances.",
+        "--distance",
+        "-d",
+        known=all_distance_names,
+    ),
 ]
-Level = Annotated[float, option(SURE, "SHARE", "Of the interval (default: 0.95).")]
+Level = Annotated[float, option(SURE, "SHARE", "Confidence level (default: 0.95).")]
 Resamples = Annotated[int | None, option(SURE, "N", "How many resamples (default: 2000).")]
 Reshuffles = Annotated[int | None, option(SURE, "N", "How many (default: 9999).", "--resamples")]
-Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: drawn, printed).")]
+Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: random, printed).")]
 Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
 Output = Annotated[
     Path | None,

@@ -19,6 +19,7 @@ from setagree.cli.inputs import check_not_read
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.show import print_table
 from setagree.errors import (
+    DroppedRowsWarning,
     FileError,
     OptionError,
     SetagreeError,
@@ -26,7 +27,7 @@ from setagree.errors import (
     check_choice,
 )
 from setagree.files.streams import expanded
-from setagree.progress import clear_line, stages
+from setagree.progress import stages, without_line
 from setagree.wording.escaping import visible
 from setagree.wording.tables import csv_text, json_text, markdown_text
 
@@ -103,8 +104,9 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 def printing() -> Iterator[None]:
     """Word what fails while results are printed."""
     try:
-        yield
-        sys.stdout.flush()
+        with without_line():
+            yield
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -151,7 +153,7 @@ def _check_output(output: Path) -> None:
     if not output.parent.is_dir():
         raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
     if output.exists() and not output.is_file():
-        raise FileError(f"{str(output)!r} is no file that could be replaced.")
+        raise FileError(f"{str(output)!r} is not a file that could be replaced.")
 
 
 def _replace(path: Path, text: str) -> None:
@@ -171,10 +173,10 @@ def _replace(path: Path, text: str) -> None:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Say each warning in a line; turn bad input into a sentence and exit code 2."""
+    """Say each warning once, in a line; turn bad input into a sentence and exit code 2."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _shown_once()
         try:
             with stages("working", rank=0):
                 yield
@@ -191,8 +193,19 @@ def sentences() -> Iterator[None]:
             raise typer.Exit(2) from None
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"Warning: {message}")
+def _shown_once() -> Callable[..., None]:
+    """Return what shows a warning that it has not shown yet."""
+    shown = set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        # That rows were dropped as asked is a note.
+        is_note = issubclass(category, DroppedRowsWarning)
+        sentence = f"{message}" if is_note else f"Warning: {message}"
+        if is_note or sentence not in shown:
+            shown.add(sentence)
+            say(sentence)
+
+    return show
 
 
 @contextmanager
@@ -230,9 +243,9 @@ def say(sentence: str) -> None:
     spelled = _PYTHON_LIST.sub(_command_list, sentence)
     line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
     try:
-        clear_line()
-        sys.stderr.write(f"{visible(line)}\n")
-        sys.stderr.flush()
+        with without_line():
+            sys.stderr.write(f"{visible(line)}\n")
+            sys.stderr.flush()
     except OSError:  # nobody can be told
         let_go(sys.stderr)
 

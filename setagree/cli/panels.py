@@ -35,7 +35,7 @@ setagree panel humans.csv --model gpt.csv
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
 
-[not dim]One answer a unit, its support, and which units to look at again. Also:[/]
+[not dim]One answer per unit, its support, and the units to review. Also:[/]
 
 setagree consensus study.csv --method dawid_skene --adjudicate-below 0.9
 setagree consensus study.csv --threshold 0.6 --ties plurality --without gpt

@@ -250,13 +250,13 @@ def _how_compared(frame: pd.DataFrame) -> str:
     holm = f" Holm: p corrected for {n} comparisons." if n > 1 else ""
     unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _WHAT)
     meaning = _UNLIKE if unlike else ""
-    return f"difference: the first less the second. {_design(frame)}; {how}{holm}{meaning}"
+    return f"difference: the first minus the second. {_design(frame)}; {how}{holm}{meaning}"
 
 
 _WHAT = ("coefficient", "distance")
 _UNLIKE = (
-    " Different distances (or coefficients) measure different things: a higher value is no better "
-    "agreement."
+    " Different distances (or coefficients) measure different things: a higher value does not "
+    "mean better agreement."
 )
 
 

@@ -20,7 +20,7 @@ from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
 from setagree.wording.numbers import four, level_text
 
-OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "When it was rated: dates, numbers.")]
+OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
 Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]
 
 
@@ -69,7 +69,7 @@ def _in_units_of(frame: pd.DataFrame, column: str, window: str) -> tuple[pd.Data
         return frame.assign(**{column: pd.to_numeric(frame[column])}), length
     except (ValueError, TypeError) as error:
         raise OptionError(
-            f"--window {window} is a number, and column {column!r} has cells that are none "
+            f"--window {window} is a number, and column {column!r} has cells that are not "
             f"({error}); for dates name a length of time, as 7D."
         ) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ from setagree.wording.words import Sentence, plain
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
-[not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]
+[not dim]One page: how far raters agree, what lowers agreement, what to fix. Also:[/]
 
 setagree report study.csv -o report.html --group batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
@@ -60,7 +61,7 @@ setagree report study.csv -o report.pdf
 
 DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 
-[not dim]Which labels, raters and units cost the agreement. Also:[/]
+[not dim]Which labels, raters and units lower the agreement. Also:[/]
 
 setagree diagnose study.csv --group batch --rows 10
 setagree diagnose study.csv --over-time created --window 7D
@@ -68,7 +69,7 @@ setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
-Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
+Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")]
 Models = Annotated[
     Texts,
     option(
@@ -79,7 +80,7 @@ Models = Annotated[
         "-m",
     ),
 ]
-Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
+Title = Annotated[Text, option(RESULTS, "TEXT", "Title of the report.")]
 Page = Annotated[
     Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
 ]
@@ -103,6 +104,9 @@ _REDRAWN = 100_000_000
 """Units that are redrawn in all where groups are panels of raters."""
 
 _NARROWEST, _LONGEST_LINE = 40, 100
+_UNLIMITED = 10**9
+"""Columns of a file or a pipe, where no cell is cut."""
+
 _NAME, _SENTENCE = 28, 44
 """Columns that a name may take in a table of 80, and a text where there is no more room."""
 
@@ -124,7 +128,7 @@ def report(
     form: Page = None,
     output: Target,
 ) -> None:
-    """Write all there is to know about a file into one page."""
+    """Write a one-page report on a file."""
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
@@ -183,9 +187,9 @@ def diagnose(
         n_resamples=n_resamples,
         rng=seed,
     )
-    columns = TERMINAL if output is not None else get_terminal_size((TERMINAL, 24)).columns
-    width = max(columns, _NARROWEST)
-    lines = terminal_lines(found, rows, width=width)
+    is_shown = output is None and sys.stdout.isatty()
+    width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
+    lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
@@ -229,8 +233,8 @@ def _groups(
 # ---- The terminal -------------------------------------------------------------------------------
 
 
-def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator[str]:
-    """Yield the findings as lines that fit the terminal; sentences get no longer than 100."""
+def terminal_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
+    """Yield the findings as lines: sentences of a width, 100 at most, and tables of theirs."""
     long = min(width, _LONGEST_LINE)
     yield from _wrapped(headline(f), long)
     if f.main.reason is None:
@@ -239,25 +243,26 @@ def terminal_lines(f: Findings, rows: int, *, width: int = TERMINAL) -> Iterator
     for finding in main_findings(f):
         yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
     for section in sections(f):
-        yield from _section_lines(section, rows, width)
+        yield from _section_lines(section, rows, long, tables)
 
 
-def _section_lines(section: Section, rows: int, width: int) -> Iterator[str]:
+def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:
     if section.table is None and section.picture is not None:
         return  # what it says stands among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
-        yield from _wrapped(section.lead, min(width, _LONGEST_LINE))
+        yield from _wrapped(section.lead, width)
         return
     n = rows if section.table.is_ranking else len(section.table.rows)
-    yield from _table_lines(section.table, n, width)
+    yield from _table_lines(section.table, n, tables)
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     """Yield as many columns as fit, the first of them first, and the first rows."""
     shown_rows = table.rows[:rows]
+    say_cell = _in_full if terminal == _UNLIMITED else _text
     columns = [
-        [column.head, *(cell_text(row[k], column.kind, _text) for row in shown_rows)]
+        [column.head, *(cell_text(row[k], column.kind, say_cell) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
@@ -266,6 +271,11 @@ def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     yield from aligned(columns[:n], left=left[:n], terminal=terminal)
     if rows < len(table.rows) or table.more:
         yield f"(the first {len(shown_rows)}; --rows shows more)"
+
+
+def _in_full(sentence: Sentence) -> str:
+    """Return a sentence as text, names of any length in it."""
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in sentence)
 
 
 def _fitting(widths: Sequence[int], terminal: int) -> int:

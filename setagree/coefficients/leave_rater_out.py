@@ -211,7 +211,7 @@ def without_raters(absence: Absence, model: Model) -> Left:
             return _by_ratings(absence, model)
         case Urn():
             return _by_units(absence, model)
-    raise TypeError(f"{model!r} is no model of chance whose raters can be left out")
+    raise TypeError(f"{model!r} is not a model of chance whose raters can be left out")
 
 
 def _by_ratings(absence: Absence, model: Urn) -> Left:

@@ -34,7 +34,7 @@ def size_function(distance: Distance | None) -> SizeFunction:
         return distance.function
     if isinstance(distance, NominalDistance):
         return lambda a, b, i: np.where((a == i) & (b == i), 0.0, 1.0)
-    raise TypeError(f"{distance!r} is no function of set sizes")
+    raise TypeError(f"{distance!r} is not a function of set sizes")
 
 
 def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: SizeFunction) -> float:

@@ -35,7 +35,7 @@ def replicates(case: Case, model: Model) -> Replicates:
             return _rater_by_rater(case, model)
         case Urn() | Redrawn():
             return _by_ratings(case, model) if model.weigh == "ratings" else _by_units(case, model)
-    raise TypeError(f"{model!r} is no model of chance that can be reweighted")
+    raise TypeError(f"{model!r} is not a model of chance that can be reweighted")
 
 
 def _by_ratings(case: Case, model: Urn | Redrawn) -> Replicates:

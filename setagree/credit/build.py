@@ -34,7 +34,7 @@ from setagree.distances.base import (
 )
 from setagree.distances.matrix import MatrixDistance
 from setagree.distances.transport import TransportDistance
-from setagree.errors import DistanceError, SetagreeWarning, listing, shorten, warn
+from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
 
@@ -102,17 +102,24 @@ class WeightBuilder:
             case OverlapDistance():
                 return self._overlap(self.geometry, distance)
             case WeightedJaccardDistance():
-                self._doubt_unused(distance)
+                self._doubt_labels(distance)
                 return WeightedJaccardWeights(self.values, self.geometry, distance)
             case ClosureDistance():
                 closed = SetGeometry([distance.close(value) for value in self.values])
                 return self._overlap(closed, distance.inner)
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
 
-    def _doubt_unused(self, distance: WeightedJaccardDistance) -> None:
-        """Say which weights are of labels that the study never uses."""
+    def _doubt_labels(self, distance: WeightedJaccardDistance) -> None:
+        """Say which weights are of labels that the study never uses, and which have none."""
         used = set(self.geometry.labels)
         unused = [label for label in distance.label_weights if label not in used]
+        unlisted = [label for label in self.geometry.labels if label not in distance.label_weights]
+        if unlisted and distance.is_assumed and not self.checked:
+            warn(
+                f"{distance.name!r} lists no weight for {counted(len(unlisted), 'label')} of the "
+                f"study, which it counts as 1: {listing(unlisted)}.",
+                SetagreeWarning,
+            )
         if unused and not self.checked:
             warn(
                 f"{distance.name!r} has a weight for {listing(unused)}, which no rater used; "

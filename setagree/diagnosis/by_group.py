@@ -301,8 +301,8 @@ def _known(data: Data, by: Grouping, what: str, reading: Reading | None) -> Anno
     """Return the study that a mapping is about."""
     if isinstance(by, str):
         raise OptionError(
-            f"{what}: {by!r} names a column, so pass the table; a study keeps its units only, "
-            "pass a mapping from unit to group with it."
+            f"{what}: {by!r} names a column, so pass the table; with a study, which keeps only "
+            "its units, pass a mapping from unit to group."
         )
     return known_raters(data, what, reading)
 

@@ -32,6 +32,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
     The interval of alpha is the score interval, because t on the standard error holds a rare
     label's alpha far too seldom. A label that fewer than 3 units hold gets none: too few to say.
+    Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
+    it: of a question of yes or no, either answer can be the rare one.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
 
 _ENOUGH_UNITS = 3
-"""Units that must hold a label for its alpha to get an interval."""
+"""Units that must have a rating with a label, and as many one without, for an interval of alpha."""
 
 _COLUMNS = (
     "label",
@@ -144,19 +146,23 @@ def _row(binary: Tally, level: float) -> Row:
 
 
 def _too_few(alpha: Agreement) -> str | None:
-    """Return that too few units hold the label to say how sure its alpha is, where so few do.
+    """Return that too few units hold or lack the label to say how sure its alpha is.
 
+    None where enough do. A unit holds it where a rater gave it and lacks it where one did not.
     Units with one rating count for nothing here, as alpha does not see them.
     """
     if alpha.reason is not None:
         return None
     tally = alpha.tally
-    yes, _ = _dense(tally)
-    n = round(float(tally.multiplicity[(yes > 0) & tally.pairable].sum()))
-    if n >= _ENOUGH_UNITS:
-        return None
-    units = f"{counted(n, 'unit')} with two ratings or more"
-    return f"too few to say: {units} hold{'s' if n == 1 else ''} the label"
+    for ratings, one, several in zip(_dense(tally), *_HAVING, strict=True):
+        n = round(float(tally.multiplicity[(ratings > 0) & tally.pairable].sum()))
+        if n < _ENOUGH_UNITS:
+            units = f"{counted(n, 'unit')} with two ratings or more"
+            return f"too few to say: {units} {one if n == 1 else several} the label"
+    return None
+
+
+_HAVING = (("holds", "has a rating without"), ("hold", "have a rating without"))
 
 
 def _specific(n: Floats, r: Floats, m: Floats) -> float:

@@ -127,7 +127,7 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     r3       0.31  0.38   NaN
     """
     if not isinstance(pairs, pd.DataFrame) or not {"rater_a", "rater_b"} <= {*pairs.columns}:
-        raise DataError(f"{a_type(pairs)} is not what by_pair returns; pass by_pair(study).")
+        raise DataError(f"Expected what by_pair returns, got {a_type(pairs)}; pass by_pair(study).")
     numbers = list(pairs.select_dtypes("number").columns)
     if not isinstance(column, str) or column not in numbers:
         raise OptionError(

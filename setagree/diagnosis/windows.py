@@ -55,7 +55,7 @@ def times_of(cells: pd.Series[Any]) -> Times:
         numbers = cells.to_numpy(dtype=np.float64)
         if not np.isfinite(numbers).all():
             n = int((~np.isfinite(numbers)).sum())
-            raise DataError(f"{counted(n, 'time')} of {len(cells):,} are no finite numbers.")
+            raise DataError(f"{counted(n, 'time')} of {len(cells):,} are not finite numbers.")
         # Differences of small whole numbers (int8) would run over.
         return Times(cells.to_numpy(dtype=np.int64 if _fits(numbers, cells) else np.float64))
     try:

@@ -137,6 +137,8 @@ class WeightedJaccardDistance(Distance):
 
     label_weights: Mapping[Any, float]
     default: float | None = None
+    is_assumed: bool = field(default=False, kw_only=True, repr=False, compare=False)
+    """Whether nobody said what the labels that are not listed weigh."""
     formula: str | None = field(
         default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
     )
@@ -224,7 +226,7 @@ class ScaleDistance(Distance):
         with np.errstate(all="ignore"):
             distance = float(self.function(points[0], points[1], np.nan, np.nan)[0])
         if not np.isfinite(distance):
-            raise DistanceError(f"{self.name!r} of {shorten((x, y))} is no finite number.")
+            raise DistanceError(f"{self.name!r} of {shorten((x, y))} is not a finite number.")
         return distance
 
 
@@ -275,7 +277,7 @@ def as_label_set(answer: object) -> LabelSet:
     try:
         return frozenset(cast(Any, answer) if _is_collection(answer) else [cast(Any, answer)])
     except TypeError:
-        raise LabelError(f"{shorten(answer)} is no label set.") from None
+        raise LabelError(f"{shorten(answer)} is not a label set.") from None
 
 
 def _is_collection(answer: object) -> bool:

@@ -12,11 +12,14 @@ from setagree.errors import DistanceError, check_mapping, check_type, shorten
 from setagree.study.labels import is_missing
 from setagree.wording.label_sets import Label, LabelSet
 
+_ASSUMED = float("1")
+"""The default weight, an object of its own: it tells who left it out from who said 1."""
+
 
 def weighted_jaccard(
     label_weights: Mapping[Label, float],
     *,
-    default: float | None = 1.0,
+    default: float | None = _ASSUMED,
     name: str = "weighted_jaccard",
 ) -> WeightedJaccardDistance:
     """Return 1 - weight(A ∩ B) / weight(A ∪ B); two sets without weight do not differ.
@@ -27,7 +30,8 @@ def weighted_jaccard(
         The weight of a label, 0 or more. A weight for a label that no rater uses is told when a
         study is scored.
     default : float or None
-        The weight of the labels that are not listed; None makes such a label an error.
+        The weight of the labels that are not listed; None makes such a label an error. Where it is
+        left out they weigh 1, and a warning counts those that a study uses.
 
     Raises
     ------
@@ -46,7 +50,8 @@ def weighted_jaccard(
         check_amount(f"label {shorten(label)}", "weight", weight)
     if default is not None:
         check_amount("a label that is not listed", "weight", default)
-    return WeightedJaccardDistance(name, dict(label_weights), default)
+    assumed = default is _ASSUMED
+    return WeightedJaccardDistance(name, dict(label_weights), default, is_assumed=assumed)
 
 
 def taxonomy(

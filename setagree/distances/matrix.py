@@ -148,7 +148,7 @@ def _square(table: Any, key: Key, noun: str, *, diagonal: float) -> pd.DataFrame
         pairs = {(outer, name): d for name, d in inner.items()} if is_nested else {outer: inner}
         for pair, d in pairs.items():
             if not isinstance(pair, tuple | frozenset) or not 1 <= len(pair) <= 2:
-                raise DistanceError(f"label_distance: {shorten(pair)} is no pair of {noun}.")
+                raise DistanceError(f"label_distance: {shorten(pair)} is not a pair of {noun}.")
             check_amount(f"the pair {shorten(pair)}", "distance", d, least=-ROUNDING)
             x, y = map(key, (*pair, *pair)[:2])
             found[x, y] = float(d)

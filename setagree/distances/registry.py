@@ -37,6 +37,11 @@ def distance_names() -> tuple[str, ...]:
     return tuple(_BY_NAME)
 
 
+def all_distance_names() -> list[str]:
+    """Return the names of the distances; those of other packages are not loaded."""
+    return [*_BY_NAME, *sorted(entry.name for entry in entry_points(group=_GROUP))]
+
+
 def known_distances() -> dict[str, Distance]:
     """Return the distances by name: those of this package, then those of installed ones."""
     theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - _BY_NAME.keys())
@@ -75,8 +80,8 @@ def get_distance(distance: DistanceLike) -> Distance:
     if callable(distance):
         return CallableDistance(distance)
     raise DistanceError(
-        f"{type(distance).__name__} is no distance; pass a name, a function of two answers, or a "
-        "DataFrame with label sets on both axes."
+        f"{type(distance).__name__} is not a distance; pass a name, a function of two answers, or "
+        "a DataFrame with label sets on both axes."
     )
 
 
@@ -86,6 +91,6 @@ def _from_entry_points(name: str) -> Distance:
         found = entry.load()
         if isinstance(found, Distance):
             return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no distance.")
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a distance.")
     hint = did_you_mean(name, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
     raise OptionError(f"distance {name!r} is unknown.{hint}")

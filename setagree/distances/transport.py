@@ -155,7 +155,7 @@ def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
     size = max(1, _PAIRS_AT_ONCE // max(n, 1))
     starts = range(0, n, size)
     long = n * n > _LONG_WORK
-    for start in track(starts, total=len(starts), what=f"{name} distances", long=long):
+    for start in track(starts, total=n, at_once=size, what=f"{name} distances", long=long):
         problems: dict[_Problem, int] = {}
         shares, numbers = [], []
         for k in range(start, min(start + size, n)):

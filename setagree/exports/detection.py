@@ -147,7 +147,7 @@ def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") ->
     peeked = peek(path, encoding)
     found = the_one(recognised(peeked, formats), path)
     if found is None:
-        raise FileError(f"{shown(path)} has no format that is known: {_seen(peeked)}. {_HELP}")
+        raise FileError(f"{shown(path)} has no known format: {_seen(peeked)}. {_HELP}")
     return found
 
 

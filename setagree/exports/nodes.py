@@ -183,7 +183,7 @@ def read_object(path: Path, encoding: str) -> Node:
     Raises
     ------
     FileError
-        The file holds several, of which the others would be lost, or is no JSON.
+        The file holds several, of which the others would be lost, or is not JSON.
     """
     records = read_records(path, encoding)
     if len(records) > 1:
@@ -256,7 +256,7 @@ def _parsed(text: str, file: str) -> Any:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         ends = error.pos >= len(text.rstrip())
-        what = "the JSON is cut off" if ends else f"this is no JSON ({error.msg})"
+        what = "the JSON is cut off" if ends else f"this is not JSON ({error.msg})"
         raise FileError(f"{file}, line {error.lineno:,}, column {error.colno:,}: {what}.") from None
     except (ValueError, RecursionError) as error:
         raise FileError(f"{file}: the JSON cannot be read ({error}).") from None

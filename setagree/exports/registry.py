@@ -304,7 +304,8 @@ FORMATS: tuple[Format, ...] = (
         "plain",
         (Signature("table", roles=_LONG),),
         of_tool("plain", "read_long"),
-        "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
+        "A blank cell counts as no annotation, with a warning, unless blank= or roster= says "
+        "otherwise.",
     ),
     Format(
         "plain_wide",
@@ -312,7 +313,8 @@ FORMATS: tuple[Format, ...] = (
         "plain",
         (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
         of_tool("plain", "read_wide"),
-        "A blank cell is no annotation, with a warning, unless blank= or roster= says otherwise.",
+        "A blank cell counts as no annotation, with a warning, unless blank= or roster= says "
+        "otherwise.",
     ),
     Format(
         "plain_onehot",

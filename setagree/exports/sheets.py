@@ -76,8 +76,9 @@ class Sheet:
         odd = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
         if odd:
             raise FileError(
-                f"{path.name} is no table of text, as the export of a tool is: column {odd[0]!r} "
-                "holds numbers or lists. Read it as a table, with from_long or from_wide."
+                f"{path.name} is not a table of text, as the export of a tool is: column "
+                f"{odd[0]!r} holds numbers or lists. Read it as a table, with from_long or "
+                "from_wide."
             )
         breaks = np.zeros(len(frame), dtype=np.int64)
         for name in frame:
@@ -321,7 +322,7 @@ def read_json(cell: str) -> Any:
     try:
         return json.loads(cell, object_pairs_hook=unique_keys)
     except (json.JSONDecodeError, RecursionError):
-        raise FileError(f"{shorten(cell)} is no JSON.") from None
+        raise FileError(f"{shorten(cell)} is not JSON.") from None
     except ValueError as error:
         raise FileError(f"{shorten(cell)}: {error}.") from None
 
@@ -330,7 +331,7 @@ def label_list(found: object, cell: str) -> LabelSet:
     """Return the labels of a JSON list."""
     if isinstance(found, list) and all(isinstance(label, str) for label in found):
         return frozenset(found)
-    raise FileError(f"{shorten(cell)} is no list of labels.")
+    raise FileError(f"{shorten(cell)} is not a list of labels.")
 
 
 def splitter(sep: str) -> Callable[[str], LabelSet]:

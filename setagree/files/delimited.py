@@ -246,7 +246,7 @@ class _Survey:
     def _count(self, lines: str) -> None:
         if "\0" in lines:
             line = self.n_lines + lines[: lines.index("\0")].count("\n") + 1
-            raise FileError(f"{self.source}, line {line:,} has a NUL character; it is no text.")
+            raise FileError(f"{self.source}, line {line:,} has a NUL character; it is not text.")
         mark = self.source.delimiter
         self.n_lines += lines.count("\n")
         self.n_open_ends += lines.count(f"{mark}\n") + lines.count(f'{mark}""\n')

@@ -183,8 +183,8 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     cells = [value if isinstance(value, dict) else dict(enumerate(value)) for value in many]
     if len(cells) < len(found) or not cells:
         raise FileError(
-            f"{source} is one object of {counted(len(found), 'key')}; a list of objects, one a "
-            "row, is due, or a list of cells for each column."
+            f"{source} is one object of {counted(len(found), 'key')}; a list of objects, "
+            "one a row, or a list of cells for each column is needed."
         )
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")

@@ -213,7 +213,7 @@ def _copy_stdin(spool: BinaryIO) -> None:
     try:
         while block := sys.stdin.buffer.read(_PIECE):
             if not spool.tell() and len(block) == _PIECE and not block.strip(b"\0"):
-                raise FileError("standard input, line 1 has a NUL character; it is no text.")
+                raise FileError("standard input, line 1 has a NUL character; it is not text.")
             if spool.tell() + len(block) > MOST_BYTES:
                 raise FileError(
                     f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
@@ -231,7 +231,7 @@ def check_encoding(encoding: str) -> None:
     except (LookupError, ValueError, TypeError):
         known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
         hint = did_you_mean(str(encoding).replace("_", "-"), known)
-        raise OptionError(f"encoding={shorten(encoding)} is no text encoding.{hint}") from None
+        raise OptionError(f"encoding={shorten(encoding)} is not a text encoding.{hint}") from None
 
 
 @contextmanager

@@ -129,7 +129,9 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
         if source.is_workbook():
             return read_workbook(source)
         if source.sheet is not None:
-            raise OptionError(f"sheet={source.sheet!r} is for Excel workbooks; {source} is none.")
+            raise OptionError(
+                f"sheet={source.sheet!r} is for Excel workbooks; {source} is not one."
+            )
         with source.open() as stream:
             start = stream.read(_SAMPLE)
         if start.startswith(b"PAR1\x15"):

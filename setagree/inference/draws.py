@@ -48,7 +48,7 @@ def draw_units(
     at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
     starts = range(0, n_resamples, at_once)
     long = n_resamples * max(n_units, width) > _LONG_WORK
-    for start in track(starts, total=len(starts), what="resamples", long=long):
+    for start in track(starts, total=n_resamples, at_once=at_once, what="resamples", long=long):
         yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
 
 

@@ -132,7 +132,7 @@ def _say_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:
     more = f" and {len(sparse) - 3:,} more" if len(sparse) > 3 else ""
     warn(
         f"{counted(len(sparse), 'rater')} with fewer than half the ratings of the busiest left out "
-        f"({named}{more}), as they are no example of what one rater more brings; the pilot counts "
+        f"({named}{more}), because they do not show what one more rater adds; the pilot counts "
         f"as one of {int(regular.sum())} raters.",
         SparseRatersWarning,
     )

@@ -82,7 +82,9 @@ class Shuffler:
         starts = range(0, n_resamples, at_once)
         long = n_resamples // at_once > _LONG_WORK // ENTRIES_AT_ONCE
         parts = []
-        for start in track(starts, total=len(starts), what="reshuffles", long=long):
+        for start in track(
+            starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long
+        ):
             V = np.tile(self.value, (min(at_once, n_resamples - start), 1))
             parts.append(self.evaluate(self._shuffled(V, generator)))
         return np.concatenate(parts)
@@ -192,7 +194,7 @@ class Shuffler:
             case Urn() | Redrawn():
                 shares = (1 / self.r)[self.unit] / len(self.r)
                 return self.model.chance(self._case, self._totals(V, shares))
-        raise TypeError(f"{self.model!r} is no model of chance that can be reshuffled")
+        raise TypeError(f"{self.model!r} is not a model of chance that can be reshuffled")
 
     @cached_property
     def _case(self) -> Case:

@@ -59,8 +59,8 @@ def _check_two_raters(*, units: bool) -> None:
         )
     warn(
         "over='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
-        "and so the spread is that of the units alone; whether other raters would agree, two "
-        "cannot show.",
+        "and so the spread is that of the units alone; two raters cannot show whether others would "
+        "agree.",
         ResamplingWarning,
     )
 
@@ -133,7 +133,7 @@ class TwoWay:
             case Urn() | Redrawn():
                 each = (m / np.where(ratings > 0, ratings, 1))[study.unit_codes] * weight
             case _:
-                raise TypeError(f"{model!r} is no model of chance whose raters can be redrawn")
+                raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
         return float(model.chance(case, _sums(study.value_codes, each, K)[:, None], own)[0])
 
     @cached_property

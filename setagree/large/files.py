@@ -137,8 +137,8 @@ class Files:
                 )
             if not column or "\0" in column:
                 raise FileError(
-                    f"{self.sources[0]} has a column {column!r}, which is no name to DuckDB; "
-                    f"rename it, or {_IN_MEMORY}."
+                    f"{self.sources[0]} has a column {column!r}, which DuckDB does not "
+                    f"accept as a name; rename it, or {_IN_MEMORY}."
                 )
 
 
@@ -223,7 +223,7 @@ def _limit(memory_limit: object) -> dict[str, Any]:
 
 
 def _no_amount(memory_limit: object) -> OptionError:
-    return OptionError(f"memory_limit={memory_limit!r} is no amount of memory; write '2GB'.")
+    return OptionError(f"memory_limit={memory_limit!r} is not an amount of memory; write '2GB'.")
 
 
 def _folder(spill: object) -> str:
@@ -231,10 +231,10 @@ def _folder(spill: object) -> str:
     if spill is None:
         return tempfile.gettempdir()
     if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
-        raise OptionError(f"spill={spill!r} is no folder; name one, or leave it out.")
+        raise OptionError(f"spill={spill!r} is not a folder; name one, or leave it out.")
     folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
     if not Path(folder).is_dir():
-        raise OptionError(f"spill={spill!r} is no folder.")
+        raise OptionError(f"spill={spill!r} is not a folder.")
     return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 

@@ -15,6 +15,7 @@ from setagree.errors import (
     OptionError,
     RepeatsError,
     SetagreeWarning,
+    a_type,
     check_type,
     counted,
     warn,
@@ -116,6 +117,8 @@ def open_study(
         return source
     if is_files(source) and not plan.asked:
         return _of_path(source, how, plan, say, is_asked=reading is not None)
+    if not is_files(source) and how.format not in ("auto", "table"):
+        raise OptionError(f"format={how.format!r} is for files, not for {a_type(source)}.")
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from setagree.errors import DataError, RepeatsError, counted, shorten
 from setagree.large.survey import CodedCells
+from setagree.study.assembly import ROW_A_LABEL
 from setagree.study.codes import as_objects
 from setagree.study.kept_raters import Given
 from setagree.study.tally import Tally
@@ -48,7 +49,7 @@ class Repeats:
             raise RepeatsError(
                 f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
                 "keep one row of each, or read the table into memory for duplicates='first', "
-                "'last' or 'union'.",
+                f"'last' or 'union'.{ROW_A_LABEL}",
                 self.few[0][:2],
             )
 

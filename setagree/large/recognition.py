@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
@@ -89,8 +88,9 @@ def read(
     Parameters
     ----------
     path : path, several paths, or frame
-        The export (some tools write a folder, with a file for each rater or unit); or a table: a
-        file, a pattern such as ``"round-*.csv"``, a list of both, joined in its order, or a frame.
+        The export (some tools write a folder, with a file for each rater or unit), or a table: a
+        file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
+        that are read together have one format. A table may be a frame, too.
     blank : {"missing", "empty", "error"}, optional
         What a blank answer means. Default: what the format says; where it cannot tell "no label
         applies" from "no answer", that is an error. An empty list is always the empty set, null in
@@ -103,7 +103,7 @@ def read(
     Raises
     ------
     FileError
-        The file is absent or damaged, or has no format that is known.
+        The file is absent or damaged, or has no known format.
     DataError
         The format cannot tell what is asked; the sentence says which option, or which other
         export, can.
@@ -142,42 +142,62 @@ def read(
         question=question,
         roster=roster,
     )
-    if isinstance(path, str | os.PathLike) and not (reading.is_table or where or source or sheet):
-        one = expanded(path)
-        _refuse_several(one)
-        found = find_format(one, name=format, encoding=encoding, duplicates=duplicates)
+    alone = [] if not is_files(path) else [Path("-")] if is_stdin(path) else matching(path)
+    if len(alone) == 1 and not (reading.is_table or where or source or sheet):
+        _refuse_stdin(alone[0])
+        found = find_format(alone[0], name=format, encoding=encoding, duplicates=duplicates)
         if found.name != "plain_wide" or format != "auto" or roster is not None:
-            return read_export(one, found, reading)
+            return read_export(alone[0], found, reading)
     table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
 def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
-    """Return the annotations of an export whose format is known."""
-    where = expanded(path)  # type: ignore[arg-type]  # which refuses lists
-    _refuse_several(where)
+    """Return the annotations of an export, or of several, whose format is known."""
+    _refuse_stdin(path)
+    files = matching(path)
+    named = shown(files[0]) if len(files) == 1 else f"{shown(files[0])} and {len(files) - 1:,} more"
     check_encoding(reading.encoding)
     if reading.condition is not None and found.shapes != {"table"}:
         raise OptionError(
-            f"where= is for tables, and {shown(where)} is read as {found.title}; make a table of "
-            "it first (setagree convert)."
+            f"where= is for tables, and {shown(files[0])} is read as {found.title}; make a table "
+            "of it first (setagree convert)."
         )
-    request = Request(
-        *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
-        *(reading.condition, reading.sheet),
-    )
-    with no_collection(), listable(where):
-        answers = found.read(where, request)
-    if not answers.units:
-        raise DataError(f"{shown(where)} has no annotations; there is nothing to score.")
+    if reading.roster is not None and len(files) > 1:
+        raise OptionError(
+            f"roster= says who annotated what in one export, and {len(files):,} files are given; "
+            "convert each with its roster (setagree convert), and join the tables."
+        )
+    answers = _answers(files, found, reading)
     try:
         long = layouts.from_triples(zip(answers.raters, answers.units, answers.labels, strict=True))
         # The answers are sets; how cells are read is the format's business.
         study = assemble(Annotations, long, replace(reading, sep=None, blank=None))
     except SetagreeError as error:
         repeats = _repeats(answers) if reading.duplicates == "error" else ""
-        raise type(error)(f"{shown(where)}: {error}{repeats}") from error
+        raise type(error)(f"{named}: {error}{repeats}") from error
     return replace(study, reading=replace(reading, format=found.name))
+
+
+def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
+    """Return the answers of files of one format, in their order."""
+    request = Request(
+        *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
+        *(reading.condition, reading.sheet),
+    )
+    joined = Answers()
+    for file in files:
+        with no_collection(), listable(file):
+            answers = found.read(file, request)
+        if not answers.units:
+            raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
+        if len(files) == 1:
+            return answers
+        joined.units.extend(answers.units)
+        joined.raters.extend(answers.raters)
+        joined.labels.extend(answers.labels)
+        joined.places.extend(f"{shown(file)}, {place}" for place in answers.places)
+    return joined
 
 
 @public
@@ -229,26 +249,39 @@ def find_format(
 def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     """Return the format of a tool's export, None for a table; and whether all was looked at.
 
-    It is the one that is named, or the one that the beginning of a file or folder shows. Several
-    files, standard input and binary files, of which the first rows are seen, are not all looked at.
+    It is the one that is named, or the one that the beginning of a file or folder shows; of several
+    files that of the first, which the others must have. Several files, standard input and binary
+    files, of which the first rows are seen, are not all looked at.
 
     Raises
     ------
     OptionError
-        It could have several formats.
+        It could have several formats, or files have different ones.
     FileError
         It is damaged JSON.
     """
-    if not isinstance(path, str | os.PathLike):
+    if is_stdin(path) and reading.format == "auto":
         return None, False
-    where = expanded(path)
+    files = [Path("-")] if is_stdin(path) else matching(path)
     if reading.format != "auto":
-        return find_format(where, name=reading.format, duplicates=reading.duplicates), True
+        return find_format(files[0], name=reading.format, duplicates=reading.duplicates), True
     # Path's methods raise for a name that is too long.
-    if not (os.path.isfile(where) or os.path.isdir(where)):  # noqa: PTH112, PTH113
+    if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
-    peeked = peek(where, reading.encoding, reading.sheet)
-    return _of_tool(peeked, [where]), not peeked.is_binary
+    peeked = peek(files[0], reading.encoding, reading.sheet)
+    found = _of_tool(peeked, files[:1])
+    for file in files[1:]:
+        if found is None:
+            break
+        other = _of_tool(peek(file, reading.encoding, reading.sheet), [file])
+        if other is not found:
+            raise OptionError(
+                f"{shown(files[0])} is the export of a tool, {found.title}, and {shown(file)} is "
+                f"{'none' if other is None else f'one of {other.title}'}; only files of one "
+                "format are read together."
+            )
+    is_named = isinstance(path, str | os.PathLike) and files == [expanded(path)]
+    return found, is_named and not peeked.is_binary
 
 
 def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
@@ -265,7 +298,7 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
                 f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
-                f"from one file that is named (format={found.name!r}). If it is a plain table, "
+                f"from files that are named (format={found.name!r}). If it is a plain table, "
                 "say which columns are unit=, rater= and labels=."
             )
 
@@ -286,12 +319,12 @@ def _named(path: Path) -> str:
     return "standard input" if str(path) == "-" else shown(path)
 
 
-def _refuse_several(path: Path) -> None:
-    """Refuse what is no name of one file or folder."""
-    if not os.path.lexists(path) and (str(path) == "-" or glob.has_magic(str(path))):
+def _refuse_stdin(path: Paths) -> None:
+    """Refuse standard input, which is read once, for the export of a tool."""
+    if is_stdin(path):
         raise FileError(
-            f"{_named(path)}: the export of a tool is read from one file or folder that is named; "
-            "several, or standard input, are read as plain tables alone, by setagree.agreement."
+            "standard input: the export of a tool is read from files or a folder that are named; "
+            "standard input is read as a plain table alone, by setagree.agreement."
         )
 
 

@@ -26,6 +26,7 @@ from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
 from setagree.large.raters import number_raters
+from setagree.large.several import naming_parts
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import doubt_exchanged
@@ -215,7 +216,7 @@ def opened(data: Any, *, also: str) -> Any:
 
 def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
     if useless := [name for name in plan.asked if name in options]:
-        raise OptionError(f"{' and '.join(useless)} concerns {what}, which this table is none of.")
+        raise OptionError(f"{' and '.join(useless)} is for {what}, not for this table.")
 
 
 def _refuse_exports(data: Paths, reading: Reading) -> None:
@@ -269,7 +270,9 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
 
         whole = rows(ready.paths)
         parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
-        tally = _reduce_rows(parts, whole, reading, plan)
+        names = [] if plan.partitioned_by_unit else [str(one.path) for one in found.sources]
+        with naming_parts(whole, lambda: [rows([p]) for p in ready.paths], names, reading):
+            tally = _reduce_rows(parts, whole, reading, plan)
         if len(parts) > 1:
             _refuse_split_units(whole, connection, tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +16,7 @@ import pandas as pd
 from setagree.errors import DataError, RepeatsError, SetagreeWarning, listing
 from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
+from setagree.large import steps
 from setagree.large.filtering import kept_where
 from setagree.study.columns import guess_wide_unit, with_columns
 from setagree.study.labels import is_missing
@@ -38,11 +42,40 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before
         if how.condition is not None and how.condition.column != how.source:
             frame = kept_where(frame, how.condition)
-        found = _files_of(frame, error.pair, how)
-    where = " and ".join(map(repr, found)) if len(found) < 3 else listing(found)
-    return (
-        RepeatsError(f"{error} The first pair stands in {where}.", error.pair) if found else error
-    )
+        return with_files(error, _files_of(frame, error.pair, how))
+
+
+def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:
+    """Return the error with the files that the first pair stands in, if they were found."""
+    where = " and ".join(map(repr, files)) if len(files) < 3 else listing(files)
+    said = f"{error} The first pair stands in {where}."
+    return RepeatsError(said, error.pair) if files else error
+
+
+@contextmanager
+def naming_parts(
+    whole: steps.Rows,
+    parts: Callable[[], Sequence[steps.Rows]],
+    files: Sequence[str],
+    reading: Reading,
+) -> Iterator[None]:
+    """Name, in an error about repeats, the files whose rows are the parts, if there are several.
+
+    An engine is asked for that again, as rows do not say which file they are from.
+    """
+    try:
+        yield
+    except RepeatsError as error:
+        if len(files) < 2:
+            raise
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+            coded, cells = steps.code_answers(whole, reading)
+        rows, *alone = (steps.code_rows(part, cells, coded) for part in [whole, *parts()])
+        names = [Path(file).name for file in files]
+        names = names if len({*names}) == len(names) else [*files]
+        found = [names[place] for place in steps.places_of_repeat(rows, alone)]
+        raise with_files(error, found) from None
 
 
 def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[str]:

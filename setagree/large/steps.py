@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +131,9 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     if plain(dtype) or (lists and plain(dtype.inner)):
         return
     raise DataError(
-        f"column {column!r} holds {dtype}, which is no {role} that an engine "
-        "tells apart as memory does; make it text or numbers first, or read the table into memory "
-        "(for files, without memory_limit= and the like)."
+        f"column {column!r} holds {dtype}, which engines do not compare as memory does, so that it "
+        f"cannot be the {role}; make it text or numbers first, or read the table into memory (for "
+        "files, without memory_limit= and the like)."
     )
 
 
@@ -200,14 +200,35 @@ def find_repeats(rows: CodedRows) -> Repeats:
     """Count the pairs of unit and rater with more than one annotation, and name a few."""
     import narwhals as nw
 
-    pairs = rows.frame.group_by("unit", "rater").agg(nw.len().alias("times"))
-    repeated = pairs.filter(nw.col("times") > 1)
+    repeated = _repeated(rows)
     n = int(fetch(repeated.select(nw.len().alias("n")), rows.engine)["n"][0])
     if not n:
         return Repeats(0, [])
     few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
     found = few.select("unit", "rater", "times").iter_rows()
     return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
+
+
+def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
+    """Return which parts of the rows hold the first pair that `find_repeats` names."""
+    import narwhals as nw
+
+    first = fetch(_repeated(rows).sort("unit", "rater").head(1), rows.engine)
+    unit, rater = first.select("unit", "rater").row(0)
+    is_pair = (nw.col("unit") == unit) & (nw.col("rater") == rater)
+    return [
+        place
+        for place, part in enumerate(parts)
+        if len(fetch(part.frame.filter(is_pair).select("unit").head(1), part.engine))
+    ]
+
+
+def _repeated(rows: CodedRows) -> nw.LazyFrame[Any]:
+    """Return the pairs of unit and rater with more than one annotation, and how many times."""
+    import narwhals as nw
+
+    pairs = rows.frame.group_by("unit", "rater").agg(nw.len().alias("times"))
+    return pairs.filter(nw.col("times") > 1)
 
 
 def find_patterns(rows: CodedRows) -> Tally:

@@ -123,8 +123,8 @@ class RaterMap(Result):
         p = p_phrase(self.p_value)
         if self.p_value > 0.05:
             return (
-                "Noise: the raters stand no more in groups than if the answers to each unit were "
-                f"dealt out to them at random ({p})."
+                "Noise: the raters form no clearer groups than if the answers to each unit were "
+                f"assigned to them at random ({p})."
             )
         camps = self.camps
         if len(camps) > 1:

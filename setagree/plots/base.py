@@ -175,7 +175,7 @@ def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
     from matplotlib.axes import Axes as Known
 
     if not isinstance(ax, Known):
-        raise OptionError(f"ax={shorten(ax)} is no matplotlib Axes.")
+        raise OptionError(f"ax={shorten(ax)} is not a matplotlib Axes.")
     return ax
 
 

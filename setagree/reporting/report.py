@@ -165,8 +165,8 @@ def _format(form: str | None, target: Path) -> str:
         known = {".html", ".htm", "", *_FORMS}
         if target.exists() and target.suffix.lower() not in known:
             raise FileError(
-                f"{str(target)!r} is there and is no report, by its name; let the path end in "
-                ".html, .md or .pdf, or say format= to replace it."
+                f"{str(target)!r} exists, and its name is not that of a report; let the path end "
+                "in .html, .md or .pdf, or say format= to replace it."
             )
         form = _FORMS.get(target.suffix.lower(), "html")
     check_choice("format", form, get_args(Format))
@@ -194,7 +194,7 @@ def check_target(target: Path) -> None:
     if not target.parent.is_dir():
         raise FileError(f"There is no folder {str(target.parent)!r} to write {target.name!r} into.")
     if target.exists() and not target.is_file():
-        raise FileError(f"{str(target)!r} is no file that could be replaced.")
+        raise FileError(f"{str(target)!r} is not a file that could be replaced.")
 
 
 def replace_file(target: Path, content: str | bytes) -> None:

@@ -23,8 +23,9 @@ def find_row(rows: Sequence[Agreement], asked: RowName) -> int:
     rows : sequence of Agreement
         What the rows are of.
     asked : str, tuple or int
-        A coefficient (its short names count), where one row has it; a coefficient and a distance;
-        or the number of the row, from the end where it is negative.
+        A coefficient, where one row has it, by its name, a short name or, failing these, a part of
+        its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the
+        end where it is negative.
 
     Raises
     ------
@@ -51,6 +52,7 @@ table['fleiss_kappa', 'jaccard']."
     names = [(row.coefficient, row.distance) for row in rows]
     wanted = asked if isinstance(asked, tuple) else (asked,)
     found = [k for k, row in enumerate(rows) if _fits(row, wanted)]
+    found = found or [k for k, row in enumerate(rows) if _fits(row, wanted, in_part=True)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -61,8 +63,9 @@ table['fleiss_kappa', 'jaccard']."
     raise KeyError(f"no row {shorten(said)}; the rows are {known}.{did_you_mean(said, known)}")
 
 
-def _fits(row: Agreement, wanted: tuple[object, ...]) -> bool:
+def _fits(row: Agreement, wanted: tuple[object, ...], *, in_part: bool = False) -> bool:
     """Say whether a row has a name: a coefficient, or a coefficient and a distance."""
     names = (row.coefficient, *row.definition.short_names)
+    names = tuple(row.coefficient.split("_")) if in_part else names
     is_called = any(one in names or str(one).lower() in names for one in wanted[:1])
     return is_called and wanted[1:] in ((), (row.distance,))

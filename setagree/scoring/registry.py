@@ -37,6 +37,11 @@ def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
     return found or _from_entry_points(asked)
 
 
+def coefficient_names() -> list[str]:
+    """Return the names and short names of the coefficients; those of packages are not loaded."""
+    return [*COEFFICIENTS, *_SHORT, *sorted(entry.name for entry in entry_points(group=_GROUP))]
+
+
 def known_coefficients() -> dict[str, Coefficient[...]]:
     """Return the coefficients by name: those of this package, then those of installed ones."""
     theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - COEFFICIENTS.keys())
@@ -49,6 +54,6 @@ def _from_entry_points(name: str) -> Coefficient[...]:
         found = entry.load()
         if isinstance(found, Coefficient):
             return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is no coefficient.")
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a coefficient.")
     hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
     raise OptionError(f"coefficient {name!r} is unknown.{hint}")

@@ -47,7 +47,7 @@ def _no_interval(alike: Sequence[Agreement], n_rows: int) -> str:
         why if len(names) == n_rows else f"{why} ({', '.join(names)})"
         for why, names in found.items()
     ]
-    return f"{'. '.join(said)}; permutation_test gives a p for that."
+    return f"{'. '.join(said)}; permutation_test gives a p-value for this case."
 
 
 def _much_lower(row: Agreement, level: float) -> str | None:

@@ -118,7 +118,7 @@ def as_agreement(given: Agreement | AgreementTable | Data) -> Agreement | Agreem
         study = open_study(given)
     except NoTableError as error:
         raise DataError(
-            f"{a_type(given)} is no agreement; pass what krippendorff_alpha, fleiss_kappa, ... "
+            f"Expected an agreement, got {a_type(given)}; pass what krippendorff_alpha, ... "
             "returned, or what they take: a study, a table or the path of one."
         ) from error
     return krippendorff_alpha(study)

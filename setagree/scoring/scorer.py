@@ -121,8 +121,8 @@ class Scorer:
         if not isinstance(distance, NominalDistance | OverlapDistance):
             raise DistanceError(
                 f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
-                f"{distance.name!r} is none. OverlapDistance makes one of a function of the three "
-                "counts."
+                f"{distance.name!r} is not one. OverlapDistance makes one of a function of the "
+                "three counts."
             )
 
     def _check_known(self, name: str) -> None:
@@ -173,7 +173,7 @@ def score(
     """
     if not isinstance(coefficient, Coefficient):
         raise OptionError(
-            f"coefficient={shorten(coefficient)} is no Coefficient; agreement takes names."
+            f"coefficient={shorten(coefficient)} is not a Coefficient; agreement takes names."
         )
     scorer = Scorer(study, categories=categories, keep_raters=coefficient.asks_who)
     asked = None if distance is None else [get_distance(distance)]
@@ -271,7 +271,7 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     number = None if isinstance(one, str) else as_number(plain)
     if number is None or (isinstance(number, float) and math.isinf(number)):
         raise OptionError(
-            f"category {shorten(one)} is no finite number, and the values are numbers."
+            f"category {shorten(one)} is not a finite number, and the values are numbers."
         )
     return number
 

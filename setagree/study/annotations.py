@@ -129,7 +129,7 @@ class Annotations(ReadOnlyArrays):
         DataError
             A column is absent, a unit or rater is missing, a rater annotated a unit twice.
         LabelError
-            A cell is no label set.
+            A cell is not a label set.
 
         Examples
         --------

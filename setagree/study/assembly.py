@@ -49,6 +49,12 @@ from setagree.study.scalars import code_scalars
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
+ROW_A_LABEL = (
+    " If each row holds one label of a set, say duplicates='union', or for a file "
+    "setagree.read(file, format='plain_row_per_label')."
+)
+"""The other way to read repeats, for the error about them."""
+
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
 _PROBED = 5_000
@@ -91,7 +97,7 @@ def assemble(
     answers = _code_answers(long, reading, is_long=is_long)
     ids = (units, raters, answers.values, unit_codes, rater_codes)
     coded = record(answers.kind, *ids, answers.codes, reading=reading)
-    kept = _settle_duplicates(_drop_missing(coded), reading.duplicates)
+    kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)
         doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
@@ -178,12 +184,12 @@ def _drop_missing(coded: Annotations) -> Annotations:
     )
 
 
-def _settle_duplicates(coded: Annotations, policy: Duplicates) -> Annotations:
+def _settle_duplicates(coded: Annotations, policy: Duplicates, *, is_long: bool) -> Annotations:
     keys = coded.unit_codes.astype(np.int64) * coded.n_raters + coded.rater_codes
     if not _has_repeats(keys, coded.n_units * coded.n_raters):
         return coded
     if policy == "error":
-        raise _repeats_error(coded, pd.Series(keys))
+        raise _repeats_error(coded, pd.Series(keys), is_long=is_long)
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
@@ -199,7 +205,7 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _repeats_error(coded: Annotations, keys: pd.Series[int]) -> RepeatsError:
+def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -> RepeatsError:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
     pairs = [
@@ -211,11 +217,21 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int]) -> RepeatsError:
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
+    also = ROW_A_LABEL if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'.{doubled if (times == 2).all() else ''}",
+        f"say duplicates='first', 'last' or 'union'.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
+
+
+def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
+    """Say whether all repeats hold one label each, and no two of a pair the same."""
+    rows = keys.duplicated(keep=False).to_numpy()
+    answers = pd.DataFrame({"pair": keys[rows], "value": coded.value_codes[rows]})
+    if coded.kind != "labels" or answers.duplicated().any():
+        return False
+    return all(len(coded.values[code]) == 1 for code in answers["value"].unique())
 
 
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:

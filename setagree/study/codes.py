@@ -224,7 +224,7 @@ def _key(cell: object) -> Hashable:
         return None
     try:
         hash(cell)
-    except TypeError:  # it is no label set, which its reading will say
+    except TypeError:  # it is not a label set, which its reading will say
         return (type(cell).__name__, repr(cell))
     return cell
 

@@ -118,7 +118,7 @@ def guess_columns(
     named = {role: name for role, name in known.items() if name is not None}
     _check_named(listed, named)
     free = [name for name in listed if name not in named.values()]
-    guessed = {role: _guess(role, free, listed) for role in _needed(free, named)}
+    guessed = _guesses(_needed(free, named), free, listed)
     found = {**named, **guessed}
     return Columns(
         found["unit"], found["rater"], found.get("labels"), found.get("value"), tuple(guessed)
@@ -161,7 +161,7 @@ def usual_roles(names: Iterable[str]) -> dict[Role, str]:
     listed, found = list(names), dict[Role, str]()
     for role in ("unit", "rater"):
         with suppress(DataError):
-            found[role] = _guess(role, listed, listed)
+            found |= _guesses([role], listed, listed)
     if len(found) == 2:
         with suppress(DataError):
             whole = guess_columns(listed, unit=found["unit"], rater=found["rater"])
@@ -217,7 +217,7 @@ def guess_people(
     """
     listed = list(names)
     if rater is None:
-        rater = _guess("rater", listed, listed)
+        rater = _guesses(["rater"], listed, listed)["rater"]
     _check_named(listed, {"rater": rater})
     rest = [name for name in listed if name != rater]
     if units is not None:
@@ -256,19 +256,37 @@ def _needed(free: Sequence[str], named: Iterable[Role]) -> list[Role]:
     return [*roles, "labels" if has_labels or not any(_candidates("value", free)) else "value"]
 
 
-def _guess(role: Role, free: Sequence[str], names: Sequence[str]) -> str:
-    fitting = next((tier for tier in _candidates(role, free) if tier), [])
-    best = _with_identifier(fitting)
-    if len(best) == 1:
-        return best[0]
-    say = f"say which with {role}='...'"
-    if fitting:
-        raise DataError(f"Columns {listing(fitting)} could each be the {role}; {say}.")
-    wide = "" if len(free) < len(names) or any(_candidates("rater", free)) else _IF_WIDE
-    raise DataError(
-        f"No column has a usual name for the {role}; {say}. The columns are "
-        f"{listing(names, limit=12)}.{_nearly(role, free)}{wide}"
-    )
+def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -> dict[Role, str]:
+    """Return the column of each role; those that are not found are named in one error."""
+    fitting = {role: _fitting(role, free) for role in roles}
+    if all(len(found) == 1 for found in fitting.values()):
+        return {role: found[0] for role, found in fitting.items()}
+    said = [
+        f"Columns {listing(found)} could each be the {role}; say which with {role}='...'."
+        for role, found in fitting.items()
+        if len(found) > 1
+    ]
+    if absent := [role for role, found in fitting.items() if not found]:
+        which = [f"the {role}" for role in absent]
+        options = _enumerated([f"{role}='...'" for role in absent], "and")
+        wide = "" if len(free) < len(names) or any(_candidates("rater", free)) else _IF_WIDE
+        said.append(
+            f"No column has a usual name for {_enumerated(which, 'or')}; say which with "
+            f"{options}. The columns are {listing(names, limit=12)}."
+            f"{''.join(_nearly(role, free) for role in absent)}{wide}"
+        )
+    raise DataError(" ".join(said))
+
+
+def _fitting(role: Role, free: Sequence[str]) -> list[str]:
+    """Return the columns with the surest usual name for a role."""
+    return _with_identifier(next((tier for tier in _candidates(role, free) if tier), []))
+
+
+def _enumerated(words: Sequence[str], last: str) -> str:
+    """Return words with commas between them, and another word before the last."""
+    *others, end = words
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def _nearly(role: Role, free: Sequence[str]) -> str:

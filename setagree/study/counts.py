@@ -49,8 +49,8 @@ def checked_counts(table: pd.DataFrame) -> Floats:
     """Return the counts of shape (n_units, n_columns), or refuse what may be no counts."""
     if not isinstance(table, pd.DataFrame):
         raise DataError(
-            f"{a_type(table)} is no table of counts; pass a DataFrame with one row a unit "
-            "and one column a value."
+            f"Expected a table of counts, got {a_type(table)}; pass a DataFrame with one row a "
+            "unit and one column a value."
         )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")

@@ -264,8 +264,8 @@ def doubt_mixed_scale(
     texts = [value for value, is_other in zip(cleaned, other, strict=True) if is_other]
     if all(isinstance(text, str) and _SPELLED.fullmatch(text) for text in texts):
         warn(
-            f"answers such as {listing(texts[:3])} are no numbers as they are spelled, so that all "
-            "answers are taken as categories; write 1.5, not 1,5, without units and thousands "
+            f"answers such as {listing(texts[:3])} are not numbers as they are spelled, so that "
+            "all answers are taken as categories; write 1.5, not 1,5, without units and thousands "
             "separators, if they are numbers.",
             MixedScaleWarning,
         )
@@ -298,7 +298,7 @@ def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str
         raters = [name for name, _ in columns if name not in alone]
         warn(
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
-            f"other; if it is none, list the raters: raters={raters!r}.",
+            f"other; if it is not one, list the raters: raters={raters!r}.",
             SetagreeWarning,
         )
 

@@ -210,9 +210,10 @@ def check_column(columns: Sequence[Any], name: object) -> None:
 
 
 def _no_table(data: object, also: str) -> NoTableError:
-    return NoTableError(
-        f"{a_type(data)} is no table; pass a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}."
-    )
+    wanted, take = "a table", f"a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}"
+    if type(data).__module__.startswith("setagree.") and hasattr(data, "to_frame"):
+        wanted, take = "annotations", "the study that it was computed from"
+    return NoTableError(f"Expected {wanted}, got {a_type(data)}; pass {take}.")
 
 
 def _kind(data: object) -> str:

@@ -72,7 +72,9 @@ def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumn
     try:
         rows = list(triples)
     except TypeError:  # an array without dimensions seems iterable, and is not
-        raise DataError(f"{a_type(triples)} is no list of (rater, unit, labels) triples.") from None
+        raise DataError(
+            f"Expected a list of (rater, unit, labels) triples, got {a_type(triples)}."
+        ) from None
     for position, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
             raise DataError(f"triple {position} is {shorten(row)}; write (rater, unit, labels).")
@@ -230,7 +232,8 @@ def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
             f"{raters}"
         )
     raise DataError(
-        f"column {odd[0]!r} does not sound like a rater; if it is none, list the raters: {raters}"
+        f"column {odd[0]!r} does not sound like a rater; if it is not one, list the raters: "
+        f"{raters}"
     )
 
 

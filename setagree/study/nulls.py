@@ -87,8 +87,8 @@ def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None)
     warn(
         f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
         f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
-        "such as NA or None: read with keep_default_na=False, or pass the path. Where a null is no "
-        "annotation, drop its row, and nothing is said.",
+        "such as NA or None: read with keep_default_na=False, or pass the path. If a null means "
+        "no annotation, drop its row to silence this warning.",
         BlankLabelsWarning,
     )
 
@@ -111,7 +111,7 @@ def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
     if asked == "missing" or not n_null:
         return
     why = (
-        "outside a long column of label text a null is no annotation. If pandas made nulls of "
+        "outside a long column of label text a null means no annotation. If pandas made nulls of "
         "blank cells, read the file with keep_default_na=False"
         if has_sets
         else "a single value has no empty answer"

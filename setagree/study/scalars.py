@@ -71,7 +71,7 @@ def code_scalars(
     if kind == "number" and any(no_number):
         row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
         raise DataError(
-            f"{place(row)}: {shorten(cells[codes[row]])} is no number, which kind='number' asks "
+            f"{place(row)}: {shorten(cells[codes[row]])} is not a number, which kind='number' asks "
             "for; say kind='category', or list in missing= what means no answer."
         )
     is_number = kind != "category" and not any(no_number)
@@ -99,7 +99,9 @@ def _clean_scalar(cell: object, case: Case) -> object:
     if isinstance(cell, np.generic):
         return cell.item()
     if isinstance(cell, Decimal) and cell.is_snan():
-        raise DataError(f"{cell!r} is a signaling NaN, which is no number; use None for no answer.")
+        raise DataError(
+            f"{cell!r} is a signaling NaN, which is not a number; use None for no answer."
+        )
     if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
         return cell
     raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")

@@ -17,9 +17,10 @@ from setagree.wording.tables import html_table
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
+    from setagree.study.tally import Tally
 
 _FIRST = 10
-"""Units, and raters, that a notebook shows."""
+"""Units, raters, patterns, and answers of one, that a notebook shows."""
 
 DENSE_LIMIT = 100_000_000
 """Cells beyond which a dense table is refused."""
@@ -129,6 +130,23 @@ def as_html(study: Annotations) -> str:
     shown = f" Shown: {counted(len(part.units), 'unit')}, {counted(len(part.raters), 'rater')}."
     said = f"{repr(study)[1:-1]}.{'' if len(part.value_codes) == len(study.value_codes) else shown}"
     return f"<p>{html.escape(said)}</p>{html_table(wide.reset_index(allow_duplicates=True))}"
+
+
+def tally_as_html(tally: Tally) -> str:
+    """Return what a notebook shows: the patterns that most units have, and their answers."""
+    most = np.argsort(-tally.multiplicity, kind="stable")[:_FIRST]
+    shown = f" Shown: the {len(most):,} most frequent." if len(most) < tally.n_patterns else ""
+    answers = []
+    for row in most:
+        entries = slice(tally.indptr[row], tally.indptr[row + 1])
+        given = [tally.values[code] for code in tally.indices[entries][:_FIRST]]
+        names = [display_labels(one) if isinstance(one, frozenset) else str(one) for one in given]
+        times = tally.counts[entries][:_FIRST]
+        more = ", ..." if tally.indptr[row + 1] - tally.indptr[row] > _FIRST else ""
+        pairs = zip(names, times, strict=True)
+        answers.append("; ".join(f"{n:g} x {name}" for name, n in pairs) + more)
+    frame = pd.DataFrame({"units": tally.multiplicity[most].astype(int), "answers": answers})
+    return f"<p>{html.escape(repr(tally)[1:-1])}.{shown}</p>{html_table(frame)}"
 
 
 def _answers(study: Annotations) -> npt.NDArray[np.object_]:

@@ -19,6 +19,7 @@ from setagree.study.kept_raters import Given
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.labels import Case
 from setagree.study.reading import AnswerKind
+from setagree.study.tables import tally_as_html
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -86,13 +87,17 @@ class Tally(ReadOnlyArrays):
             f"{self.n_values:,} values{who}>"
         )
 
+    _repr_html_ = tally_as_html
+
     @classmethod
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
         if keep_raters is not False:
             check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
-            raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
+            raise DataError(
+                f"Expected annotations, got {a_type(study)}; a tally is made from them."
+            )
         indptr, indices, counts = _counted(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes
         return _in_patterns(
@@ -248,7 +253,9 @@ class Tally(ReadOnlyArrays):
         <Tally: 3 units in 2 patterns of 2 values>
         """
         if not hasattr(other, "multiplicity"):
-            raise DataError(f"{a_type(other)} is no Tally, which another one merges with.")
+            raise DataError(
+                f"Expected a tally, got {a_type(other)}; a tally merges with another one."
+            )
         if (self.kind == "labels") != (other.kind == "labels"):
             raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
         codes = {value: code for code, value in enumerate(self.values)}

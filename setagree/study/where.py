@@ -20,9 +20,9 @@ import pandas as pd
 
 from setagree.errors import (
     DataError,
+    DroppedRowsWarning,
     OptionError,
     SetagreeError,
-    SetagreeWarning,
     a_type,
     check_type,
     counted,
@@ -61,6 +61,7 @@ _VALUE = re.compile(rf"\s*(?:\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'|({_BARE}))\s
 _NOTHING = {"null", "none", "nan", "nat", "<na>"}
 _TRUTH = {"true", "false"}
 _AS_WRITTEN = (dt.date, dt.time, UUID, pd.Period)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?")
 _ROWS = re.compile(r"\brows? \d")
 _ONE = "; there is one condition, and text with spaces or signs stands in quotes"
 
@@ -77,7 +78,9 @@ class Where:
 
     A cell and a value are compared as numbers where both are numbers or spell one (007, 7 and 7.0
     are equal, quoted or not), else as text without the space around it. Only numbers among
-    themselves, and texts among themselves, are smaller or larger. True and false are text in
+    themselves, and texts among themselves, are smaller or larger. Times are text, year first, so
+    that earlier ones are smaller; written as 2024-05-01T10:30 or with a space, with zeros behind
+    the second or without, they are the same. Zones are not converted. True and false are text in
     whatever case, so that they are the same in every kind of file. A null never matches, and nor
     does a blank cell, which is what a null looks like in a CSV.
 
@@ -239,7 +242,7 @@ NO_ROWS = Counts(0, 0)
 
 def warn_dropped(sentence: str) -> None:
     """Say in a warning how many rows a condition drops."""
-    warn(sentence, SetagreeWarning)
+    warn(sentence, DroppedRowsWarning)
 
 
 def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
@@ -306,10 +309,24 @@ def _key(cell: object) -> Key | None:
     if number is not None:
         return number if isinstance(number, float) and math.isinf(number) else exact(number)
     if isinstance(plain, str):
-        return (plain.casefold() if plain.casefold() in _TRUTH else plain) or None
+        return (plain.casefold() if plain.casefold() in _TRUTH else _timed(plain)) or None
     if isinstance(plain, _AS_WRITTEN):
-        return str(plain).removesuffix(" 00:00:00")
+        return _timed(str(plain))
     raise DataError(f"holds {a_type(cell)}; only text, numbers, flags and dates are compared.")
+
+
+def _timed(text: str) -> str:
+    """Return text as it is, but a time of ISO 8601 in one spelling, midnight as the date alone.
+
+    Files and libraries write T or a space, and as many zeros behind the second as they like.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return text
+    day, minute, second, fraction, zone = (part or "" for part in found.groups())
+    rest = f".{fraction}".rstrip("0").rstrip(".")
+    spelled = f"{day} {minute}:{second or '00'}{rest}{zone.replace('Z', '+00:00')}"
+    return spelled.removesuffix(" 00:00:00")
 
 
 def _single(text: str, sign: str, rest: str) -> list[str]:

@@ -134,7 +134,7 @@ def _html_lines(
 
 
 def json_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a list of objects, null for what is no finite number.
+    """Return a frame as a list of objects, null for what is not a finite number.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def json_text(frame: pd.DataFrame) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Return what JSON can say: null for what is no finite number, also inside a list."""
+    """Return what JSON can say: null for what is not a finite number, also inside a list."""
     if isinstance(value, frozenset):
         return sorted_labels(value)
     if isinstance(value, list | tuple):

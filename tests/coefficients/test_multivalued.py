@@ -271,7 +271,7 @@ def test_refusals():
     for distance in (lambda x, y: float(x != y), sa.distances.taxonomy({})):
         with pytest.raises(DistanceError, match=r"mv_alpha needs a distance of \|A\|, \|B\| and"):
             sa.mv_alpha(study, distance=distance)
-    with pytest.raises(TypeError, match="is no function of set sizes"):
+    with pytest.raises(TypeError, match="is not a function of set sizes"):
         size_function(sa.distances.taxonomy({}))
 
 

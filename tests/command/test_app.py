@@ -313,6 +313,13 @@ class TestScore:
         assert "only one value was used" in result.stderr
         assert result.stderr.count("Warning:") == 1
 
+    def test_no_disagreement(self):
+        """The line below the table names the command that gives a p, as typed here."""
+        Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
+        said = ok("score", "same.csv")
+        assert "was seen in 2 units; 'setagree test' gives a p-value for this case." in said
+        assert "permutation_test" not in said
+
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
@@ -498,7 +505,7 @@ class TestRefusals:
             (["long.csv", "--duplicates", "frist"], "Did you mean 'first'?"),
             (["long.csv", "--case", "upper"], "--case 'upper' is unknown"),
             (["long.csv", "--format", "jsn"], "Did you mean 'json'?"),
-            (["long.csv", "--encoding", "utf-88"], "no text encoding"),
+            (["long.csv", "--encoding", "utf-88"], "not a text encoding"),
             (["long.csv", "--delimiter", ",,"], "cannot stand between columns"),
             (["long.csv", "--sep", ""], "--sep"),
             (["long.csv", "--level", "95"], "level"),

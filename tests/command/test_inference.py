@@ -399,7 +399,7 @@ class TestCompare:
         Path("after.csv").write_text(SMALL.replace("3,b,y", "3,b,x"))
         text = ok("compare", "after.csv", "small.csv")
         assert re.search(r"^after\.csv - small\.csv +0\.5556 ", text, re.MULTILINE)
-        assert "difference: the first less the second. The same units, matched" in text
+        assert "difference: the first minus the second. The same units, matched" in text
         assert "higher value" not in text
         long = "a_very_long_name_of_a_file_after_training.csv"
         Path(long).write_text(SMALL)
@@ -417,7 +417,7 @@ class TestCompare:
 
     def test_distances_are_no_contest(self):
         """Where distances or coefficients differ, the table says what that is worth."""
-        said = "a higher value is no better agreement"
+        said = "a higher value does not mean better agreement"
         for words in (["-d", "masi,nominal"], ["-c", f"{ALPHA},fleiss_kappa", "-d", "masi"]):
             assert said in " ".join(ok("compare", "walk.csv", *WIDE, *words).split())
 

@@ -1,6 +1,7 @@
 """Options of the command that name a file about the labels, which states the distance."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -63,7 +64,9 @@ def test_it_selects_its_distance(option):
     """Each file gives what the distance of the same numbers gives in Python, under its name."""
     file, distance = OPTIONS[option]
     (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", option, file)
-    expected = sa.krippendorff_alpha(study(), distance=distance)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SetagreeWarning)  # two labels have no weight
+        expected = sa.krippendorff_alpha(study(), distance=distance)
     assert row["distance"] == distance.name
     assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
 
@@ -138,9 +141,28 @@ def test_labels_are_spelled_as_the_study_reads_them():
     Path("upper.csv").write_text("label,weight\n JOY,3\nFear,0.5\nJyo,2\n", encoding="utf-8")
     words = ["score", "study.csv", "-c", "krippendorff_alpha", "-f", "json", "--case", "lower"]
     found = invoke(*words, "--label-weights", "upper.csv")
-    expected = sa.krippendorff_alpha(study(), distance=OPTIONS["--label-weights"][1])
+    distance = sa.distances.weighted_jaccard({"joy": 3, "fear": 0.5}, default=1)
+    expected = sa.krippendorff_alpha(study(), distance=distance)
     assert json.loads(found.stdout)[0]["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
     assert "has a weight for 'jyo', which no rater used" in found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "study.csv"],
+        ["test", "study.csv", "--resamples", "99", "--seed", "1"],
+        ["diagnose", "study.csv", "--resamples", "99", "--seed", "1"],
+        ["panel", "study.csv", "--model", "gpt"],
+    ],
+)
+def test_labels_that_the_file_does_not_list(words):
+    """They count 1, which is said once, with their number and their names."""
+    result = invoke(*words, "--label-weights", "weights.csv")
+    assert result.exit_code == 0, result.stderr
+    said = "Warning: 'weighted_jaccard' lists no weight for 2 labels of the study, which it counts"
+    assert result.stderr.count("lists no weight for") == 1, result.stderr
+    assert f"{said} as 1: 'anger', 'love'." in result.stderr
 
 
 def test_the_file_is_never_overwritten():

@@ -113,7 +113,7 @@ class TestScore:
             encoding="utf-8",
         )
         words = ["score", "study.csv", "--config", "settings.toml"]
-        assert refusal(*words) == "Error: --spill 'gone' is no folder."
+        assert refusal(*words) == "Error: --spill 'gone' is not a folder."
         found = rows(*words, "--spill", "parts", "--blank", "empty")
         expected = rows("score", "study.csv", "--blank", "empty")
         pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected), **TIGHT)
@@ -166,8 +166,8 @@ class TestRefusals:
             (["--duplicates", "first"], "--duplicates first is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
-            (["--memory-limit", "much"], "--memory-limit 'much' is no amount of memory; write"),
-            (["--spill", "gone"], "--spill 'gone' is no folder."),
+            (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
+            (["--spill", "gone"], "--spill 'gone' is not a folder."),
             (["--assume-unique", "--wide"], "or --assume-unique, --memory-limit."),
             (["--unit", "nobody"], "nobody"),
         ],

@@ -53,6 +53,18 @@ class TestRepeats:
         result = invoke("score", "long.csv", *BLANK, "--duplicates", "union")
         assert "2 repeated ratings united with others (--duplicates union)." in result.stderr
 
+    def test_rows_of_one_label(self):
+        """Rows that may hold one label of a set each: the sentence names both options."""
+        Path("rows.csv").write_text("unit,rater,label\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\n")
+        said = refusal("score", "rows.csv")
+        assert said.endswith(
+            "say --duplicates 'first', 'last' or 'union'. If each row holds one label of a set, "
+            "say --duplicates 'union', or for a file --from plain_row_per_label."
+        )
+        ok("score", "rows.csv", "--from", "plain_row_per_label", "--blank", "missing")
+        engine = refusal("score", "rows.csv", "--memory-limit", "200MB")
+        assert "for a file --from plain_row_per_label." in engine
+
     def test_a_remark_is_no_unit(self):
         """A column of remarks is not guessed; named, most rows are dropped, which is said."""
         frame = pd.read_csv("two.csv", keep_default_na=False).rename(columns={"doc": "Ticket Ref"})
@@ -269,7 +281,7 @@ def test_standard_input_without_end(monkeypatch):
 
     monkeypatch.setattr("setagree.files.streams.MOST_BYTES", 20_000_000)
     for text, sentence in [
-        (b"\0", "standard input, line 1 has a NUL character; it is no text."),
+        (b"\0", "standard input, line 1 has a NUL character; it is not text."),
         (b"u,r,l\n", "standard input has more than 20,000,000 bytes, too many to read into memory"),
     ]:
         endless = Endless(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import Terminal, invoke, ok, on_a_terminal, refusal, script
+from cli_support import Terminal, invoke, ok, on_a_terminal, on_one_screen, refusal, script
 from exports import json_writers as toy
 
 import setagree as sa
@@ -169,7 +169,7 @@ class TestFrom:
             (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),
             (["--roster", "q.csv", "--unit", "doc"], "--roster is for the export of a tool"),
-            (["--encoding", "utf-9"], "no text encoding"),
+            (["--encoding", "utf-9"], "not a text encoding"),
         ],
     )
     def test_sentences(self, words, part):
@@ -248,7 +248,7 @@ class TestConfig:
             ("distance = [1979-05-27]", "distance must be text or a number, not ["),
             ("level = 'high'", "--level"),
             ("blank = 'emtpy'", "--blank 'emtpy' is unknown"),
-            ("blank =", "is no TOML: Invalid value"),
+            ("blank =", "is not TOML: Invalid value"),
         ],
     )
     def test_sentences(self, text, part, monkeypatch, capsys):
@@ -262,7 +262,7 @@ class TestConfig:
     def test_files_that_cannot_be_read(self, monkeypatch, capsys):
         """A file that is not there, or is not UTF-8, is a sentence."""
         Path("bytes.toml").write_bytes(b"a = '\xff'")
-        for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is no TOML")):
+        for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is not TOML")):
             code, printed = self.main(monkeypatch, capsys, "--config", name)
             assert (code, part in printed.err) == (2, True)
 
@@ -294,7 +294,11 @@ class TestCompletion:
             ("setagree conv", "convert"),
             ("setagree score --distance mas", "masi"),
             ("setagree score --distance nominal,mas", "nominal,masi"),
+            ("setagree panel --distance mas", "masi"),
+            ("setagree consensus -d jac", "jaccard"),
             ("setagree score -c krip", "krippendorff_alpha"),
+            ("setagree score -c alph", "alpha"),
+            ("setagree score -c alpha,flei", "alpha,fleiss"),
             ("setagree score --from label_", "label_studio_json"),
             ("setagree score --from tab", "table"),
         ],
@@ -343,6 +347,26 @@ class TestTerminal:
             terminal = Terminal(io.BytesIO(), encoding="utf-8")
             assert self.BOLD in script(command, stdout=terminal, env={"TERM": "xterm"}).stdout
             assert "\x1b" not in script(command).stdout
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["test", "many.csv", "--resamples", "999", "--seed", "1"],
+            ["panel", "many.csv", "--model", "r5"],
+            ["score", "many.csv", "--interval", "bootstrap", "--seed", "1"],
+        ],
+    )
+    def test_progress(self, words):
+        """Work that takes long is shown in one line, of which nothing is left beside results."""
+        pytest.importorskip("tqdm")
+        study = sa.simulate(400, 5, n_labels=4, rng=1).to_long()
+        study["labels"] = [sa.format_labels(one) or "[]" for one in study["labels"]]
+        study.to_csv("many.csv", index=False)
+        written, left = on_one_screen(*words)
+        assert "working" in written or "reading" in written
+        plain = script(*words)
+        expected = [*plain.stderr.splitlines(), *plain.stdout.splitlines()]
+        assert [line for line in left if line] == [line for line in expected if line]
 
     def test_inside_this_process(self, monkeypatch, capsys):
         """The same, seen by what measures coverage."""

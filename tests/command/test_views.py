@@ -1,11 +1,12 @@
 """The commands report and diagnose: the same findings, in a file and in the terminal."""
 
+import io
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import script
+from cli_support import Terminal, script
 
 import setagree as sa
 
@@ -59,6 +60,15 @@ def ok(*words):
     return result.stdout
 
 
+def on_screen(*words, columns=80):
+    """Return what the command, which must succeed, shows on a terminal of so many columns."""
+    stream = Terminal(io.BytesIO(), encoding="utf-8")
+    env = {"COLUMNS": str(columns), "TERM": "dumb"}  # which knows no bold letters
+    run = script(*words, env=env, stdout=stream)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def refusal(*words):
     """Run the command, which must end with 2 and one sentence, and return the sentence."""
     result = invoke(*words)
@@ -95,24 +105,34 @@ class TestDiagnose:
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_fits_the_terminal(self, file):
         """No line is wider than 80 columns, wide letters counted as two."""
-        printed = ok("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
+        printed = on_screen("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
         assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.parametrize("columns", [40, 60, 200])
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
-    def test_it_uses_the_width_of_the_terminal(self, file, columns, monkeypatch):
+    def test_it_uses_the_width_of_the_terminal(self, file, columns):
         """Lines are as wide as the terminal at most; a wide one cuts fewer answers."""
-        narrow = ok("diagnose", file, *LONG[1:])
-        monkeypatch.setenv("COLUMNS", str(columns))
-        printed = ok("diagnose", file, *LONG[1:])
+        narrow = on_screen("diagnose", file, *LONG[1:])
+        printed = on_screen("diagnose", file, *LONG[1:], columns=columns)
         widest = max(map(columns_of, printed.splitlines()))
         assert widest <= columns
         if columns > 80:
             assert widest > 80
             assert printed.count("…") < narrow.count("…")
-        ok("diagnose", file, *LONG[1:], "-o", "out.txt")
-        written = Path("out.txt").read_text(encoding="utf-8")
-        assert max(map(columns_of, written.splitlines())) <= 80
+
+    def test_no_cell_is_cut_in_a_pipe_or_a_file(self):
+        """Where no terminal shows it, all columns stand in full; sentences keep to 80 columns."""
+        shown = on_screen("diagnose", "hostile.csv", *LONG[1:], columns=60)
+        piped = ok("diagnose", "hostile.csv", *LONG[1:])
+        assert "…" in shown
+        assert "多标签" * 20 not in shown
+        assert "…" not in piped
+        assert "多标签" * 20 in piped
+        heads = piped.partition("LABELS\n")[2].partition("\n")[0]
+        assert heads.split()[-6:] == ["Agree", "on", "yes", "Agree", "on", "no"]
+        assert max(map(columns_of, piped.partition("WHAT WAS COUNTED")[0].splitlines())) <= 80
+        ok("diagnose", "hostile.csv", *LONG[1:], "-o", "out.txt")
+        assert Path("out.txt").read_text(encoding="utf-8") == piped
 
     def test_hostile_signs_are_spelled_out(self):
         """What turns text around does not reach the terminal."""
@@ -160,7 +180,6 @@ class TestDiagnose:
         assert "RATERS ON A MAP" in printed
         for human, row in table.iterrows():
             assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
-        assert max(map(columns_of, printed.splitlines())) <= 80
         both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
         assert "MODEL 2 BESIDE EACH HUMAN" in both
         assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both

@@ -95,12 +95,11 @@ class TestByLabel:
             row = frame.loc[label]
             assert_same(row["alpha"], alpha.estimate)
             assert_same(row["standard_error"], alpha.standard_error)
-            held = sum(
-                any(label in cell for cell in unit if cell is not None)
-                for unit in rows
-                if sum(cell is not None for cell in unit) > 1
+            given = [[label in cell for cell in unit if cell is not None] for unit in rows]
+            held, lacked = (
+                sum(flag in unit for unit in given if len(unit) > 1) for flag in (True, False)
             )
-            few = alpha.reason is None and held < 3
+            few = alpha.reason is None and min(held, lacked) < 3
             ends = (math.nan, math.nan) if few else alpha.interval(0.9, method="score")
             assert_same(row[["low", "high"]].tolist(), ends)
             assert_same(row["ac1"], ac1.estimate)
@@ -156,6 +155,21 @@ class TestByLabel:
         assert frame.loc["d", "n_units"] == 3
         assert frame.loc["d", ["low", "high"]].notna().all()
         assert pd.isna(frame.loc["d", "reason"])
+
+    def test_what_nearly_all_hold_is_too_few_as_well(self):
+        """Below 3 units with a rating without the label there is no interval, either."""
+        both, one = [{"a", "b"}, {"a", "b"}], [{"a", "b"}, {"b"}]
+        for n, said in ((1, "1 unit with two ratings or more has"), (2, "2 units with two")):
+            frame = sa.by_label(study_of([*[both] * 5, *[one] * n, [{"c"}, {"b"}]])).set_index(
+                "label"
+            )
+            row = sa.by_label(study_of([*[both] * 5, *[one] * n])).set_index("label").loc["a"]
+            assert math.isfinite(row["alpha"])
+            assert row[["low", "high"]].isna().all()
+            assert row["reason"].startswith(f"too few to say: {said}")
+            assert row["reason"].endswith("a rating without the label")
+        assert pd.isna(frame.loc["a", "reason"])  # three units have one
+        assert frame.loc["a", ["low", "high"]].notna().all()
 
     def test_a_lone_rating_does_not_hold_a_label_up(self):
         """Units with one rating are not seen by alpha, so they are not among the three."""

@@ -175,14 +175,14 @@ class TestWords:
         assert f"between the two {number(frame['between'][0])} (kappa_x, " in said
         assert f"interval {low} to {high})" in said
         assert "These raters agree less between groups than inside them" in said
-        assert "Raters dealt to the groups by chance seldom differ so much (p = .029)." in said
+        assert "Groups of raters formed at random seldom differ this much (p = .029)." in said
         assert "do not differ" not in said
 
     def test_camps_of_few_raters(self):
         """Three against three cannot be tested by dealing; that these differ is said."""
         said = self.said(two_camps((3, 3)))
         assert "These raters agree less between groups than inside them" in said
-        assert "Whether other raters would differ so cannot be tested: so few raters" in said
+        assert "Whether other raters would differ as much cannot be tested: so few raters" in said
         assert "do not differ" not in said
 
     def test_no_camps(self):
@@ -191,7 +191,7 @@ class TestWords:
         table["panel"] = table["rater"].str[-1].astype(int) % 2
         said = self.said(table)
         assert "The units do not show that raters agree less between groups than inside." in said
-        assert "Raters dealt to the groups by chance may well differ so much (p = ." in said
+        assert "Groups of raters formed at random often differ this much (p = ." in said
 
     def test_three_groups(self):
         """Of three groups the one that agrees least with the others is named."""

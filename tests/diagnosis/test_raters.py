@@ -149,7 +149,7 @@ class TestByRater:
         with pytest.raises(sa.SetagreeError, match="No column has a usual name"):
             sa.by_rater(pd.DataFrame())
         for other in (tally, pd.DataFrame()):
-            with pytest.raises(sa.SetagreeError, match="is not what by_pair returns"):
+            with pytest.raises(sa.SetagreeError, match="Expected what by_pair returns"):
                 sa.pair_matrix(other)
 
 
@@ -640,7 +640,7 @@ class TestOverTime:
                 sa.over_time(study, number, window=window)
         with pytest.raises(sa.SetagreeError, match="more than 2,000 windows"):
             sa.over_time(study, number, window=1e-320)
-        with pytest.raises(sa.SetagreeError, match="1 time of 11 are no finite numbers"):
+        with pytest.raises(sa.SetagreeError, match="1 time of 11 are not finite numbers"):
             sa.over_time(study, number | {"u1": np.inf}, window=1)
         for window in (7, "soon", "-1D"):
             with pytest.raises(sa.SetagreeError, match="must be a length of time"):

@@ -73,13 +73,26 @@ class TestWeightedJaccard:
     def test_weights_that_no_label_has(self):
         """A weight for a label that the study never uses is told, once; else nothing is."""
         study = annotations(text("a ab / b b"))
-        d = weighted_jaccard({"a": 3, "Pnuemonia": 2})
+        d = weighted_jaccard({"a": 3, "Pnuemonia": 2}, default=1)
         with pytest.warns(sa.SetagreeWarning, match="has a weight for 'Pnuemonia', which no") as w:
             sa.agreement(study, distance=d)
         assert len(w) == 1
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            sa.agreement(study, distance=weighted_jaccard({"a": 3}, default=1))
+
+    def test_labels_that_no_weight_is_given_for(self):
+        """They count 1, which is said once for all coefficients, unless somebody said so."""
+        study = annotations(text("a bcdefg / b b"))
+        said = "'weighted_jaccard' lists no weight for 6 labels of the study, which it counts as 1"
+        with pytest.warns(sa.SetagreeWarning, match=f"{said}: 'b', .*, 'f' and 1 more") as w:
             sa.agreement(study, distance=weighted_jaccard({"a": 3}))
+        assert len(w) == 1
+        with pytest.warns(sa.SetagreeWarning, match="for 1 label of the study, which it counts"):
+            sa.weights(annotations(text("a b / b b")), weighted_jaccard({"a": 3}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.agreement(study, distance=weighted_jaccard({"a": 3}, default=1.0))
 
     def test_later_changes_of_the_mapping_do_not_reach_it(self):
         """The weights are copied."""

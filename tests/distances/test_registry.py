@@ -112,11 +112,13 @@ def test_a_dict_is_a_matrix():
 @pytest.mark.parametrize("wrong", [5, None, ["masi"], {"a": 1}, frozenset()])
 def test_anything_else_is_refused(wrong):
     """What is no name, function, distance or frame is refused by its type."""
-    with pytest.raises(DistanceError, match=f"{type(wrong).__name__} is no distance; pass a name"):
+    with pytest.raises(
+        DistanceError, match=f"{type(wrong).__name__} is not a distance; pass a name"
+    ):
         get_distance(wrong)
 
 
 def test_an_array_is_refused():
     """An array has no labels; it is refused, not read by position."""
-    with pytest.raises(DistanceError, match=r"ndarray is no distance.*label sets on both axes"):
+    with pytest.raises(DistanceError, match=r"ndarray is not a distance.*label sets on both axes"):
         get_distance(pd.DataFrame([[0.0, 1], [1, 0]]).to_numpy())

@@ -47,7 +47,9 @@ def test_argilla_nested_refuses_without_a_roster(tmp_path):
         sa.read(path)
     with pytest.raises(DataError, match="roster: there is no column 'unit'; the columns are"):
         sa.read(path, roster=pd.DataFrame({"who": ["mia"]}))
-    with pytest.raises(DataError, match=r"roster: an int is no table.*'unit' and 'rater'"):
+    with pytest.raises(
+        DataError, match=r"roster: Expected a table, got an int.*'unit' and 'rater'"
+    ):
         sa.read(path, roster=3)
     records = argilla_nested(TRUTH)
     records.append({"id": "p9", "responses": {}})

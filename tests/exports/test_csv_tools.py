@@ -210,7 +210,7 @@ def test_a_roster_must_fit(save):
         read(path, roster=pd.DataFrame({"unit": ["f9"], "rater": ["kim"]}))
     with pytest.raises(DataError, match=r"roster: .*'rater'"):
         read(path, roster=pd.DataFrame({"unit": ["f9"]}))
-    with pytest.raises(DataError, match="roster: a list is no table"):
+    with pytest.raises(DataError, match="roster: Expected a table, got a list"):
         read(path, roster=[1])
     with pytest.raises(OptionError, match="blank='none' is unknown"):
         read(path, blank="none")

@@ -137,7 +137,7 @@ def test_damaged_json_is_an_error_at_the_door(tmp_path):
     with pytest.raises(FileError, match=r"line 1, column \d+: the JSON is cut off"):
         sa.read(path)
     path.write_text('[\n{"id": 1, "data": nothing}]', encoding="utf-8")
-    with pytest.raises(FileError, match="line 2, column 19: this is no JSON"):
+    with pytest.raises(FileError, match="line 2, column 19: this is not JSON"):
         sa.read(path)
 
 
@@ -171,7 +171,7 @@ def test_compressed_and_encoded(tmp_path):
     assert sa.read(latin, encoding="latin-1").labels == ("grèbe",)
     with pytest.raises(FileError, match="is not ascii: byte 0xe8"):
         sa.read(latin, encoding="ascii")
-    with pytest.raises(OptionError, match="encoding='utf-9' is no text encoding"):
+    with pytest.raises(OptionError, match="encoding='utf-9' is not a text encoding"):
         sa.read(latin, encoding="utf-9")
 
 

@@ -226,8 +226,8 @@ def test_values_of_an_attribute_are_labels(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "sentence"),
     [
-        ("A1 ash T1\n", FileError, r"ida/p1.ann, line 1: .*is no attribute"),
-        ("T1\tDoc 0 1\ta\nA1\tash\n", FileError, r"ida/p1.ann, line 2: .*is no attribute"),
+        ("A1 ash T1\n", FileError, r"ida/p1.ann, line 1: .*is not an attribute"),
+        ("T1\tDoc 0 1\ta\nA1\tash\n", FileError, r"ida/p1.ann, line 2: .*is not an attribute"),
         ("A1\tash T1\nA2\tyew T2\n", DataError, r"ida/p1.ann has attributes on 2 spans"),
     ],
 )

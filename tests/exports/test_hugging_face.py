@@ -74,7 +74,7 @@ def test_class_labels_that_do_not_fit(tmp_path):
     path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {0}, ("p1", "noa"): {4}}))
     beside = tmp_path / "dataset_info.json"
     beside.write_text(json.dumps(FEATURES), encoding="utf-8")
-    with pytest.raises(FileError, match=r"labels\[0\]: 4 is no number of a class; .* 0 to 3"):
+    with pytest.raises(FileError, match=r"labels\[0\]: 4 is not the number of a class; .* 0 to 3"):
         sa.read(path)
     bad = {"labels": {"names": [1, 2], "_type": "ClassLabel"}}
     beside.write_text(json.dumps(bad), encoding="utf-8")

@@ -258,7 +258,7 @@ def test_the_same_file_twice(tmp_path):
         sa.read(path)
     assert found(sa.read(path, duplicates="first")) == answered(TRUTH)
     path.write_text(as_json(label_studio(TRUTH)) * 2, encoding="utf-8")
-    with pytest.raises(FileError, match=r"line \d+, column 2: this is no JSON \(Extra data\)"):
+    with pytest.raises(FileError, match=r"line \d+, column 2: this is not JSON \(Extra data\)"):
         sa.read(path)
 
 

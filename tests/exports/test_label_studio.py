@@ -31,8 +31,8 @@ def test_label_studio_question_is_where_several_were_chosen(save):
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ('{"choices":["a"', "is no JSON"),
-        ('{"choices":[1]}', "no list of labels"),
+        ('{"choices":["a"', "is not JSON"),
+        ('{"choices":[1]}', "not a list of labels"),
         ('[{"choices":["a"],"start":1}]', "export JSON if the choices belong to regions"),
     ],
 )

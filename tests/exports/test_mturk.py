@@ -78,11 +78,11 @@ def test_forms_of_task_answers(answer, labels, save):
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ('[{"g": {"a": tr', "is no JSON"),
+        ('[{"g": {"a": tr', "is not JSON"),
         ('[{"g": 1}, {}]', "not one JSON object"),
-        ('[{"g": 1}]', "no list of labels"),
-        ('[{"g": {"x": 1}}]', "no list of labels"),
-        ("[" * 100_000, "is no JSON"),
+        ('[{"g": 1}]', "not a list of labels"),
+        ('[{"g": {"x": 1}}]', "not a list of labels"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_damaged_task_answers(cell, sentence, save):

@@ -55,7 +55,7 @@ def test_qualtrics_values_must_be_codes(save):
     """Text among codes is refused; the sentence names the format of texts."""
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', '"1,x"'))
     assert given_answers(path, blank="missing", sep=",")["f1", "lee"] == {"1", "x"}
-    with pytest.raises(FileError, match=r"'1,x' is no list of codes.*format='qualtrics_labels'"):
+    with pytest.raises(FileError, match=r"'1,x' is not a list of codes.*format='qualtrics_labels'"):
         read(path, blank="missing")
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', "-99"))
     for sep in (None, ","):
@@ -84,7 +84,7 @@ def test_qualtrics_headers(save):
     lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
     with pytest.raises(FileError, match="line 3 holds no ImportId"):
         read(save("".join([lines[0], *lines[3:]])), format="qualtrics_labels")
-    with pytest.raises(FileError, match=r"export.csv, line 3: .*is no JSON"):
+    with pytest.raises(FileError, match=r"export.csv, line 3: .*is not JSON"):
         read(save("".join(lines).replace('""4_QID1""}', '""4_QID1')))
     with pytest.raises(DataError, match="no looped question"):
         read(save("".join(lines).replace("_Q1", "Q1")))

@@ -30,7 +30,7 @@ def test_redcap_status_is_that_of_its_form(save):
     """The status to the right of a field is its own; an odd one is an error."""
     text = "record_id,item,rater,a_complete,g___1,g___2,g_complete,z_complete\n1,f1,kim,0,1,0,2,0\n"
     assert read(save(text)) == {("f1", "kim"): {"1"}}
-    with pytest.raises(FileError, match=r"line 2, column 'g_complete': '7' is no status"):
+    with pytest.raises(FileError, match=r"line 2, column 'g_complete': '7' is not a status"):
         read(save(text.replace("1,0,2,0", "1,0,7,0")))
     with pytest.raises(DataError, match="which column names the rater"):
         read(save(text.replace(",rater,", ",x,")))

@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 import setagree as sa
 from setagree.cli import app as cli
-from setagree.errors import DataError, FileError
+from setagree.errors import DataError, FileError, OptionError
 from setagree.large.opening import open_table
 
 APPEN = [
@@ -87,7 +88,7 @@ def test_typed_exports_in_parquet_are_refused(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "report.parquet"
     pd.DataFrame(APPEN[1:], columns=APPEN[0]).to_parquet(path)
-    with pytest.raises(FileError, match="no table of text, as the export of a tool is"):
+    with pytest.raises(FileError, match="not a table of text, as the export of a tool is"):
         sa.agreement(path)
     records = [json.loads(line) for line in prodigy().splitlines()]
     pd.DataFrame(records).drop(columns="options").to_parquet(path)
@@ -95,16 +96,51 @@ def test_typed_exports_in_parquet_are_refused(tmp_path):
         sa.agreement(path)
 
 
-def test_a_pattern_of_exports_is_refused(tmp_path):
-    """Several files of a tool are no table, of which another column would be scored."""
-    (tmp_path / "prod-1.jsonl").write_text(prodigy())
-    pattern = str(tmp_path / "prod-*.jsonl")
-    with pytest.raises(DataError, match=r"prod-\*\.jsonl' looks like .*Prodigy"):
-        sa.agreement(pattern)
-    assert "--from 'prodigy'" in refusal("score", pattern)
-    appen_frame().to_csv(tmp_path / "report-1.csv", index=False)
-    with pytest.raises(DataError, match=r"looks like .*Appen.*unit=, rater= and labels="):
-        sa.agreement(str(tmp_path / "report-*.csv"))
+class TestSeveralExports:
+    """Several exports of one tool are one study, in the order in which they are given."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path, monkeypatch):
+        """Write the export of two units, and each unit by itself."""
+        monkeypatch.chdir(tmp_path)
+        lines = prodigy().splitlines(keepends=True)
+        units = [json.loads(line)["_input_hash"] for line in lines]
+        assert len({*units}) == 2
+        for name, chosen in (("all", {*units}), ("one", {units[0]}), ("two", {units[-1]})):
+            kept = [line for line, unit in zip(lines, units, strict=True) if unit in chosen]
+            Path(f"{name}.jsonl").write_text("".join(kept))
+
+    def test_they_are_joined(self):
+        """A list, a pattern and the command give what the two in one file give."""
+        whole = sa.agreement("all.jsonl").to_frame()
+        for files in (["one.jsonl", "two.jsonl"], "[ot]*.jsonl"):
+            assert sa.read(files).n_ratings == 4
+            pd.testing.assert_frame_equal(sa.agreement(files).to_frame(), whole)
+        first, second = sa.read("one.jsonl").units.tolist(), sa.read("two.jsonl").units.tolist()
+        assert sa.read(["two.jsonl", "one.jsonl"]).units.tolist() == [*second, *first]
+        words = ["--format", "csv"]
+        assert ok("score", "one.jsonl", "two.jsonl", *words) == ok("score", "all.jsonl", *words)
+
+    def test_a_repeat_names_both_files(self):
+        """A unit and rater in two files is a repeat, which duplicates= settles."""
+        shutil.copy("one.jsonl", "again.jsonl")
+        files = ["one.jsonl", "again.jsonl", "two.jsonl"]
+        places = r"The first stand in 'one.jsonl', .* and 'again.jsonl', "
+        with pytest.raises(DataError, match=rf"'one.jsonl' and 2 more: .*'first'.*{places}"):
+            sa.read(files)
+        assert sa.read(files, duplicates="first").n_repeated == sa.read("one.jsonl").n_ratings
+        assert "'again.jsonl', line" in refusal("score", *files)
+
+    def test_other_files_are_refused(self):
+        """A file of another tool, or of none, beside an export is named; so is a roster."""
+        appen_frame().to_csv("report.csv", index=False)
+        Path("plain.csv").write_text(PLAIN)
+        for other, what in (("report.csv", "one of Appen"), ("plain.csv", "none")):
+            said = rf"'one.jsonl' is the export of a tool, Prodigy.*'{other}' is {what}"
+            with pytest.raises(OptionError, match=said):
+                sa.agreement(["one.jsonl", other])
+        with pytest.raises(OptionError, match="roster= says who annotated what in one export"):
+            sa.read(["one.jsonl", "two.jsonl"], roster="plain.csv")
 
 
 def test_columns_that_are_named_are_believed(tmp_path):
@@ -157,12 +193,12 @@ def test_numbers_of_classes_in_a_pattern(tmp_path):
         open_table(pattern, sa.Reading())
 
 
-def test_read_takes_one_name(tmp_path, monkeypatch):
-    """`read` says that it takes no pattern and no standard input; a name with a star is a name."""
+def test_read_takes_patterns(tmp_path, monkeypatch):
+    """`read` takes patterns, and says that it takes no standard input; a name may have a star."""
     (tmp_path / "prod-1.jsonl").write_text(prodigy())
-    for path in (tmp_path / "prod-*.jsonl", "-"):
-        with pytest.raises(FileError, match="read from one file or folder that is named"):
-            sa.read(path, format="prodigy")
+    with pytest.raises(FileError, match="read from files or a folder that are named"):
+        sa.read("-", format="prodigy")
+    assert sa.read(tmp_path / "prod-*.jsonl").n_ratings == 4
     if sys.platform != "win32":
         shutil.copy(tmp_path / "prod-1.jsonl", tmp_path / "prod*.jsonl")
         assert sa.read(tmp_path / "prod*.jsonl").n_ratings == 4

@@ -35,7 +35,7 @@ def test_rows_are_counted_where_lines_would_be_wrong(save):
 def test_tables_of_numbers_are_no_exports(save):
     """JSON keeps numbers and lists, which no reader of text expects."""
     path = save('[{"unit": 1, "rater": "kim", "labels": ["a"]}]', "x.json")
-    with pytest.raises(FileError, match=r"x\.json is no table of text, .*'unit'"):
+    with pytest.raises(FileError, match=r"x\.json is not a table of text, .*'unit'"):
         read(path, format="plain_long")
 
 

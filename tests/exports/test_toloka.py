@@ -28,12 +28,12 @@ def test_toloka_cells_and_control_tasks(save):
     head = "INPUT:x\tOUTPUT:g\tGOLDEN:g\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
     path = save(head + "1\ta;b\t\tkim\t1\n", "x.tsv")
     with pytest.raises(
-        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is no JSON list; say sep"
+        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; say sep"
     ):
         read(path)
     assert read(path, sep=";") == {("1", "kim"): {"a", "b"}}
     broken = save(head + "1\t[1]\t\tkim\t1\n", "x.tsv")
-    with pytest.raises(FileError, match="no list of labels"):
+    with pytest.raises(FileError, match="not a list of labels"):
         read(broken)
     golden = save(head + '1\t["a"]\t["b"]\tkim\t1\n2\t["a"]\t\tkim\t1\n', "x.tsv")
     with pytest.warns(SetagreeWarning, match=r"x.tsv: 1 control-task answer left out\."):

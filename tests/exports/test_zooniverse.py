@@ -29,11 +29,11 @@ def test_zooniverse_values(save):
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ('[{"task": "T0", "val', "is no JSON"),
-        ('{"task": "T0"}', "no list of tasks"),
+        ('[{"task": "T0", "val', "is not JSON"),
+        ('{"task": "T0"}', "not a list of tasks"),
         ('[{"task": "T0"}]', "without 'task' or 'value'"),
         ("[1]", "without 'task' or 'value'"),
-        ('[{"task": "T0", "value": [{"x": 1}]}]', "no list of labels"),
+        ('[{"task": "T0", "value": [{"x": 1}]}]', "not a list of labels"),
     ],
 )
 def test_damaged_classifications(cell, sentence, save):
@@ -68,5 +68,5 @@ class TestZooniverse:
     @pytest.mark.parametrize("value", [0, False, {}])
     def test_values_that_are_no_labels(self, tmp_path, value):
         """0 and false are not the empty set."""
-        with pytest.raises(FileError, match="is no list of labels"):
+        with pytest.raises(FileError, match="is not a list of labels"):
             sa.read(self.csv(tmp_path, [("ann", 12, value), ("bob", 12, ["joy"])]))

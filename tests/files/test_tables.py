@@ -322,8 +322,8 @@ class TestNoTable:
 
     @pytest.mark.parametrize("name", ["utf8x", "no-such", "hex", "", "rot13", "a\0b"])
     def test_unknown_encoding(self, write, name):
-        """What is no text encoding is refused."""
-        with pytest.raises(OptionError, match="is no text encoding"):
+        """What is not a text encoding is refused."""
+        with pytest.raises(OptionError, match="is not a text encoding"):
             read_table(write(TABLE), encoding=name)
 
     def test_near_encoding(self, write):

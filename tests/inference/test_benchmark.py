@@ -175,7 +175,9 @@ def test_unknown_scale():
 
 def test_no_agreement():
     """A number is no agreement."""
-    with pytest.raises(DataError, match="a float is no agreement; pass what krippendorff_alpha"):
+    with pytest.raises(
+        DataError, match="Expected an agreement, got a float; pass what krippendorff_alpha"
+    ):
         sa.benchmark(0.8)
 
 

@@ -341,7 +341,7 @@ class TestWhichUnits:
             sa.compare(a, a, b)
 
     def test_identifiers_of_every_kind(self):
-        """Tuples, numbers and text are identifiers; a tuple is no pair of levels."""
+        """Tuples, numbers and text are identifiers; a tuple is not a pair of levels."""
         frame = pd.DataFrame(
             {"ann": list("aabb"), "bob": list("abbb")}, index=[("x", 1), 2, "2", ("x", 2)]
         )

@@ -303,7 +303,7 @@ def test_refusals():
     alpha = score(T1, "krippendorff_alpha")
     with pytest.raises(OptionError, match=r"over='rater' is unknown; use .* Did you mean 'raters'"):
         sa.jackknife(alpha, over="rater")
-    with pytest.raises(DataError, match="a float is no agreement"):
+    with pytest.raises(DataError, match="Expected an agreement, got a float"):
         sa.jackknife(0.8)
 
 

@@ -131,7 +131,7 @@ def test_collations():
 def test_options(options):
     """Amounts and folders are checked."""
     table([1, 1, 2, 2], list("abaa")).to_csv("a.csv", index=False)
-    with pytest.raises(sa.SetagreeError, match=r"is no amount of memory|is no folder"):
+    with pytest.raises(sa.SetagreeError, match=r"is not an amount of memory|is not a folder"):
         sa.agreement("a.csv", **options)
 
 

@@ -121,13 +121,45 @@ def test_other_names_of_columns(name):
     with pytest.raises(DataError) as caught:
         FUNCTIONS[name](table)
     assert str(caught.value) == (
-        "No column has a usual name for the unit; say which with unit='...'. The columns are "
-        "'what', 'by whom', 'labels'. If each rater has a column, use from_wide (on the command "
-        "line --wide). Where columns have other names, build the study first: "
+        "No column has a usual name for the unit or the rater; say which with unit='...' and "
+        "rater='...'. The columns are 'what', 'by whom', 'labels'. If each rater has a "
+        "column, use from_wide (on the command line --wide). "
+        "Where columns have other names, build the study first: "
         "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
     )
     study = sa.Annotations.from_long(table, unit="what", rater="by whom", labels="labels")
     assert made(name, study)
+
+
+def test_all_columns_that_are_missing_are_named_at_once():
+    """One sentence names every column that is not found, and those that are there."""
+    table = pd.DataFrame({"what": [1], "comment": ["x"]})
+    with pytest.raises(DataError) as caught:
+        sa.by_label(table)
+    assert str(caught.value) == (
+        "No column has a usual name for the unit, the rater or the labels; say which with "
+        "unit='...', rater='...' and labels='...'. The columns are 'what', 'comment'. "
+        "If each "
+        "rater has a column, use from_wide (on the command line --wide). "
+        "Where columns have other names, build the study first: "
+        "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
+    )
+    with pytest.raises(
+        DataError, match=r"for the rater or the labels; say which with rater='...' and"
+    ):
+        sa.agreement(table, unit="what")
+    with pytest.raises(DataError, match=r"could each be the unit; .* No column .* the labels; say"):
+        sa.agreement(pd.DataFrame({"doc": [1], "task": [1], "rater": ["a"]}))
+
+
+def test_a_result_is_no_study():
+    """A result where annotations belong: the sentence says so, and what to pass."""
+    table = sa.agreement(TABLE)
+    for wrong, kind in ((table, "an AgreementTable"), (table[0], "an Agreement")):
+        words = f"^Expected annotations, got {kind}; pass the study that it was computed from.$"
+        for call in (sa.agreement, sa.by_label, sa.fleiss_kappa, sa.read):
+            with pytest.raises(DataError, match=words):
+                call(wrong)
 
 
 SCORED = {"bootstrap", "jackknife", "permutation_test", "benchmark", "compare", "plan"}
@@ -139,9 +171,9 @@ def test_what_is_nothing_to_open(name):
 
     What takes a coefficient, too, names that first.
     """
-    words = r"^an int is no table; pass a DataFrame \(.*\), Annotations, Tally or path\.$"
+    words = r"^Expected a table, got an int; pass a DataFrame \(.*\), Annotations, Tally or path\.$"
     if name in SCORED:
-        words = r"^an int is no agreement; pass what krippendorff_alpha, fleiss_kappa, \.\.\. retu"
+        words = r"^Expected an agreement, got an int; pass what krippendorff_alpha, \.\.\. returned"
     with pytest.raises(DataError, match=words):
         FUNCTIONS[name](7)
 

@@ -457,7 +457,7 @@ class TestOptions:
     def test_spill(self, spill):
         """The folder for what does not fit is one."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
-        with pytest.raises(OptionError, match="is no folder"):
+        with pytest.raises(OptionError, match="is not a folder"):
             sa.tally("a.csv", spill=spill)
 
     def test_patterns(self):
@@ -480,7 +480,7 @@ class TestOptions:
     def test_memory_limit(self, limit):
         """An amount of memory is a number and a unit."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
-        with pytest.raises(OptionError, match="is no amount of memory; write '2GB'"):
+        with pytest.raises(OptionError, match="is not an amount of memory; write '2GB'"):
             sa.tally("a.csv", memory_limit=limit)
 
 

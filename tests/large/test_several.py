@@ -1,5 +1,6 @@
 """Several files, conditions, sheets and wide tables through the public functions."""
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -29,6 +30,45 @@ BOTH = ["round-1.csv", "round-2.csv"]
 FIRST = pytest.mark.filterwarnings("ignore:where=")
 
 
+class TestRowsALabel:
+    """A unit and rater that stand in several rows, each with another label."""
+
+    TABLE = HEAD[:-8] + "\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\nu2,ann,fear\nu2,bob,fear\n"
+    SAYS = r"If each row holds one label of a set, say duplicates='union', or for a file .*row_per"
+
+    def test_every_road_says_both_readings(self):
+        """Frames, files and engines say that the rows may be the labels of one set."""
+        Path("rows.csv").write_text(self.TABLE)
+        frame = pd.read_csv("rows.csv")
+        for data in (frame, "rows.csv"):
+            for call in (sa.agreement, sa.by_label, sa.tally):
+                with pytest.raises(RepeatsError, match=self.SAYS):
+                    call(data)
+
+    def test_what_it_says_works(self):
+        """Both options give the sets, and a format is refused for a frame in words."""
+        Path("rows.csv").write_text(self.TABLE)
+        study = sa.read("rows.csv", format="plain_row_per_label", blank="missing")
+        united = sa.read(pd.read_csv("rows.csv"), duplicates="union")
+        assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(united)
+        with pytest.raises(
+            OptionError, match=r"^format='plain_row_per_label' is for files, not for a DataFrame"
+        ):
+            sa.read(pd.read_csv("rows.csv"), format="plain_row_per_label")
+
+    def test_not_where_it_cannot_be(self):
+        """Sets of two labels, the same row twice and single values are no rows of a label each."""
+        for cells, options in (
+            (["a, b", "c"], {"labels": "labels"}),
+            (["a", "a"], {"labels": "labels"}),
+            (["1", "2"], {"value": "labels"}),
+        ):
+            table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "ann"], "labels": cells})
+            with pytest.raises(RepeatsError) as caught:
+                sa.agreement(table, **options)
+            assert "one label of a set" not in str(caught.value)
+
+
 @FIRST
 class TestSeveral:
     """A list of files is one study."""
@@ -54,6 +94,27 @@ class TestSeveral:
         with pytest.raises(RepeatsError, match=r"The first pair stands in 'round-1.csv' and 'roun"):
             sa.read(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
+
+    @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+    def test_an_engine_names_both_files(self, ending):
+        """So does an engine, of text and of numbers; of one file alone it names none."""
+        for name, text in (("first", ONE), ("second", TWO), ("third", HEAD + "u9,ann,joy,0\n")):
+            frame = pd.read_csv(io.StringIO(text.replace("u", "")))
+            frame = frame.rename(columns={"nit": "unit"})
+            if ending == "csv":
+                frame.to_csv(f"{name}.csv", index=False)
+            elif ending == "jsonl":
+                frame.to_json(f"{name}.jsonl", orient="records", lines=True)
+            else:
+                frame.to_parquet(f"{name}.parquet")
+        files = [f"{name}.{ending}" for name in ("first", "second", "third")]
+        said = rf"The first pair stands in 'first\.{ending}' and 'second\.{ending}'\.$"
+        for call in (sa.tally, lambda files: sa.agreement(files, memory_limit="500MB")):
+            with pytest.raises(RepeatsError, match=said):
+                call(files)
+        with pytest.raises(RepeatsError) as caught:
+            sa.tally(files[0])
+        assert "stands in" not in str(caught.value)
         with pytest.raises(RepeatsError) as caught:
             sa.agreement("round-1.csv")
         assert "stands in" not in str(caught.value)

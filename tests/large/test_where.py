@@ -44,6 +44,7 @@ NUMBERS = [0, 1, 7, -1, 100, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
 FLOATS = [0.0, -0.0, 0.1, 7.0, 1e2, float("nan"), float("inf"), 2.0**53, 1e300, 0.5, 1.5]
 DECIMALS = [Decimal("0.10"), Decimal("7.00"), Decimal("-1.50"), Decimal("0.50")]
 TIMES = [dt.datetime(2024, 5, 1), dt.datetime(2024, 5, 1, 10, 30), dt.datetime(2023, 1, 1)]
+TIMES.append(dt.datetime(2024, 5, 1, 10, 30, 0, 250_000))
 
 COLUMNS = {
     "text": (pa.string(), TEXTS),
@@ -65,6 +66,7 @@ VALUES = [
     *map(str, DECIMALS),
     "0.10000000149011612",
 ]
+VALUES += ["2024-05-01T10:30", "2024-05-01T10:30:00.250", "2024-05-01T00:00:00.000"]
 VALUES += ["true", "2024-05-01", "2024-05-01 10:30:00", "1e400", "-1e400", "18446744073709551615"]
 VALUES += ["0.10000000000000000001", "9007199254740993", "127.5", "-129", "256", "zz"]
 VALUES = [value for value in VALUES if value.strip()]

@@ -260,7 +260,7 @@ def test_results_are_needed(name):
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_axes_are_checked(name):
     """Something else than axes is refused in words."""
-    with pytest.raises(OptionError, match="ax='here' is no matplotlib Axes"):
+    with pytest.raises(OptionError, match="ax='here' is not a matplotlib Axes"):
         getattr(plots, name)(PICTURES[name](3, False), ax="here")
 
 

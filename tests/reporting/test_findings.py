@@ -82,7 +82,9 @@ class TestSentences:
         ends = f"{number(own.min())} to {number(own.max())}"
         assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
         assert said["Raters"].startswith("Without “dot”, alpha would be ")
-        assert said["Change"].startswith("Most is gained if you leave out the rater “dot”: alpha ")
+        assert said["Change"].startswith(
+            "The gain is largest if you leave out the rater “dot”: alpha "
+        )
 
     def test_units_that_cost_most_are_named(self):
         """Five units are named, those with more ratings before those that only differ as much."""
@@ -157,8 +159,8 @@ class TestSentences:
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
         p = alike.results["groups"]["homogeneity_p_value"].iloc[0]
         assert said["Groups"] == (
-            "The groups are not found to differ (one test of all 2 against a common value: "
-            f"{p_phrase(p)})."
+            "The test does not show that the groups differ (one test of all 2 against a common "
+            f"value: {p_phrase(p)})."
         )
         one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
         said = {each.about: plain(each.sentence) for each in main_findings(one)}
@@ -224,7 +226,7 @@ class TestSentences:
             f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; no "
             "standard error is known to test that by."
         )
-        assert "most is gained (no test is possible) if you" in said["Change"]
+        assert "the gain is largest (no test is possible) if you" in said["Change"]
         assert "significantly" not in said["Change"]
 
     def test_no_change_helps(self):

@@ -399,5 +399,5 @@ def test_bad_options(alpha, options, error, words):
 
 def test_nothing_to_report():
     """What is no study and no result is refused."""
-    with pytest.raises(DataError, match="a ndarray is no table"):
+    with pytest.raises(DataError, match="Expected a table, got a ndarray"):
         methods_text(np.zeros(3))

@@ -499,7 +499,7 @@ class TestWriting:
         monkeypatch.setattr(report_module, "gather", None)
         with pytest.raises(FileError, match="There is no folder"):
             report(study, tmp_path / "absent" / "x.md")
-        with pytest.raises(FileError, match="is no file that could be replaced"):
+        with pytest.raises(FileError, match="is not a file that could be replaced"):
             report(study, tmp_path, format="markdown")
         with pytest.raises(OptionError, match="format='docx' is unknown"):
             report(study, tmp_path / "x.docx", format="docx")
@@ -542,7 +542,10 @@ class TestWriting:
         for thing, words in (
             (tally, "a tally of counts does not"),
             (frame, r"setagree\.Annotations\.from_long\(table, unit="),
-            (sa.krippendorff_alpha(study), "an Agreement is no table"),
+            (
+                sa.krippendorff_alpha(study),
+                "Expected annotations, got an Agreement; pass the study",
+            ),
         ):
             with pytest.raises(DataError, match=words):
                 report(thing, tmp_path / "x.md")
@@ -792,7 +795,8 @@ class TestPanels:
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Camps"] == (
             "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = .005). "
-            "Two raters of one camp have alpha 1.000 on average, of two 0.042."
+            "Two raters of the same camp have alpha 1.000 on average, two raters of "
+            "different camps 0.042."
         )
         rng = np.random.default_rng(1)
         rows = [(r, u, "abcd"[u % 4] if r != "z" else "abcd"[rng.integers(4)])
@@ -802,7 +806,7 @@ class TestPanels:
         assert said == "No camps, but “z” stands apart from the others (p = .005)."
         f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
         assert "Camps" not in {one.about for one in main_findings(f)}
-        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters stand no more in")
+        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters form no clearer")
 
     def test_map_of_few(self):
         """Of four raters one shares no unit with the others: three can form no camps."""

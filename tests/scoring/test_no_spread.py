@@ -106,8 +106,8 @@ class TestAgreement:
         assert lines[-2] == ""
         ends = [row.interval(method="score") for row in table]
         assert lines[-1] == (
-            f"{SAID[rows]}; permutation_test gives a p for that. 95% score interval, for small "
-            f"studies: krippendorff_alpha [masi] {ends[0][0]:.4f} to {ends[0][1]:.4f}, "
+            f"{SAID[rows]}; permutation_test gives a p-value for this case. 95% score interval, "
+            f"for small studies: krippendorff_alpha [masi] {ends[0][0]:.4f} to {ends[0][1]:.4f}, "
             f"fleiss_kappa [masi] {ends[1][0]:.4f} to {ends[1][1]:.4f}."
         )
         assert f"<p>{SAID[rows]}; permutation_test gives" in table._repr_html_()
@@ -119,7 +119,7 @@ class TestAgreement:
         alike, score = str(table).splitlines()[-1].split(" 95% score interval")
         assert alike == (
             "No disagreement was seen in 4 units (krippendorff_alpha [overlap], fleiss_kappa "
-            "[overlap]); permutation_test gives a p for that."
+            "[overlap]); permutation_test gives a p-value for this case."
         )
         assert "krippendorff_alpha [overlap] 0." in score
 
@@ -207,7 +207,9 @@ class TestWhatFollows:
         assert tried["reason"] == "No disagreement was seen in 8 units"
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
         said = plain(changes.say(gather(rows, rng=1)))
-        assert "gained (no test is possible) if you drop the label “x”: alpha 1" in said
+        assert (
+            "the gain is largest (no test is possible) if you drop the label “x”: alpha 1" in said
+        )
 
     def test_labels(self):
         """A label on which all agree has a score interval, and says why its error is 0."""
@@ -276,7 +278,7 @@ class TestCommand:
         assert "<.0001" not in done.stdout
         assert "elow chance" not in done.stdout
         if command == "score" and not options:
-            assert "permutation_test" in done.stdout
+            assert "'setagree test' gives" in done.stdout
 
     def test_compare(self):
         """The difference has no interval and no p; it says of which study that is."""

@@ -1,6 +1,7 @@
 """What a coefficient comes back as."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -259,6 +260,18 @@ class TestTable:
         with pytest.raises(KeyError, match=sentence):
             self.TABLE[asked]
 
+    def test_a_part_of_a_name(self):
+        """A part of a name is enough where one row has it; where several have, all are named."""
+        study = sa.simulate(20, 3, rng=1)
+        one = sa.agreement(study)
+        assert one["kappa"] is one["Kappa", "masi"] is one["fleiss_kappa"]
+        both = sa.agreement(study, coefficient=["krippendorff_alpha", "mv_alpha"])
+        assert both["alpha"].coefficient == "krippendorff_alpha"  # a short name is surer
+        two = sa.agreement(study, coefficient=["fleiss_kappa", "conger_kappa"])
+        several = "'kappa' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], table['con"
+        with pytest.raises(KeyError, match=re.escape(several)):
+            two["kappa"]
+
     def test_to_frame(self):
         """A tidy frame: a row each, the promised columns, the level asked for."""
         frame = self.TABLE.to_frame()
@@ -323,7 +336,7 @@ class TestTable:
             table = sa.agreement(study, coefficient=["fleiss_kappa", "percent_agreement"])
         undefined, defined, _, said = str(table).splitlines()[3:]
         alike = "No disagreement was seen in 2 units (percent_agreement [masi])"
-        assert said == f"{alike}; permutation_test gives a p for that."
+        assert said == f"{alike}; permutation_test gives a p-value for this case."
         assert undefined.split() == ["fleiss_kappa", "masi", "1.0000", "1.0000", *"----"]
         assert defined.split() == ["percent_agreement", "masi", *["1.0000", "0.0000"] * 2, *"--"]
 

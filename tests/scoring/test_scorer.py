@@ -61,9 +61,11 @@ class TestBench:
 
     def test_only_studies(self):
         """What is no table with known columns is refused: the error says what makes a study."""
-        with pytest.raises(DataError, match=r"usual name for the unit; .*from_long"):
+        with pytest.raises(DataError, match=r"usual name for the unit, .*from_long"):
             Scorer(pd.DataFrame({"a": [1]}))
-        with pytest.raises(DataError, match=r"an int is no table; pass a DataFrame .* or path"):
+        with pytest.raises(
+            DataError, match=r"Expected a table, got an int; pass a DataFrame .* or path"
+        ):
             Scorer(1)
 
     def test_a_case_is_made_once(self):
@@ -167,8 +169,8 @@ class TestCategories:
             (SCORES, [1, 2, 4, 5, None], "category None is not one value"),
             (SCORES, [1, 2, 4, 5, float("nan")], "category nan is not one value"),
             (SCORES, [1, 2, 4, 5, [6]], r"category \[6\] is not one value"),
-            (SCORES, [1, 2, 4, 5, "6"], "category '6' is no finite number"),
-            (SCORES, [1, 2, 4, 5, math.inf], "category inf is no finite number"),
+            (SCORES, [1, 2, 4, 5, "6"], "category '6' is not a finite number"),
+            (SCORES, [1, 2, 4, 5, math.inf], "category inf is not a finite number"),
         ],
     )
     def test_refusals(self, study, categories, sentence):
@@ -257,5 +259,5 @@ def test_mv_alpha_is_refused_before_it_is_weighed():
     def never(x, y):
         raise AssertionError("called")
 
-    with pytest.raises(DistanceError, match=r"'never' is none\. OverlapDistance makes one"):
+    with pytest.raises(DistanceError, match=r"'never' is not one\. OverlapDistance makes one"):
         score(SETS, get_coefficient("mv_alpha"), distance=never)

@@ -65,7 +65,7 @@ class TestData:
     def test_anything_else(self, wrong):
         """What is no table is refused by its type."""
         with pytest.raises(
-            DataError, match=f"^an? {type(wrong).__name__} is no table; pass a DataFrame"
+            DataError, match=f"^Expected a table, got an? {type(wrong).__name__}; pass a DataFrame"
         ):
             sa.agreement(wrong)
 
@@ -239,7 +239,7 @@ class TestWeights:
 
     def test_refusals(self):
         """No study, no weights."""
-        with pytest.raises(DataError, match="a dict is no table"):
+        with pytest.raises(DataError, match="Expected a table, got a dict"):
             sa.weights({})
 
 

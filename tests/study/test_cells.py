@@ -152,7 +152,7 @@ class TestSingleValues:
     @pytest.mark.parametrize("odd", ["1,5", "1,500", "1 500", "50%", "4/5", "$5", "1.500,5", "−1"])
     def test_numbers_in_another_spelling(self, odd):
         """Where every answer is one, all are categories, and a warning says so."""
-        with pytest.warns(MixedScaleWarning, match="are no numbers as they are spelled"):
+        with pytest.warns(MixedScaleWarning, match="are not numbers as they are spelled"):
             assert values(odd, odd).kind == "category"
 
     @pytest.mark.parametrize("name", ["1.2.3", "2026-01-02", "12:30", "a1", "1st", ""])

@@ -407,7 +407,7 @@ class TestScalars:
     @pytest.mark.parametrize("other", [1, "low"])
     def test_signaling_nan(self, odd, other):
         """No comparison may meet a signaling NaN; it is refused with its row, in every layout."""
-        said = f"{odd!r} is a signaling NaN, which is no number; use None for no answer."
+        said = f"{odd!r} is a signaling NaN, which is not a number; use None for no answer."
         assert refused_scalars(objects(other, odd)) == f"Row 1: {said}"
         wide = pd.DataFrame({"ann": objects(other, odd), "bob": objects(other, 2)}, dtype=object)
         refused = sentence(DataError, sa.Annotations.from_wide, wide, kind="value")

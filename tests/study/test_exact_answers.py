@@ -471,5 +471,7 @@ def test_listed_categories():
     found = sa.gwet_ac(study, distance="nominal", categories=listed)
     assert len(found.weights.values) == 3
     for odd in (10**5000, "3", Decimal("Infinity")):
-        with pytest.raises(sa.SetagreeError, match="is no finite number, and the values are num"):
+        with pytest.raises(
+            sa.SetagreeError, match="is not a finite number, and the values are num"
+        ):
             sa.gwet_ac(study, distance="nominal", categories=[0.1, 3, odd])

@@ -79,12 +79,12 @@ def test_mixed_categories_are_no_doubt(recwarn):
 def test_no_number():
     """Under kind="number" the first other answer is named with its place."""
     table = pd.DataFrame({"ann": ["1", "2"], "bob": ["1", "two"]}, index=["u1", "u2"])
-    said = "Unit 'u2', rater 'bob': 'two' is no number, which kind='number' asks for; say kind="
+    said = "Unit 'u2', rater 'bob': 'two' is not a number, which kind='number' asks for; say kind="
     with pytest.raises(DataError, match=said):
         sa.Annotations.from_wide(table, kind="number")
     found = sa.Annotations.from_wide(table, kind="number", missing=["two"])
     assert (found.kind, found.n_missing) == ("number", 1)
-    with pytest.raises(DataError, match="Column 'two': 'two' is no number"):
+    with pytest.raises(DataError, match="Column 'two': 'two' is not a number"):
         sa.Tally.from_counts(counts(["1", "two"]), kind="number")
 
 
@@ -115,7 +115,7 @@ def test_the_model_of_a_panel():
     numbers = sa.panel_scorer(
         sa.Annotations.from_wide(pd.DataFrame({"a": [1, 2], "b": [1, 3]}), kind="number")
     )
-    with pytest.raises(DataError, match="'high' is no number"):
+    with pytest.raises(DataError, match="'high' is not a number"):
         numbers.score([0, 1], ["1", "high"])
 
 

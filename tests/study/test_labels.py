@@ -217,7 +217,7 @@ class TestWrittenLists:
 
     @pytest.mark.parametrize("cell", ['{"a": 1}', "{'a': 1}", "{}"])
     def test_dicts(self, cell):
-        """A dict is no list of labels, not even an empty one."""
+        """A dict is not a list of labels, not even an empty one."""
         assert refusal(cell) == f"{cell!r} is a dict, not labels."
 
     @pytest.mark.parametrize("cell", ["['a',", "['a', 'b'], c", "('a')", "['a'] # x", "['a', b]"])
@@ -328,7 +328,7 @@ class TestCollections:
         )
 
     def test_arrays_of_other_shapes(self):
-        """An array is one-dimensional, or it is no list of labels."""
+        """An array is one-dimensional, or it is not a list of labels."""
         assert refusal(np.array([["a"]])) == "an array of shape (1, 1) is not a list of labels."
         assert refusal(np.array("a")) == "an array of shape () is not a list of labels."
 
@@ -349,7 +349,7 @@ class TestCollections:
 
     @pytest.mark.parametrize("cell", [1, 1.5, True, 2 + 0j, np.int64(3), np.True_])
     def test_numbers(self, cell):
-        """A number is no label set; the sentence names the way for single values."""
+        """A number is not a label set; the sentence names the way for single values."""
         assert refusal(cell).endswith("Use value= (or kind='value') for one value a cell.")
 
 
@@ -447,7 +447,7 @@ class TestCodebook:
 
     @pytest.mark.parametrize("codebook", ["ab", 5])
     def test_no_list(self, codebook):
-        """One text, or a number, is no list of labels."""
+        """One text, or a number, is not a list of labels."""
         with pytest.raises(
             OptionError, match=r"codebook=.* must be a list of labels(, not one text)?\."
         ):

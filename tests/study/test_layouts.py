@@ -195,7 +195,7 @@ class TestWide:
         """A column called so is refused whatever it holds, with the others as raters to name."""
         table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
         assert wide_refusal(table) == (
-            f"column {name!r} does not sound like a rater; if it is none, list the raters: "
+            f"column {name!r} does not sound like a rater; if it is not one, list the raters: "
             "raters=['ann', 'bob']."
         )
         assert len(wide(table, None, ["ann", name])) == 4
@@ -250,7 +250,7 @@ class TestTriples:
     def test_no_list(self):
         """What cannot be gone through is refused by its type."""
         assert refusal(layouts.from_triples, 5) == (
-            "an int is no list of (rater, unit, labels) triples."
+            "Expected a list of (rater, unit, labels) triples, got an int."
         )
 
 

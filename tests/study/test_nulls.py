@@ -198,8 +198,8 @@ def test_a_frame_that_pandas_read(blank, what):
     assert str(caught[0].message) == (
         f"3 nulls (None or NaN) and 0 blank texts among the labels: the nulls are taken as {what} "
         f"(blank='{blank}'). pandas makes nulls of blank cells and of texts such as NA or None: "
-        "read with keep_default_na=False, or pass the path. Where a null is no annotation, drop "
-        "its row, and nothing is said."
+        "read with keep_default_na=False, or pass the path. If a null means no annotation, "
+        "drop its row to silence this warning."
     )
     assert len(caught) == 1
     assert read.to_frame().equals(sa.agreement("study.csv", blank=blank).to_frame())

@@ -133,6 +133,23 @@ class TestMeaning:
         assert matches("== 2024-05-01", *days) == days[1:2]
         assert len(matches("== 12345678-1234-5678-1234-567812345678", UUID(int=0), _UUID)) == 1
 
+    def test_times(self):
+        """A time is the same however files and libraries spell it; earlier ones are smaller."""
+        same = [
+            dt.datetime(2024, 5, 1, 10, 30),
+            pd.Timestamp(2024, 5, 1, 10, 30),
+            *("2024-05-01 10:30", "2024-05-01T10:30:00", "2024-05-01T10:30:00.000"),
+        ]
+        for value in ("2024-05-01T10:30", "'2024-05-01 10:30:00'", "2024-05-01T10:30:00.000000"):
+            assert matches(f"== {value}", *same) == same
+        later = ["2024-05-01T10:30:00.500", dt.datetime(2024, 5, 1, 10, 30, 0, 500_000)]
+        assert matches("> '2024-05-01 10:30'", *same, *later, "2024-05-01T09:59") == later
+        assert matches("== 2024-05-01T10:30:00.5", *later) == later
+        midnight = ["2024-05-01", "2024-05-01T00:00:00.000", dt.date(2024, 5, 1)]
+        assert matches("== 2024-05-01", *midnight, "2024-05-01T00:01") == midnight
+        zoned = ["2024-05-01T10:30:00Z", "2024-05-01 10:30:00+00:00"]
+        assert matches("== 2024-05-01T10:30Z", *zoned, "2024-05-01T11:30+01:00") == zoned
+
     def test_infinity(self):
         """Infinity is a number, as is one that no float holds."""
         assert matches("< inf", 1e300, "1e400", float("inf")) == [1e300, "1e400"]

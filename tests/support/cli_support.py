@@ -92,16 +92,54 @@ def on_a_terminal(*words, env=None):
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **(env or {})},
     )
     os.close(theirs)
+    shown = _all_of(ours)
+    run.communicate()
+    assert run.returncode == 0
+    return shown
+
+
+def _all_of(terminal):
+    """Return all that is written on a terminal until the other side hangs up."""
     shown = b""
     while True:
         try:
-            block = os.read(ours, 4096)
-        except OSError:  # how Linux says that the other side hung up
+            block = os.read(terminal, 4096)
+        except OSError:  # how Linux says so
             break
         if not block:
             break
         shown += block
-    run.communicate()
-    os.close(ours)
-    assert run.returncode == 0
+    os.close(terminal)
     return shown.decode().replace("\r\n", "\n")
+
+
+_IMPATIENT = """
+import sys
+from setagree import __main__, progress
+progress._PATIENCE = progress._STEADY = 0.01
+sys.exit(__main__.main())
+"""
+
+
+def on_one_screen(*words):
+    """Run the command with one terminal for all it writes, which shows progress at once.
+
+    Return all that it wrote, and the lines that are left on the screen.
+    """
+    ours, theirs = os.openpty()
+    env = {**os.environ, "TERM": "dumb", "COLUMNS": "80", "LINES": "24"}
+    run = subprocess.Popen(
+        [sys.executable, "-c", _IMPATIENT, *map(str, words)], stdout=theirs, stderr=theirs, env=env
+    )
+    os.close(theirs)
+    written = _all_of(ours)
+    assert run.wait() == 0, written
+    return written, [_overwritten(line) for line in written.split("\n")]
+
+
+def _overwritten(line):
+    """Return what is left of a line where the terminal goes back to its beginning."""
+    cells = []
+    for part in line.split("\r"):
+        cells[: len(part)] = part
+    return "".join(cells).rstrip()

@@ -46,7 +46,7 @@ def _add_flat(answers: Answers, record: Node, key: str) -> None:
     for value, user, status in zip(*lists, strict=True):
         # A discarded response may hold values all the same.
         if status.text() not in _STATES:
-            raise status.fail(f"{status.value!r} is no status of a response.")
+            raise status.fail(f"{status.value!r} is not a status of a response.")
         labels = _response(value) if status.value == "submitted" else None
         answers.add(unit, user.name(), labels, value.place)
 

@@ -62,7 +62,7 @@ def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
     _, tab, text = line.partition("\t")
     parts = text.split(maxsplit=2)
     if not tab or len(parts) < 2:
-        raise FileError(f"{where}: {shorten(line)} is no attribute, as 'A1<tab>joy T1' is.")
+        raise FileError(f"{where}: {shorten(line)} is not an attribute such as 'A1<tab>joy T1'.")
     return parts[0], parts[1], parts[2].strip() if len(parts) == 3 else None
 
 

@@ -215,7 +215,7 @@ def _name(label: Node, names: list[str]) -> Label:
     if isinstance(code, str):
         return code
     if not 0 <= code < len(names):
-        raise label.fail(f"{code} is no number of a class; there are 0 to {len(names) - 1}.")
+        raise label.fail(f"{code} is not the number of a class; there are 0 to {len(names) - 1}.")
     return names[code]
 
 

@@ -239,7 +239,7 @@ def _cell_choices(cell: str) -> LabelSet:
             return label_list(found["choices"], cell)
         if isinstance(found, list) or cell.startswith("{"):
             raise FileError(
-                f"{shorten(cell)} is no label and no list of choices for the whole task; export "
-                "JSON if the choices belong to regions."
+                f"{shorten(cell)} is neither a label nor a list of choices for the whole task; "
+                "export JSON if the choices belong to regions."
             )
     return frozenset({cell})

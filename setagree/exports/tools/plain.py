@@ -173,7 +173,7 @@ def read_rows(path: Path, request: Request) -> Answers:
         [sheet.places[row] for row in first],
         np.zeros(len(sets), dtype=bool),
     )
-    why = "One row a label cannot express the empty set: who gave no label has no row."
+    why = "One row a label cannot express the empty set: a rater who gave no label has no row."
     return settle(found, request, why=why, writes_empty=False)
 
 

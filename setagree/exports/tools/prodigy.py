@@ -46,7 +46,7 @@ def _accepted(line: Node, request: Request) -> frozenset[Label] | None:
     if accept is None and line.get("options") is None:
         raise line.fail("no 'accept' and no 'options': only the choice interface has label sets.")
     if answer.value == "reject":
-        why = "rejected, which may say that no option applies or that the example is no good"
+        why = "rejected, which may say that no option applies or that the example is unusable"
         return blank_answer(request, line, why)
     if answer.value != "accept":
         raise answer.fail(f"{answer.value!r} is not accept, reject or ignore.")

@@ -115,7 +115,7 @@ def _codes(cell: str) -> LabelSet:
     codes = cell.split(",")
     if not all(re.fullmatch(r"-?\d+", code) for code in codes):
         hint = "is the export one of choice text? Then say format='qualtrics_labels'."
-        raise FileError(f"{shorten(cell)} is no list of codes; {hint}")
+        raise FileError(f"{shorten(cell)} is not a list of codes; {hint}")
     return frozenset(codes) - {_SEEN}
 
 

@@ -85,7 +85,7 @@ def _by_status(
     odd = np.flatnonzero(~(done | sheet.among(status, _INCOMPLETE)))
     if odd.size:
         said = shorten(sheet.frame[status].iloc[odd[0]])
-        raise sheet.error(int(odd[0]), status, f"{said} is no status of a form.")
+        raise sheet.error(int(odd[0]), status, f"{said} is not a status of a form.")
     if n := int(np.count_nonzero(~done & ~unticked)):
         boxes = counted(n, "record with ticks", "records with ticks")
         warn(f"{sheet.name}: {boxes} left out, as {status!r} is not Complete.", SetagreeWarning)

@@ -56,7 +56,7 @@ def _unanswered(sheet: Sheet) -> Flags:
     if odd.size:
         said = shorten(states.iloc[odd[0]])
         known = ", ".join(sorted(_ANSWERED | _UNANSWERED))
-        raise sheet.error(int(odd[0]), name, f"{said} is no status; these are {known}.")
+        raise sheet.error(int(odd[0]), name, f"{said} is not a status; these are {known}.")
     return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
 
 
@@ -66,7 +66,7 @@ def _toloka_cells(sep: str | None) -> Callable[[str], LabelSet]:
             return splitter(sep)(cell)
         if not cell.startswith("["):
             hint = "say sep='...', which stands between labels (a single label may stand alone)."
-            raise FileError(f"{shorten(cell)} is no JSON list; {hint}")
+            raise FileError(f"{shorten(cell)} is not a JSON list; {hint}")
         return label_list(read_json(cell), cell)
 
     return read

@@ -58,7 +58,7 @@ def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
     """Return (title, value) of each task in a classification."""
     found = read_json(cell)
     if not isinstance(found, list):
-        raise FileError(f"{shorten(cell)} is no list of tasks.")
+        raise FileError(f"{shorten(cell)} is not a list of tasks.")
     try:
         tasks = {task["task"]: (task.get("task_label"), task["value"]) for task in found}
     except (TypeError, KeyError, AttributeError):

@@ -110,7 +110,7 @@ def say(f: Findings) -> Sentence:
     unsure = tried[tried["p_holm"].isna()]
     # Without a standard error nothing tells how sure a gain is.
     if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
-        said = "most is gained (no test is possible) if you "
+        said = "the gain is largest (no test is possible) if you "
         return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
@@ -118,10 +118,10 @@ def say(f: Findings) -> Sentence:
     if not len(sure):
         return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
     if sure["change"].iloc[0] != "drop rater":
-        said = "Of the changes that were tried, most is gained if you "
+        said = "Of the changes that were tried, the gain is largest if you "
         return (*_gain(f, sure.iloc[0], said), ".")
     second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
-    return (*_gain(f, sure.iloc[0], "Most is gained if you "), *second, ".")
+    return (*_gain(f, sure.iloc[0], "The gain is largest if you "), *second, ".")
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
@@ -189,14 +189,14 @@ def show(f: Findings) -> list[Section]:
     ]
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
-        "flattered; and a label system that is easier to agree on is not always the one you need. "
+        "overstated; and a label system that is easier to agree on is not always the one you need. "
         "p is corrected by Holm: for labels over the changes of this table, for a rater over all "
         "raters."
     )
     if _scored_anew(frame, f.frame("raters")):
         note += (
-            " Without a rater, what the distance takes from the data and the list of values are "
-            "made anew here; in the table of raters they stay those of the whole study."
+            " Where a rater is left out, the list of values and whatever the distance takes from "
+            "the data are computed again here; the table of raters keeps those of the whole study."
         )
     caption = "The coefficient after each change"
     listing = Listing("changes", "What would a change bring?", caption, "what_if", 20, note)

@@ -83,7 +83,7 @@ def show(f: Findings) -> list[Section]:
     kind = "Intervals are t intervals; the headline has the score interval. "
     note = (
         "A distance says how much credit two answers that differ still get; a coefficient says "
-        "what chance is. Percent agreement does not take chance out and is there for comparison. "
+        "what chance is. Percent agreement is not corrected for chance and is there to compare. "
         f"{kind if f.main.best_method == 'score' else ''}"
         f"{rough(row.interval(f.level)[0] for row in table)}"
     ).strip()

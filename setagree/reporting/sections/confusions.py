@@ -82,10 +82,11 @@ def show(f: Findings) -> list[Section]:
         Column("Relation", "name", "relation"),
     ]
     note = (
-        "Counted are pairs of ratings of one unit. ↔: one rater has the first label only, the "
-        "other the second only. Left out: one has the label, the other has nothing that the first "
-        "lacks. A pair can show several. By chance: how many there would be if pairs that differ "
-        "did so as two answers that are drawn at random. The main findings name those above chance."
+        "The counts are of pairs of ratings of one unit. ↔: one rater has only the first label, "
+        "the other only the second. Left out: one has the label, the other has nothing that the "
+        "first lacks. A pair can count in several rows. By chance: how many there would be if the "
+        "pairs that differ were pairs of answers drawn at random. The main findings name those "
+        "above chance."
     )
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)

@@ -100,7 +100,7 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
         return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
     if not p < _SURE:
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
-        return (f"The groups are not found to differ ({test}).",)
+        return (f"The test does not show that the groups differ ({test}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     ends = large if len(large) > 1 else known
     apart = groups_apart(known)
@@ -170,15 +170,17 @@ _OF_UNITS = (
         Column("p", "p", "difference_p_value"),
     ],
     (
-        "Against the rest: from the estimate of all other groups together, by Welch's t, not "
-        "corrected for the number of groups. With fewer than some 20 units a group is rough."
+        "Against the rest: the difference from the estimate of all other groups together, by "
+        "Welch's t, not corrected for the number of groups. The numbers of a group with fewer "
+        "than about 20 units are rough."
     ),
 )
 _OF_RATERS = (
     [Column("With all other raters", "estimate", ("between", "between_low", "between_high"))],
     (
-        "With all other raters: cross-replication kappa_x on the units of both, its interval by "
-        "redrawn units; it is 1 where all answers are alike and 0 where they meet as by chance."
+        "With all other raters: cross-replication kappa_x on the units of both, its interval from "
+        "resampled units; it is 1 where all answers are the same and 0 where agreement is what "
+        "chance gives."
     ),
 )
 

@@ -54,7 +54,7 @@ def _dealt(groups: pd.DataFrame) -> str:
     row = groups.iloc[0]
     p, why = row["dealing_p_value"], row["no_test"]
     if pd.isna(p):
-        return f" Whether other raters would differ so cannot be tested: {why}."
+        return f" Whether other raters would differ as much cannot be tested: {why}."
     if p < _SURE:
-        return f" Raters dealt to the groups by chance seldom differ so much ({p_phrase(p)})."
-    return f" Raters dealt to the groups by chance may well differ so much ({p_phrase(p)})."
+        return f" Groups of raters formed at random seldom differ this much ({p_phrase(p)})."
+    return f" Groups of raters formed at random often differ this much ({p_phrase(p)})."

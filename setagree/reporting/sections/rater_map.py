@@ -61,8 +61,8 @@ def map_words(f: Findings, found: RaterMap) -> Sentence:
     if np.isnan(found.p_value):
         return (found.verdict,)
     if not found.p_value <= 0.05:
-        chance = "the answers to each unit were dealt out to them at random"
-        return (f"No camps: the raters stand no more in groups than if {chance} ({p}).",)
+        chance = "the answers to each unit were assigned to them at random"
+        return (f"No camps: the raters form no clearer groups than if {chance} ({p}).",)
     camps = found.camps
     if len(camps) > 1:
         sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
@@ -93,7 +93,8 @@ def _beside_pairs(f: Findings, found: RaterMap, said: Sentence) -> Sentence:
     if within.mean() <= between.mean():
         means = f"the mean {word} of two raters is {inside} within and {across} between clusters"
         return (f"No camps: {means}.",)
-    return (*said, f" Two raters of one camp have {word} {inside} on average, of two {across}.")
+    other = f"two raters of different camps {across}"
+    return (*said, f" Two raters of the same camp have {word} {inside} on average, {other}.")
 
 
 def show(f: Findings) -> list[Section]:
@@ -114,9 +115,9 @@ def show(f: Findings) -> list[Section]:
     ]
     table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
     note = (
-        "The nearer two raters stand, the more they agree beyond chance: they are as far apart as "
-        "the mean distance of their answers, over what chance gives the two. Silhouette: how much "
-        "nearer a rater is to the own cluster than to the next, 1 at most."
+        "The closer two raters are, the more they agree beyond chance: how far apart they are is "
+        "the mean distance of their answers divided by what chance gives for the two. Silhouette: "
+        "how much closer a rater is to their own cluster than to the next one, 1 at most."
     )
     if len(found.null):
         note += (

@@ -81,11 +81,11 @@ def show(f: Findings) -> list[Section]:
         is_ranking=False,
     )
     note = (
-        f"kappa_x is 1 where every answer of one panel is that of the other, 0 where they meet as "
-        f"chance has it ({distance_name(found.distance)}; {counted(found.n_units, 'unit')} with "
-        "both panels). Divided by the root of both alphas it says how alike the panels would be "
-        f"if each agreed with itself. Intervals: {len(found.distribution):,} resamples of the "
-        "units."
+        f"kappa_x is 1 where every answer of one panel equals that of the other, and 0 where they "
+        f"agree as chance gives ({distance_name(found.distance)}; "
+        f"{counted(found.n_units, 'unit')} with both panels). Divided by the root of both alphas "
+        "it says how alike the panels would be if each agreed with itself. Intervals: "
+        f"{len(found.distribution):,} resamples of the units."
     )
     why = found.normalised_reason
     if why is not None and found.reason is None:

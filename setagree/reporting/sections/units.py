@@ -89,7 +89,7 @@ def show(f: Findings) -> list[Section]:
     ]
     note = (
         "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
-        "hold more of all disagreement."
+        "account for more of the disagreement."
     )
     caption = "Units to adjudicate, those that cost most first"
     listing = Listing("units", "Units to adjudicate", caption, "by_unit", MOST_ROWS, note)
