@@ -31,10 +31,7 @@ class WeightedJaccardWeights(BlockWeights):
     """1 - weight(A ∩ B) / weight(A ∪ B), in blocks of sparse products."""
 
     def __init__(
-        self,
-        values: tuple[LabelSet, ...],
-        geometry: SetGeometry,
-        distance: WeightedJaccardDistance,
+        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: WeightedJaccardDistance
     ) -> None:
         from scipy import sparse
 

@@ -192,10 +192,7 @@ def _alphas_of(
     k, l = ratings.values[left], ratings.values[right]
     d = weights.distance_at(k, l)
     both = spread_within_groups(
-        np.concatenate([pair, pair]),
-        np.concatenate([k, l]),
-        n_groups=len(found),
-        weights=weights,
+        np.concatenate([pair, pair]), np.concatenate([k, l]), n_groups=len(found), weights=weights
     )
     spread = (both[: len(d)] + both[len(d) :]) / 2
     n = np.bincount(pair, minlength=len(found)).astype(np.float64)
@@ -220,10 +217,7 @@ def _alphas_of(
 
 
 def _alpha_of_two(
-    d: Floats,
-    spread: Floats,
-    pair: npt.NDArray[np.int64],
-    means: tuple[Floats, Floats, Floats],
+    d: Floats, spread: Floats, pair: npt.NDArray[np.int64], means: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats]:
     """Return 1 - (2n - 1) Do / (2n S), S = pi' D pi, with its standard error (r_i = 2 throughout).
 

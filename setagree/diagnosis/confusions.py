@@ -28,9 +28,7 @@ STEPS_AT_ONCE = 5_000_000
 
 @public
 def confusions(
-    study: Data,
-    *,
-    parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
+    study: Data, *, parents: Mapping[Label, Label | Iterable[Label] | None] | None = None
 ) -> pd.DataFrame:
     """Return which labels stand for one another, and which are left out.
 

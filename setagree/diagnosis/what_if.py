@@ -9,14 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import MOST_STEPS, check_cost, public
-from setagree.diagnosis.common import (
-    Row,
-    counts,
-    named,
-    score_whole,
-    steps_to_score,
-    uncertainty,
-)
+from setagree.diagnosis.common import Row, counts, named, score_whole, steps_to_score, uncertainty
 from setagree.diagnosis.confusions import confusions
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
@@ -167,12 +160,7 @@ def _as_it_is(whole: Agreement, level: float) -> Row:
 
 
 def _row(
-    change: str,
-    what: str,
-    part: Annotations,
-    places: Any,
-    whole: Agreement,
-    level: float,
+    change: str, what: str, part: Annotations, places: Any, whole: Agreement, level: float
 ) -> Row:
     """Return the row of a changed study, its units at those places among the whole's."""
     if not part.n_ratings:
@@ -194,9 +182,7 @@ def _row(
     }
 
 
-def _to_try(
-    study: Annotations,
-) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
+def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
     """Return what to merge and drop where nothing was asked for."""
     raters = list(study.raters) if study.n_raters > 2 else []
     if study.kind != "labels":

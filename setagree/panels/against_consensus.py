@@ -16,13 +16,7 @@ from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.known_raters import known_raters
-from setagree.inference.raters import (
-    Codes,
-    Flags,
-    flags,
-    part_of,
-    rater_codes,
-)
+from setagree.inference.raters import Codes, Flags, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.votes import Decision, Ties

@@ -13,14 +13,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.errors import (
-    ConvergenceWarning,
-    DataError,
-    OptionError,
-    check_choice,
-    counted,
-    warn,
-)
+from setagree.errors import ConvergenceWarning, DataError, OptionError, check_choice, counted, warn
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import (
     Codes,

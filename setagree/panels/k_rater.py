@@ -18,13 +18,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
 from setagree.inference.known_raters import known_raters
-from setagree.inference.raters import (
-    Replicated,
-    check_least,
-    flags,
-    part_of,
-    rater_codes,
-)
+from setagree.inference.raters import Replicated, check_least, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.votes import Ties

@@ -336,11 +336,7 @@ class _Chart:
 
 
 def _assembled(
-    study: Annotations,
-    distance: str,
-    chart: _Chart,
-    null: Floats,
-    units: pd.DataFrame,
+    study: Annotations, distance: str, chart: _Chart, null: Floats, units: pd.DataFrame
 ) -> RaterMap:
     raters = pd.Index(study.raters, name="rater", dtype=object, tupleize_cols=False)
     others = raters.rename("other")

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 @picture(takes="What `weights` returned.", most="values are drawn at most")
 @public
 def weights(
-    credit: Weights,
-    *,
-    counts: npt.ArrayLike | None = None,
-    limit: int = 30,
-    ax: Axes | None = None,
+    credit: Weights, *, counts: npt.ArrayLike | None = None, limit: int = 30, ax: Axes | None = None
 ) -> Axes:
     """Draw the credit w = 1 - d / d_max between observed answers: 1 full, 0 none.
 

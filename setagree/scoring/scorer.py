@@ -203,12 +203,7 @@ def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agree
 
 
 def make_agreement(
-    definition: Coefficient[...],
-    distance: str,
-    parts: Estimate,
-    *,
-    case: Case,
-    reason: str | None,
+    definition: Coefficient[...], distance: str, parts: Estimate, *, case: Case, reason: str | None
 ) -> Agreement:
     """Return the frozen result of an estimate."""
     return Agreement(

@@ -165,10 +165,7 @@ def show(f: Findings) -> list[Section]:
 
 
 _OF_UNITS = (
-    [
-        Column("Against the rest", "signed", "difference"),
-        Column("p", "p", "difference_p_value"),
-    ],
+    [Column("Against the rest", "signed", "difference"), Column("p", "p", "difference_p_value")],
     (
         "Against the rest: from the estimate of all other groups together, by Welch's t, not "
         "corrected for the number of groups. With fewer than some 20 units a group is rough."
