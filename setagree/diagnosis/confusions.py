@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import Floats
+from setagree.credit.pairs import neighbours
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, label_totals, membership_of
@@ -90,7 +91,9 @@ def confusions(
     _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
     c = tally.value_totals(tally.multiplicity * tally.pairable)
-    times = _observed_by_drawn(c, differing)
+    # D over the pairs of all ratings, whatever their units, that differ.
+    drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
+    times = differing / drawn if drawn > 0 else float("nan")
     frames = [_instead(membership, sums, c, times), _left_out(membership, left_out, c, times)]
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     frame["lift"] = frame["pairs"] / frame["expected"]
@@ -105,15 +108,12 @@ def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], 
 
     Units with a crowd of answers are left to `add_crowds`.
     """
-    K, shift = tally.n_values, 0
-    sums = KeySums()
-    left = np.flatnonzero(~crowded(tally)[tally.rows])
-    while left.size:
-        shift += 1
-        left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
-        right = left + shift
-        k, l = tally.indices[left].astype(np.int64), tally.indices[right].astype(np.int64)
-        m = tally.multiplicity[tally.rows[left]] * tally.counts[left] * tally.counts[right]
+    K, sums = tally.n_values, KeySums()
+    entries = np.flatnonzero(~crowded(tally)[tally.rows])
+    for left, right in neighbours(tally.rows[entries]):
+        one, two = entries[left], entries[right]
+        k, l = tally.indices[one].astype(np.int64), tally.indices[two].astype(np.int64)
+        m = tally.multiplicity[tally.rows[one]] * tally.counts[one] * tally.counts[two]
         sums.add(np.minimum(k, l) * K + np.maximum(k, l), m)
     met, total = sums.totals()
     return met // K, met % K, total
@@ -180,13 +180,6 @@ def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) ->
             "expected": expected[found],
         }
     )
-
-
-def _observed_by_drawn(c: Floats, differing: float) -> float:
-    """Return D over the pairs of all ratings, whatever their units, that differ."""
-    N = float(c.sum())
-    drawn = (N * N - float(c @ c)) / 2
-    return differing / drawn if drawn > 0 else float("nan")
 
 
 def _relations(
