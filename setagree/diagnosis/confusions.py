@@ -147,25 +147,20 @@ def _add_pairs(
 def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> pd.DataFrame:
     keys, pairs = sums.totals()
     a, b = np.divmod(keys, max(membership.n_labels, 1))
+    # How many pairs of all ratings, whatever their units, confuse labels a and b.
+    alone = label_totals(membership, c)
+    weighted = membership.matrix * c[:, None]
+    together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
+    drawn = (alone[a] - together) * (alone[b] - together)
     return pd.DataFrame(
         {
             "label": membership.labels[a],
             "other": membership.labels[b],
             "kind": "instead",
             "pairs": pairs,
-            "expected": _instead_when_drawn(membership, a, b, c) * times,
+            "expected": drawn * times,
         }
     )
-
-
-def _instead_when_drawn(
-    membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any], c: Floats
-) -> Floats:
-    """Return how many pairs of all ratings, whatever their units, confuse labels a and b."""
-    alone = label_totals(membership, c)
-    weighted = membership.matrix * c[:, None]
-    together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
-    return np.asarray((alone[a] - together) * (alone[b] - together))
 
 
 def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import DataError
-from setagree.study.codes import used_labels
+from setagree.study.codes import as_objects, used_labels
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import sorted_labels
 
@@ -92,11 +92,9 @@ def membership_of(tally: Tally) -> Membership:
     labels = _sorted(used_labels(sets))
     column = {label: position for position, label in enumerate(labels)}
     rows = [sorted(column[label] for label in one) for one in sets]
-    names = np.empty(len(labels), dtype=object)
-    names[:] = labels
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     flat = [label for row in rows for label in row]
-    return Membership(names, indptr, np.array(flat, dtype=np.int64))
+    return Membership(as_objects(labels), indptr, np.array(flat, dtype=np.int64))
 
 
 def _sorted(labels: frozenset[Any]) -> list[Any]:

@@ -147,16 +147,8 @@ def what_if(
 
 
 def _as_it_is(whole: Agreement, level: float) -> Row:
-    return {
-        "change": "as it is",
-        "what": "",
-        **uncertainty(whole, level),
-        "difference": whole.estimate - whole.estimate,
-        "difference_standard_error": whole.standard_error - whole.standard_error,
-        "p_value": float("nan"),
-        **counts(whole),
-        **named(whole),
-    }
+    nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
+    return _columns(whole, "as it is", "", (*nothing, float("nan")), level)
 
 
 def _row(
@@ -170,16 +162,15 @@ def _row(
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = linearised_difference(changed, whole, design="same_units", places=both)
-    return {
-        "change": change,
-        "what": what,
-        **uncertainty(changed, level),
-        "difference": gap.value,
-        "difference_standard_error": gap.standard_error,
-        "p_value": gap.p_value,
-        **counts(changed),
-        **named(changed),
-    }
+    return _columns(changed, change, what, (gap.value, gap.standard_error, gap.p_value), level)
+
+
+def _columns(
+    changed: Agreement, change: str, what: str, gap: tuple[float, float, float], level: float
+) -> Row:
+    beside = dict(zip(("difference", "difference_standard_error", "p_value"), gap, strict=True))
+    head = {"change": change, "what": what, **uncertainty(changed, level)}
+    return {**head, **beside, **counts(changed), **named(changed)}
 
 
 def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:

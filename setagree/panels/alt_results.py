@@ -161,12 +161,9 @@ class AltTestTable(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each model, ranked by the average advantage probability."""
         names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
-        rows = [{name: getattr(row, name) for name in names} for row in self.rows]
-        more = [
-            {"passes": row.passes, "n_humans": len(row.humans), "n_units": row.n_units}
-            for row in self.rows
-        ]
-        return pd.DataFrame([{**a, **b} for a, b in zip(rows, more, strict=True)])
+        rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
+        n_humans = [len(row.humans) for row in self.rows]
+        return pd.DataFrame(rows).assign(n_humans=n_humans, n_units=[r.n_units for r in self.rows])
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *(row.verdict for row in self.rows)])

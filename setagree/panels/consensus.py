@@ -311,8 +311,8 @@ def consensus(
         study = part_of(study, members[study.rater_codes])
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
-    support = _support(study, decision)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    support = _support(study, decision, ratings)
     doubts = _doubts(decision, support, ratings, adjudicate_below)
     return Consensus(
         rule.named(study),
@@ -338,12 +338,11 @@ def warn_unconverged(n: int) -> None:
         )
 
 
-def _support(study: Annotations, decision: Decision) -> Floats:
+def _support(study: Annotations, decision: Decision, ratings: Codes) -> Floats:
     """Return the share of the raters of each unit who gave exactly its answer."""
     known = {value: code for code, value in enumerate(study.values)}
     as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
     same = study.value_codes == as_given[decision.codes][study.unit_codes]
-    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     share = np.bincount(study.unit_codes, same, study.n_units) / ratings
     return np.where(decision.codes < 0, np.nan, share)
 

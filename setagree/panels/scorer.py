@@ -25,6 +25,7 @@ from setagree.errors import (
 )
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
+from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
@@ -65,8 +66,7 @@ class PanelScorer:
         y : object
             Not used: what the panel said, the study knows.
         """
-        units = _unit_ids(X, self.units)
-        return self.score(units, model.predict(X))
+        return self.score(_unit_ids(X, self.units), model.predict(X))
 
     def score(self, units: Sequence[Any], predictions: Any) -> float:
         """Return the agreement of answers to units with the panel."""
@@ -91,11 +91,10 @@ class PanelScorer:
             flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
             cube = np.asarray(flags)[None]
             return Annotations.from_indicators(cube, labels=self.labels, units=units)
-        kind = self.study.kind
         said = zip(units, predictions, strict=True)
         rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
         return Annotations.from_triples(
-            rows, kind=kind, blank="empty" if kind == "labels" else None
+            rows, kind=self.study.kind, blank="empty" if self.study.kind == "labels" else None
         )
 
     def _agreement(self, model: Annotations, places: npt.NDArray[np.intp]) -> float:
@@ -189,11 +188,10 @@ def panel_scorer(
     0.7143
     """
     study = known_raters(study, "panel_scorer")
-    if distance is None:
-        distance = "masi" if study.kind == "labels" else "nominal"
+    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
-    return PanelScorer(study, get_distance(distance), units, names)
+    return PanelScorer(study, found, units, names)
 
 
 def _unit_ids(X: Any, units: UnitsOf | None) -> Sequence[Any]:
