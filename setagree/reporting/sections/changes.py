@@ -67,11 +67,9 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
             rows += what_if(f.study, **one).iloc[1:].to_dict("records")
         except SetagreeError as error:
             what = " + ".join(map(str, each)) if kind == "merge" else str(each)
-            gone: dict[Hashable, Any] = {
-                "difference": np.nan,
-                "reason": str(error.__cause__ or error),
-            }
-            rows.append({"change": _CHANGES[kind], "what": what, **gone})
+            gone: dict[Hashable, Any] = {"change": _CHANGES[kind], "what": what}
+            gone |= {"difference": np.nan, "reason": str(error.__cause__ or error)}
+            rows.append(gone)
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
@@ -114,12 +112,12 @@ def say(f: Findings) -> Sentence:
         return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
-    of_labels = sure[sure["change"] != "drop rater"]
     if not len(sure):
         return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
     if sure["change"].iloc[0] != "drop rater":
         said = "Of the changes that were tried, most is gained if you "
         return (*_gain(f, sure.iloc[0], said), ".")
+    of_labels = sure[sure["change"] != "drop rater"]
     second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
     return (*_gain(f, sure.iloc[0], "Most is gained if you "), *second, ".")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from setagree.errors import counted
@@ -17,17 +15,13 @@ _SURE = 0.05
 def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
     """Say how far groups of raters agree with themselves, and with each other."""
     inside: list[Sentence] = [
-        (Name.of(row["group"]), f" ({_inside(row)})")
-        for row in groups.head(_NAMED).to_dict("records")
+        (Name.of(one), f" ({'undefined' if pd.isna(inside) else number(inside)})")
+        for one, inside in groups[["group", "estimate"]].head(_NAMED).itertuples(index=False)
     ]
     if len(groups) > _NAMED:
         inside.append((counted(len(groups) - _NAMED, "other group"),))
     first = ("These are groups of raters. Agreement inside ", *enumeration(inside), "; ")
     return (*first, *_between(groups, level), _dealt(groups))
-
-
-def _inside(row: dict[Any, Any]) -> str:
-    return number(row["estimate"]) if pd.notna(row["estimate"]) else "undefined"
 
 
 def _between(groups: pd.DataFrame, level: float) -> Sentence:
