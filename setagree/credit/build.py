@@ -47,10 +47,6 @@ class WeightBuilder:
 
     Parameters
     ----------
-    values : tuple
-        The K values.
-    kind : {"labels", "number", "category"}
-        What they are.
     pairable : ndarray of shape (K,)
         How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
     checked : bool

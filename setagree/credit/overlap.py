@@ -29,14 +29,8 @@ _TRIED = 40
 class OverlapWeights(BlockWeights):
     r"""Credit from (\|A\|, \|B\|, \|A ∩ B\|).
 
-    Parameters
-    ----------
-    values : tuple of frozenset
-        What the codes stand for.
-    geometry : SetGeometry
-        The sets that are compared; the values themselves, or their closures.
-    distance : OverlapDistance
-        The function of the three counts; checked over all that can occur.
+    `geometry` has the sets that are compared: the values themselves, or their closures; `distance`
+    was checked over all that can occur.
     """
 
     def __init__(

@@ -35,8 +35,6 @@ def sums_to_others(
         Entries of one group stand side by side.
     counts : ndarray of shape (n_entries,)
         How much each entry weighs in the sums of the others.
-    weights : Weights
-        What knows the distances.
     """
     out = np.zeros(len(values))
     for left, right in neighbours(groups):

@@ -100,13 +100,7 @@ class _Counts:
 
 
 class Roads:
-    """The roads through some sets.
-
-    Parameters
-    ----------
-    geometry : SetGeometry
-        The sets.
-    """
+    """The roads through some sets."""
 
     def __init__(self, geometry: SetGeometry) -> None:
         self.geometry = geometry

@@ -56,12 +56,8 @@ class Without:
 class AlphaWithout:
     """The sums over units that all raters' absences share.
 
-    Attributes
-    ----------
-    ratings : SortedRatings
-    far : ndarray of shape (n_ratings,)
-        The sum of distances from each rating to the others of its unit.
-    weights : Weights
+    `far`, of shape (n_ratings,), has the sum of distances from each rating to the others of its
+    unit.
     """
 
     ratings: SortedRatings

@@ -93,14 +93,8 @@ def crowded(tally: Tally) -> npt.NDArray[np.bool_]:
 class Crowd:
     """The answers to one unit, over the labels that some of them hold and others do not.
 
-    Attributes
-    ----------
-    membership : Membership
-        What each answer holds of these labels.
-    labels : ndarray of int
-        Which labels of the study they are, ascending.
-    counts : ndarray
-        How many raters gave each answer.
+    `labels` says which labels of the study these are, ascending; `counts` how many raters gave each
+    answer.
     """
 
     membership: Membership

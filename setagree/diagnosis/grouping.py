@@ -28,8 +28,6 @@ class Grouped:
 
     Attributes
     ----------
-    study : Annotations
-        Who gave what.
     names : ndarray of object, shape (n_groups,)
         The groups, in order of their first unit, or rater.
     of_rating : ndarray of int, shape (n_ratings,)

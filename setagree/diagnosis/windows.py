@@ -21,14 +21,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times as numbers or numpy datetimes, with the time zone they came in.
-
-    Attributes
-    ----------
-    of_unit : ndarray
-        One time a unit; datetimes are in UTC where a zone is known.
-    zone : tzinfo or None
-    """
+    """One time a unit: numbers, or numpy datetimes, which are in UTC where a zone is known."""
 
     of_unit: npt.NDArray[Any]
     zone: Any = None

@@ -141,19 +141,7 @@ class Consensus(Result):
 
 @dataclass(frozen=True)
 class Rule:
-    """How answers become one, checked.
-
-    Attributes
-    ----------
-    method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
-        None for the default of the kind of answers.
-    threshold : float, optional
-        The share or probability from which a label is in.
-    ties : {"missing", "plurality", "empty"}
-        What becomes of a unit that the votes leave open.
-    distance : DistanceLike, optional
-        Of the medoid.
-    """
+    """How answers become one, checked; its fields are options of `consensus`."""
 
     method: Method | None = None
     threshold: float | None = None

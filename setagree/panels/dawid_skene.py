@@ -40,12 +40,8 @@ class Fit:
 class Responses:
     """Who answered what; a rater may answer a unit more than once.
 
-    Attributes
-    ----------
-    units, raters, answers : ndarray of int, shape (n_ratings,)
-        Positions, one entry an answer.
-    shape : tuple of three ints
-        How many units, raters and classes there are.
+    Positions of units, raters and answers, one entry an answer; `shape` says how many units, raters
+    and classes there are.
     """
 
     units: Codes

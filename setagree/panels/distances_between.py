@@ -25,15 +25,7 @@ _KEPT_PAIRS = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class SharedPairs:
-    """The pairs of ratings inside units; each pair of raters has those of their shared units.
-
-    Attributes
-    ----------
-    study : Annotations
-        Who gave what.
-    weights : Weights
-        The distances.
-    """
+    """The pairs of ratings inside units; each pair of raters has those of their shared units."""
 
     study: Annotations
     weights: Weights

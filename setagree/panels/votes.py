@@ -67,13 +67,7 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Ballot:
-    """The answers of a study, counted by unit.
-
-    Attributes
-    ----------
-    study : Annotations
-        Who gave what.
-    """
+    """The answers of a study, counted by unit."""
 
     study: Annotations
 
