@@ -14,7 +14,7 @@ from setagree.errors import counted, shorten
 from setagree.inference.raters import Flags, check_share
 from setagree.wording.results import Result
 
-_POOR, _LIKE_CHANCE = 0.2, 0.1
+_POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
 _POORLY = (
     "The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to them "
     "as one of them is."
@@ -103,10 +103,12 @@ class AltTest(Result):
         """
         by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
         named = [f"{shorten(name)} ({value:.2f})" for name, value in by_chance.items()]
+        rest = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+        shown = f"{', '.join(named[:_NAMED])}{rest}"
         poor, some = self.human_alpha < _POOR, bool(named)
         return (
             *[_POORLY.format(self.human_alpha)] * poor,
-            *[_BY_CHANCE.format(_first(named))] * some,
+            *[_BY_CHANCE.format(shown)] * some,
         )
 
     def by_epsilon(
@@ -174,15 +176,6 @@ class AltTestTable(Result):
             f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
             f"({best.average_advantage_probability:.4f})>"
         )
-
-
-def _first(names: Sequence[str]) -> str:
-    """Return the first names and how many more there are."""
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-_NAMED = 5
 
 
 def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:

@@ -20,7 +20,7 @@ from setagree.plots.style import (
     TITLE_SIZE,
     Floats,
     floats,
-    thin,
+    largest,
     wrapped,
 )
 from setagree.wording.docstrings import split_sections
@@ -194,9 +194,11 @@ def list_axes(
     ``more`` rows are left for something else.
     """
     ax = axes_or_new(ax, height=rows_height(len(frame) + more, limit=limit))
+    room = fitting(ax, limit)
+    if len(frame) <= room:
+        return ax, frame, ""
     weight = -np.arange(len(frame), dtype=float) if by is None else np.abs(floats(frame, by))
-    shown, note = thin(frame, weight, limit=fitting(ax, limit), what=what)
-    return ax, shown, note
+    return ax, frame.iloc[largest(weight, room)], f"The {room:,} {what}, of {len(frame):,}."
 
 
 def ink(ax: Axes) -> str:

@@ -61,12 +61,9 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     if not len(frame):
         heading(ax, "Disagreement unit by unit", measured(frame))
         return nothing(ax, "No unit has two ratings.")
-    worst = frame.iloc[
-        np.argsort(-np.nan_to_num(floats(frame, "disagreement"), nan=-1.0), kind="stable")
-    ]
-    if len(frame) <= fitting(ax, limit):
-        return _unit_bars(ax, worst)
-    return _unit_curve(ax, worst)
+    values = np.nan_to_num(floats(frame, "disagreement"), nan=-1.0)
+    worst = frame.iloc[np.argsort(-values, kind="stable")]
+    return (_unit_bars if len(frame) <= fitting(ax, limit) else _unit_curve)(ax, worst)
 
 
 def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
@@ -163,11 +160,10 @@ def groups(
 
 def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     what = measured(frame)
-    line = f"{what}{', ' if what else ''}lines: {level_text(level)} intervals."
     p = floats(frame, "homogeneity_p_value")
     known = p[np.isfinite(p)]
     tested = f"One test that all groups agree alike: {p_phrase(known[0])}." if len(known) else ""
-    return [line[0].upper() + line[1:] if not what else line, tested]
+    return [f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested]
 
 
 @picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")

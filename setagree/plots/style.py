@@ -68,17 +68,6 @@ def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
     return np.sort(ranked[:limit])
 
 
-def thin(frame: pd.DataFrame, weight: Floats, *, limit: int, what: str) -> tuple[pd.DataFrame, str]:
-    """Return at most ``limit`` rows of a frame, and the sentence that says which.
-
-    The rows keep their order; ``what`` ends "the 40 ...", as in "with the largest share".
-    """
-    if len(frame) <= limit:
-        return frame, ""
-    kept = frame.iloc[largest(weight, limit)]
-    return kept, f"The {limit:,} {what}, of {len(frame):,}."
-
-
 def rescaled(x: Any, top: float) -> Floats:
     """Return x / top where that says something, else zeros."""
     values = np.asarray(x, dtype=np.float64)

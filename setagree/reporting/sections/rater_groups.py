@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from setagree.errors import counted
+from setagree.reporting.sections.base import SURE
 from setagree.wording.numbers import interval, level_text, number, p_phrase
 from setagree.wording.words import Name, Sentence, enumeration
 
 _NAMED = 3
-_SURE = 0.05
 
 
 def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
@@ -49,6 +49,6 @@ def _dealt(groups: pd.DataFrame) -> str:
     p, why = row["dealing_p_value"], row["no_test"]
     if pd.isna(p):
         return f" Whether other raters would differ so cannot be tested: {why}."
-    if p < _SURE:
+    if p < SURE:
         return f" Raters dealt to the groups by chance seldom differ so much ({p_phrase(p)})."
     return f" Raters dealt to the groups by chance may well differ so much ({p_phrase(p)})."
