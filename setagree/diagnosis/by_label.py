@@ -118,10 +118,10 @@ def _row(binary: Tally, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    few = _too_few(alpha)
+    yes, no = _dense(binary)
+    few = _too_few(alpha, yes)
     low, high = (np.nan, np.nan) if few else alpha.interval(level, method="score")
     ac1_low, ac1_high = ac1.interval(level)
-    yes, no = _dense(binary)
     m, r = binary.multiplicity, binary.pattern_ratings
     return {
         "n_ratings": round(float(m @ yes)),
@@ -143,7 +143,7 @@ def _row(binary: Tally, level: float) -> Row:
     }
 
 
-def _too_few(alpha: Agreement) -> str | None:
+def _too_few(alpha: Agreement, yes: Floats) -> str | None:
     """Return that too few units hold the label to say how sure its alpha is, where so few do.
 
     Units with one rating count for nothing here, as alpha does not see them.
@@ -151,7 +151,6 @@ def _too_few(alpha: Agreement) -> str | None:
     if alpha.reason is not None:
         return None
     tally = alpha.tally
-    yes, _ = _dense(tally)
     n = round(float(tally.multiplicity[(yes > 0) & tally.pairable].sum()))
     if n >= _ENOUGH_UNITS:
         return None

@@ -14,7 +14,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.pairs import neighbours
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
-from setagree.diagnosis.membership import Membership, label_totals, membership_of
+from setagree.diagnosis.membership import Membership, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
@@ -148,7 +148,7 @@ def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> 
     keys, pairs = sums.totals()
     a, b = np.divmod(keys, max(membership.n_labels, 1))
     # How many pairs of all ratings, whatever their units, confuse labels a and b.
-    alone = label_totals(membership, c)
+    alone = np.asarray(membership.matrix.T @ c)
     weighted = membership.matrix * c[:, None]
     together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
     drawn = (alone[a] - together) * (alone[b] - together)

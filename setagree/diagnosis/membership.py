@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import Floats
 from setagree.errors import DataError
 from setagree.study.codes import as_objects, used_labels
 from setagree.study.tally import Tally
@@ -112,8 +111,3 @@ def label_counts(tally: Tally, membership: Membership) -> Any:
     shape = (tally.n_patterns, tally.n_values)
     counts = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape)
     return counts @ membership.matrix
-
-
-def label_totals(membership: Membership, value_totals: Floats) -> Floats:
-    """Return the sum over values of weight x membership, one number a label."""
-    return np.asarray(membership.matrix.T @ value_totals)

@@ -202,8 +202,7 @@ def check_entries(
         They are not.
     """
     entries = check_range(entries, values)
-    if (np.diagonal(entries) > ROUNDING).any():
-        k = int(np.flatnonzero(np.diagonal(entries) > ROUNDING)[0])
+    for k in np.flatnonzero(np.diagonal(entries) > ROUNDING)[:1].tolist():
         ones = bool((np.diagonal(entries) == 1).all())
         hint = f" It looks like a similarity: {similar}" if ones else ""
         raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
 from setagree.inference.raters import Flags, check_share
-from setagree.wording.results import Result
+from setagree.wording.results import Result, ResultRows
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
 _POORLY = (
@@ -142,16 +142,10 @@ class AltTest(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AltTestTable(Result):
+class AltTestTable(ResultRows[AltTest]):
     """Several models against the same humans, the one with the largest advantage first."""
 
     rows: tuple[AltTest, ...]
-
-    def __iter__(self) -> Iterator[AltTest]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def __getitem__(self, model: object) -> AltTest:
         """Return the test of a model."""

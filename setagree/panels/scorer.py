@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,6 @@ from setagree.wording.label_sets import Label
 UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
 
 
-class _Model(Protocol):
-    def predict(self, X: Any, /) -> Any: ...
-
-
 @dataclass(frozen=True, repr=False)
 class PanelScorer:
     """A scikit-learn scorer: how well a model agrees with a panel of raters.
@@ -54,7 +50,7 @@ class PanelScorer:
     def __repr__(self) -> str:
         return f"<PanelScorer: {self.distance.name}, {self.study!r}>"
 
-    def __call__(self, model: _Model, X: Any, y: object = None) -> float:  # noqa: ARG002
+    def __call__(self, model: Any, X: Any, y: object = None) -> float:  # noqa: ARG002
         """Return the agreement of a model's predictions with the panel.
 
         Parameters

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
 from setagree.plots.style import (
     BLUE,
@@ -72,7 +73,7 @@ OptionError
 
 
 def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
-    """Return the decorator that adds to a docstring what all pictures have in common.
+    """Return the decorator of public functions that draw: it tells what they have in common.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
 
     def documented(draws: Draws) -> Draws:
         if draws.__doc__ is None:  # under python -OO
-            return draws
+            return public(draws)
         text, *sections = split_sections(draws.__doc__)
         own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
         parameters = inspect.signature(draws).parameters
@@ -98,7 +99,7 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
         told = "\n".join(["Parameters\n----------", *(name + known[name] for name in parameters)])
         raises = _RAISES.format(_NO_FRAME if "DataFrame" in kind else _NO_RESULT)
         draws.__doc__ = "\n\n".join([text, told, _RETURNS, raises, *sections])
-        return draws
+        return public(draws)
 
     return documented
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.plots.base import (
     Rows,
     axes_or_new,
@@ -39,7 +38,6 @@ _WINDOWS, _FEW = 300, 60
 
 
 @picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
-@public
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit, worst first.
 
@@ -126,7 +124,6 @@ def _held(frame: pd.DataFrame, n: int) -> str:
 @picture(
     takes="What `by_group` returned.", most="groups are drawn at most: those with the most units"
 )
-@public
 def groups(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
@@ -167,7 +164,6 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
 
 
 @picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
-@public
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement in windows of time, with intervals and how many units there are.
 
