@@ -68,13 +68,7 @@ class WeightBuilder:
         return SetGeometry(self.values)
 
     def build(self, distance: Distance) -> Weights:
-        """Return the weights of one distance.
-
-        Raises
-        ------
-        DistanceError
-            The distance does not compare values of this kind, or breaks its contract.
-        """
+        """Return the weights of one distance."""
         match distance:
             case NominalDistance():
                 return NominalWeights(self.values)

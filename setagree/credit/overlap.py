@@ -165,14 +165,9 @@ def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floa
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
-    """Say whether the function of a distance rounds where it is to be 0.
+    """Say whether the function of a distance rounds where it is to be 0; refuse what is none.
 
     All sizes up to 40 are tried, below the largest, and 40 of those above at most.
-
-    Raises
-    ------
-    DistanceError
-        It is no distance for sets of such sizes.
     """
     above = sizes[sizes > _TRIED]
     some = above[np.linspace(0, len(above) - 1, min(_TRIED, len(above))).astype(np.int64)]

@@ -86,13 +86,7 @@ def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
 def group_by_mapping(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> Grouped:
-    """Return the groups of units, or of raters, where a mapping is from raters.
-
-    Raises
-    ------
-    DataError
-        As `group_of_units`.
-    """
+    """Return the groups of units, or of raters, where a mapping is from raters."""
     if isinstance(by, Mapping | pd.Series):
         group_of = {tidied(name): tidied(group) for name, group in by.items()}
         if group_of.keys() >= {*study.raters} and group_of.keys().isdisjoint(study.units):
@@ -107,13 +101,7 @@ def group_by_mapping(
 def group_of_units(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> npt.NDArray[np.object_]:
-    """Return what a mapping from unit says of each unit of a study.
-
-    Raises
-    ------
-    DataError
-        It says nothing of some units, or several things of one.
-    """
+    """Return what a mapping from unit says of each unit of a study: one thing."""
     if not isinstance(by, Mapping | pd.Series):
         raise OptionError(
             f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
@@ -155,11 +143,6 @@ def grouped_table(
     without : sequence of raters
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
-
-    Raises
-    ------
-    DataError
-        The column is absent, or a row has nothing in it.
     """
     found, cells, kept = _columns(table, column, reading, without)
     unit_cells = pick_column(table, found.unit)

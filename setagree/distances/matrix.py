@@ -194,12 +194,7 @@ def check_entries(
 ) -> Floats:
     """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, but for rounding.
 
-    `similar` is what to do where they look like similarities.
-
-    Raises
-    ------
-    DistanceError
-        They are not.
+    Others are refused; `similar` is what to do where they look like similarities.
     """
     entries = check_range(entries, values)
     for k in np.flatnonzero(np.diagonal(entries) > ROUNDING)[:1].tolist():
@@ -212,13 +207,7 @@ def check_entries(
 
 
 def check_range(entries: Floats, values: list[Any]) -> Floats:
-    """Return entries with rounding below zero as zero.
-
-    Raises
-    ------
-    DistanceError
-        One is negative, not finite, or cannot be squared.
-    """
+    """Return distances with rounding below zero as zero; refuse what is none."""
     bad = ~np.isfinite(entries) | (entries < -ROUNDING)
     if bad.any():
         k, l = np.argwhere(bad)[0]

@@ -167,13 +167,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
 
 
 def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
-    """Take the most probable of a unit's values by the algorithm of Dawid and Skene.
-
-    Raises
-    ------
-    OptionError
-        There are too many values for error rates of every rater between any two.
-    """
+    """Take the most probable of a unit's values by the algorithm of Dawid and Skene."""
     study = ballot.study
     shape = (study.n_units, study.n_raters, study.n_values)
     if max(study.n_raters * study.n_values, study.n_units) * study.n_values > _MOST_RATES:
