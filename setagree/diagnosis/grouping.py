@@ -107,13 +107,12 @@ def group_of_units(
             f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
             "column, pass the table itself as data."
         )
-    named = [*by] if isinstance(by, Mapping) else as_objects(by.index).tolist()
-    entries = by.values() if isinstance(by, Mapping) else as_objects(by)
-    units = pd.Index(as_objects(map(tidied, named)), dtype=object, tupleize_cols=False)
+    entries = [(tidied(unit), tidied(group)) for unit, group in by.items()]
+    units = pd.Index(as_objects(u for u, _ in entries), dtype=object, tupleize_cols=False)
     if units.has_duplicates:
         twice = units[units.duplicated()].unique().tolist()
         raise DataError(f"{what}: the units {listing(twice)} have several entries.")
-    by = dict(zip(units, map(tidied, entries), strict=True))
+    by = dict(entries)
     for unit, group in by.items():
         check_text(group, f"{what}: unit {shorten(unit)}: the group")
     found = as_objects([by.get(unit) for unit in study.units])

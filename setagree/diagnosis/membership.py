@@ -78,7 +78,7 @@ class Membership:
 
 
 def membership_of(tally: Tally) -> Membership:
-    """Return the labels of the values of a tally; a category is its own label, a number has none."""
+    """Return the labels of the values of a tally: a category is its own, a number has none."""
     if tally.kind == "number":
         raise DataError("numbers have no labels to look at; this is for label sets and categories.")
     sets = [v if isinstance(v, frozenset) else frozenset([v]) for v in tally.values]

@@ -47,7 +47,7 @@ def _widest(
     units: Codes, values: Codes, shares: np.ndarray, weights: Weights, n_units: int
 ) -> tuple[np.ndarray, Codes, Codes]:
     """Return the largest 4 p_k p_l d_kl / d_max of each unit, and its two values; -1 for none."""
-    best = np.zeros(n_units)
+    best, held = np.zeros(n_units), np.zeros((2, n_units))
     poles = np.full((2, n_units), -1)
     for left, right in neighbours(units):
         d = weights.distance_at(values[left], values[right]) / weights.max_distance
@@ -58,14 +58,7 @@ def _widest(
         at = units[left[wider]]
         best[at] = strength[wider]
         poles[:, at] = values[left[wider]], values[right[wider]]
-    first, second = np.where(_second_is_larger(units, values, shares, poles), poles[::-1], poles)
+        held[:, at] = shares[left[wider]], shares[right[wider]]
+    # The pole that more raters hold comes first.
+    first, second = np.where(held[1] > held[0], poles[::-1], poles)
     return best, first, second
-
-
-def _second_is_larger(units: Codes, values: Codes, shares: np.ndarray, poles: Codes) -> np.ndarray:
-    """Say in which units the second pole has more raters than the first."""
-    held = np.zeros(poles.shape)
-    for row, pole in zip(held, poles, strict=True):
-        mine = values == pole[units]
-        row[units[mine]] = shares[mine]
-    return np.asarray(held[1] > held[0])
