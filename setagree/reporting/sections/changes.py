@@ -47,8 +47,8 @@ def find(f: Findings) -> pd.DataFrame:
     """Return what would follow from the changes that the other findings suggest."""
     # Those without whom the coefficient rises most, if a test shows that it does.
     costly = raised_without(f)
-    few = f.study.n_raters < 3 or costly.empty
-    wanted: dict[str, Any] = {"drop_raters": [] if few else [*costly["rater"].iloc[:MOST_TRIED]]}
+    chosen = [] if f.study.n_raters < 3 or costly.empty else [*costly["rater"].iloc[:MOST_TRIED]]
+    wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
         wanted["merge"] = _mergers(f.results.get("confusions"))
         wanted["drop_labels"] = _costly_labels(f.results.get("labels"))

@@ -15,8 +15,8 @@ _NAMED = 3
 def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
     """Say how far groups of raters agree with themselves, and with each other."""
     inside: list[Sentence] = [
-        (Name.of(one), f" ({'undefined' if pd.isna(inside) else number(inside)})")
-        for one, inside in groups[["group", "estimate"]].head(_NAMED).itertuples(index=False)
+        (Name.of(name), f" ({'undefined' if pd.isna(x) else number(x)})")
+        for name, x in groups[["group", "estimate"]].head(_NAMED).itertuples(index=False)
     ]
     if len(groups) > _NAMED:
         inside.append((counted(len(groups) - _NAMED, "other group"),))
