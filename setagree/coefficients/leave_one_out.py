@@ -12,6 +12,7 @@ import numpy as np
 from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
 from setagree.coefficients.models import Fixed, Model, Urn, UrnOfEachRater, one_minus
 from setagree.coefficients.replicates import replicates
+from setagree.credit.pairs import neighbours
 
 _LOST = 1e-6
 """A share of the whole study's chance term below which what is left of it is computed anew."""
@@ -121,12 +122,7 @@ def _joint_moves(
     order = np.argsort(rated.row_codes, kind="stable")
     u, g, v = rated.row_codes[order], rated.rater_codes[order], rated.value_codes[order]
     stay, step, out = stay[order], step[order], np.zeros(n)
-    left, shift = np.arange(len(u)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(u)]
-        left = left[u[left + shift] == u[left]]
-        right = left + shift
+    for left, right in neighbours(u):
         joint = stay[left] * stay[right] * between[g[left], g[right]]
         joint -= stay[left] * step[right] * spread[v[right], g[left]]
         joint -= step[left] * stay[right] * spread[v[left], g[right]]

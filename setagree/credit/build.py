@@ -47,10 +47,6 @@ class WeightBuilder:
 
     Parameters
     ----------
-    values : tuple
-        The K values.
-    kind : {"labels", "number", "category"}
-        What they are.
     pairable : ndarray of shape (K,)
         How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
     checked : bool
@@ -72,13 +68,7 @@ class WeightBuilder:
         return SetGeometry(self.values)
 
     def build(self, distance: Distance) -> Weights:
-        """Return the weights of one distance.
-
-        Raises
-        ------
-        DistanceError
-            The distance does not compare values of this kind, or breaks its contract.
-        """
+        """Return the weights of one distance."""
         match distance:
             case NominalDistance():
                 return NominalWeights(self.values)

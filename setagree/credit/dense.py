@@ -31,10 +31,7 @@ class WeightedJaccardWeights(BlockWeights):
     """1 - weight(A ∩ B) / weight(A ∪ B), in blocks of sparse products."""
 
     def __init__(
-        self,
-        values: tuple[LabelSet, ...],
-        geometry: SetGeometry,
-        distance: WeightedJaccardDistance,
+        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: WeightedJaccardDistance
     ) -> None:
         from scipy import sparse
 
@@ -42,10 +39,10 @@ class WeightedJaccardWeights(BlockWeights):
         weights = np.array(distance.weights_of(geometry.labels))
         # Only their ratios count: a power of two brings huge ones near 1, and changes no digit.
         weights = np.ldexp(weights, -np.frexp(weights.max(initial=0.0))[1])
-        shape = (geometry.n_values, len(geometry.labels))
         indptr, indices = geometry.indptr, geometry.indices
-        self._flags = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
-        self._weighted = sparse.csr_array((weights[indices], indices, indptr), shape=shape)
+        self._flags = geometry.flags.astype(np.float64)
+        entries = (weights[indices], indices, indptr)
+        self._weighted = sparse.csr_array(entries, shape=self._flags.shape)
         self._mass = np.asarray(self._weighted.sum(axis=1), dtype=np.float64)
 
     @property

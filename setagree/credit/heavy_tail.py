@@ -37,17 +37,7 @@ Change: TypeAlias = tuple[slice, slice, Any]
 
 
 class HeavyTail:
-    """Sums over some sets by heavy labels and tails.
-
-    Parameters
-    ----------
-    geometry : SetGeometry
-        All sets.
-    codes : ndarray of shape (n_sets,)
-        Which sets.
-    plan : Plan
-        How many labels are heavy, and whether what the sets share is kept for the next product.
-    """
+    """Sums by heavy labels and tails over some sets, those of `codes`, of shape (n_sets,)."""
 
     def __init__(self, geometry: SetGeometry, codes: Codes, plan: Plan) -> None:
         self.geometry = geometry

@@ -29,14 +29,8 @@ _TRIED = 40
 class OverlapWeights(BlockWeights):
     r"""Credit from (\|A\|, \|B\|, \|A ∩ B\|).
 
-    Parameters
-    ----------
-    values : tuple of frozenset
-        What the codes stand for.
-    geometry : SetGeometry
-        The sets that are compared; the values themselves, or their closures.
-    distance : OverlapDistance
-        The function of the three counts; checked over all that can occur.
+    `geometry` has the sets that are compared: the values themselves, or their closures; `distance`
+    was checked over all that can occur.
     """
 
     def __init__(
@@ -171,14 +165,9 @@ def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floa
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
-    """Say whether the function of a distance rounds where it is to be 0.
+    """Say whether the function of a distance rounds where it is to be 0; refuse what is none.
 
     All sizes up to 40 are tried, below the largest, and 40 of those above at most.
-
-    Raises
-    ------
-    DistanceError
-        It is no distance for sets of such sizes.
     """
     above = sizes[sizes > _TRIED]
     some = above[np.linspace(0, len(above) - 1, min(_TRIED, len(above))).astype(np.int64)]

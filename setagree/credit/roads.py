@@ -100,13 +100,7 @@ class _Counts:
 
 
 class Roads:
-    """The roads through some sets.
-
-    Parameters
-    ----------
-    geometry : SetGeometry
-        The sets.
-    """
+    """The roads through some sets."""
 
     def __init__(self, geometry: SetGeometry) -> None:
         self.geometry = geometry
@@ -119,13 +113,7 @@ class Roads:
         return np.unique(np.minimum([*range(_ALL_TRIED), *further, n_labels], n_labels))
 
     def cheapest(self, use: Use) -> Plan:
-        """Return the plan that takes least time, where memory beyond a share counts as time.
-
-        Raises
-        ------
-        CostError
-            Even that one takes more than one call may.
-        """
+        """Return the plan that takes least time, where memory beyond a share counts as time."""
         n, n_words = self.geometry.n_values, self.geometry.n_words
         of_pair = (_PAIR_COST + _WORD_COST * (n_words - 1)) * use.calls + _PAIR_COLUMN * use.columns
         best, least = Plan(-1, 0), of_pair * n**2 / 2

@@ -79,8 +79,6 @@ class SubsetIndex:
 
     Parameters
     ----------
-    geometry : SetGeometry
-        All sets.
     codes : ndarray of shape (n_sets,)
         Which sets.
     n_heavy : int, optional

@@ -56,12 +56,8 @@ class Without:
 class AlphaWithout:
     """The sums over units that all raters' absences share.
 
-    Attributes
-    ----------
-    ratings : SortedRatings
-    far : ndarray of shape (n_ratings,)
-        The sum of distances from each rating to the others of its unit.
-    weights : Weights
+    `far`, of shape (n_ratings,), has the sum of distances from each rating to the others of its
+    unit.
     """
 
     ratings: SortedRatings
@@ -92,13 +88,7 @@ class AlphaWithout:
         return np.bincount(values, minlength=self.weights.n_values).astype(np.float64)
 
     def without(self, n_raters: int, psi: Floats, *, instead: str) -> Without:
-        """Return alpha without each rater; `psi` is that of all raters, by unit.
-
-        Raises
-        ------
-        CostError
-            Raters times ratings are thousands of millions, and so are distinct values.
-        """
+        """Return alpha without each rater; `psi` is that of all raters, by unit."""
         N, K = float(len(self.far)), self.weights.n_values
         if n_raters * N > PASSES and min(n_raters, _VALUES_AT_MOST) >= K:
             check_cost("by_rater", n_steps=_STEPS_A_RATING * K * N, instead=instead)

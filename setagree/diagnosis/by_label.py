@@ -120,10 +120,10 @@ def _row(binary: Tally, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    few = _too_few(alpha)
+    yes, no = _dense(binary)
+    few = _too_few(alpha, yes, no)
     low, high = (np.nan, np.nan) if few else alpha.interval(level, method="score")
     ac1_low, ac1_high = ac1.interval(level)
-    yes, no = _dense(binary)
     m, r = binary.multiplicity, binary.pattern_ratings
     return {
         "n_ratings": round(float(m @ yes)),
@@ -145,7 +145,7 @@ def _row(binary: Tally, level: float) -> Row:
     }
 
 
-def _too_few(alpha: Agreement) -> str | None:
+def _too_few(alpha: Agreement, yes: Floats, no: Floats) -> str | None:
     """Return that too few units hold or lack the label to say how sure its alpha is.
 
     None where enough do. A unit holds it where a rater gave it and lacks it where one did not.
@@ -154,7 +154,7 @@ def _too_few(alpha: Agreement) -> str | None:
     if alpha.reason is not None:
         return None
     tally = alpha.tally
-    for ratings, one, several in zip(_dense(tally), *_HAVING, strict=True):
+    for ratings, one, several in zip((yes, no), *_HAVING, strict=True):
         n = round(float(tally.multiplicity[(ratings > 0) & tally.pairable].sum()))
         if n < _ENOUGH_UNITS:
             units = f"{counted(n, 'unit')} with two ratings or more"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -90,10 +89,16 @@ def by_pair(
     whole = score_whole(study, asked.for_more or asked, distance, level)
     ratings, at_once = sorted_ratings(study), asked is krippendorff_alpha
     _check_cost(ratings, study.n_raters, 0 if at_once else _STEPS_A_PAIR_OF_RATERS)
-    if at_once:
-        frame = _alphas(study, ratings, whole.weights, level)
-    else:
-        frame = _one_by_one(study, ratings, whole, level)
+    blocks = [
+        _alphas_of(study, ratings, left, right, whole.weights, level)
+        if at_once
+        else _one_by_one(study, ratings, left, right, whole, level)
+        for left, right in ratings.pairs_by_first_rater()
+        if len(left)
+    ]
+    if not blocks:
+        raise DataError("no two raters share a unit, so that there is no pair to compare.")
+    frame = pd.concat(blocks, ignore_index=True)
     frame = frame.assign(coefficient=asked.name, distance=whole.distance)
     return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
 
@@ -163,19 +168,6 @@ def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: i
     )
 
 
-def _alphas(
-    study: Annotations, ratings: SortedRatings, weights: Weights, level: float
-) -> pd.DataFrame:
-    blocks = [
-        _alphas_of(study, ratings, left, right, weights, level)
-        for left, right in ratings.pairs_by_first_rater()
-        if len(left)
-    ]
-    if not blocks:
-        raise DataError("no two raters share a unit, so that there is no pair to compare.")
-    return pd.concat(blocks, ignore_index=True)
-
-
 def _alphas_of(
     study: Annotations,
     ratings: SortedRatings,
@@ -192,10 +184,7 @@ def _alphas_of(
     k, l = ratings.values[left], ratings.values[right]
     d = weights.distance_at(k, l)
     both = spread_within_groups(
-        np.concatenate([pair, pair]),
-        np.concatenate([k, l]),
-        n_groups=len(found),
-        weights=weights,
+        np.concatenate([pair, pair]), np.concatenate([k, l]), n_groups=len(found), weights=weights
     )
     spread = (both[: len(d)] + both[len(d) :]) / 2
     n = np.bincount(pair, minlength=len(found)).astype(np.float64)
@@ -220,10 +209,7 @@ def _alphas_of(
 
 
 def _alpha_of_two(
-    d: Floats,
-    spread: Floats,
-    pair: npt.NDArray[np.int64],
-    means: tuple[Floats, Floats, Floats],
+    d: Floats, spread: Floats, pair: npt.NDArray[np.int64], means: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats]:
     """Return 1 - (2n - 1) Do / (2n S), S = pi' D pi, with its standard error (r_i = 2 throughout).
 
@@ -270,10 +256,21 @@ def _reasons(n: Floats, mean_d: Floats, chance: Floats, error: Floats) -> npt.ND
 
 
 def _one_by_one(
-    study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
+    study: Annotations,
+    ratings: SortedRatings,
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    whole: Agreement,
+    level: float,
 ) -> pd.DataFrame:
+    """Return any coefficient and its interval of all pairs of raters in a block."""
+    keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     rows = []
-    for a, b, shared in _shared_ratings(ratings, study.n_raters):
+    for group in np.split(order, starts[1:]):
+        a, b = divmod(int(keys[group[0]]), study.n_raters)
+        shared = ratings.order[np.concatenate([left[group], right[group]])]
         part = score_part(whole, study.take(shared))
         means = part.case.mean_disagreement * part.weights.max_distance
         rows.append(
@@ -286,19 +283,4 @@ def _one_by_one(
                 "reason": why_nan(part),
             }
         )
-    if not rows:
-        raise DataError("no two raters share a unit, so that there is no pair to compare.")
     return pd.DataFrame(rows)
-
-
-def _shared_ratings(
-    ratings: SortedRatings, n_raters: int
-) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """Yield two raters and the positions of their ratings of shared units."""
-    for left, right in ratings.pairs_by_first_rater():
-        keys = ratings.raters[left].astype(np.int64) * n_raters + ratings.raters[right]
-        order = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        for group in np.split(order, starts[1:]) if len(order) else ():
-            a, b = divmod(int(keys[group[0]]), n_raters)
-            yield a, b, ratings.order[np.concatenate([left[group], right[group]])]

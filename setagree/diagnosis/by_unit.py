@@ -136,19 +136,13 @@ def _named_answers(study: Annotations, texts: list[str], units: npt.NDArray[np.i
     wanted = np.full(study.n_units, -1)
     wanted[units] = np.arange(len(units))
     rows = np.flatnonzero(wanted[study.unit_codes] >= 0)
-    u, k = wanted[study.unit_codes[rows]], study.value_codes[rows]
-    order = np.lexsort((study.rater_codes[rows], k, u))
+    u, k, g = wanted[study.unit_codes[rows]], study.value_codes[rows], study.rater_codes[rows]
     names = [str(rater) for rater in study.raters]
     parts: list[dict[int, list[str]]] = [{} for _ in units]
-    raters = study.rater_codes[rows]
-    for i in order:
-        parts[u[i]].setdefault(int(k[i]), []).append(names[raters[i]])
+    for i in np.lexsort((g, k, u)):
+        parts[u[i]].setdefault(int(k[i]), []).append(names[g[i]])
+    # The most frequent first, then as text.
+    ordered = (sorted(part.items(), key=lambda x: (-len(x[1]), texts[x[0]])) for part in parts)
     return [
-        " | ".join(f"{texts[code]}: {', '.join(who)}" for code, who in _sorted(part, texts))
-        for part in parts
+        " | ".join(f"{texts[code]}: {', '.join(who)}" for code, who in given) for given in ordered
     ]
-
-
-def _sorted(part: dict[int, list[str]], texts: list[str]) -> list[tuple[int, list[str]]]:
-    """Return the answers of a unit, the most frequent first, then as text."""
-    return sorted(part.items(), key=lambda answer: (-len(answer[1]), texts[answer[0]]))

@@ -11,9 +11,10 @@ import pandas as pd
 
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import Floats
+from setagree.credit.pairs import neighbours
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
-from setagree.diagnosis.membership import Membership, label_totals, membership_of
+from setagree.diagnosis.membership import Membership, membership_of
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
@@ -28,9 +29,7 @@ STEPS_AT_ONCE = 5_000_000
 
 @public
 def confusions(
-    study: Data,
-    *,
-    parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
+    study: Data, *, parents: Mapping[Label, Label | Iterable[Label] | None] | None = None
 ) -> pd.DataFrame:
     """Return which labels stand for one another, and which are left out.
 
@@ -92,7 +91,9 @@ def confusions(
     _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
     c = tally.value_totals(tally.multiplicity * tally.pairable)
-    times = _observed_by_drawn(c, differing)
+    # D over the pairs of all ratings, whatever their units, that differ.
+    drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
+    times = differing / drawn if drawn > 0 else float("nan")
     frames = [_instead(membership, sums, c, times), _left_out(membership, left_out, c, times)]
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     frame["lift"] = frame["pairs"] / frame["expected"]
@@ -107,15 +108,12 @@ def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], 
 
     Units with a crowd of answers are left to `add_crowds`.
     """
-    K, shift = tally.n_values, 0
-    sums = KeySums()
-    left = np.flatnonzero(~crowded(tally)[tally.rows])
-    while left.size:
-        shift += 1
-        left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
-        right = left + shift
-        k, l = tally.indices[left].astype(np.int64), tally.indices[right].astype(np.int64)
-        m = tally.multiplicity[tally.rows[left]] * tally.counts[left] * tally.counts[right]
+    K, sums = tally.n_values, KeySums()
+    entries = np.flatnonzero(~crowded(tally)[tally.rows])
+    for left, right in neighbours(tally.rows[entries]):
+        one, two = entries[left], entries[right]
+        k, l = tally.indices[one].astype(np.int64), tally.indices[two].astype(np.int64)
+        m = tally.multiplicity[tally.rows[one]] * tally.counts[one] * tally.counts[two]
         sums.add(np.minimum(k, l) * K + np.maximum(k, l), m)
     met, total = sums.totals()
     return met // K, met % K, total
@@ -149,25 +147,20 @@ def _add_pairs(
 def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> pd.DataFrame:
     keys, pairs = sums.totals()
     a, b = np.divmod(keys, max(membership.n_labels, 1))
+    # How many pairs of all ratings, whatever their units, confuse labels a and b.
+    alone = np.asarray(membership.matrix.T @ c)
+    weighted = membership.matrix * c[:, None]
+    together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
+    drawn = (alone[a] - together) * (alone[b] - together)
     return pd.DataFrame(
         {
             "label": membership.labels[a],
             "other": membership.labels[b],
             "kind": "instead",
             "pairs": pairs,
-            "expected": _instead_when_drawn(membership, a, b, c) * times,
+            "expected": drawn * times,
         }
     )
-
-
-def _instead_when_drawn(
-    membership: Membership, a: npt.NDArray[Any], b: npt.NDArray[Any], c: Floats
-) -> Floats:
-    """Return how many pairs of all ratings, whatever their units, confuse labels a and b."""
-    alone = label_totals(membership, c)
-    weighted = membership.matrix * c[:, None]
-    together = np.asarray((membership.matrix.T @ weighted).tocsr()[a, b]).ravel()
-    return np.asarray((alone[a] - together) * (alone[b] - together))
 
 
 def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) -> pd.DataFrame:
@@ -182,13 +175,6 @@ def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) ->
             "expected": expected[found],
         }
     )
-
-
-def _observed_by_drawn(c: Floats, differing: float) -> float:
-    """Return D over the pairs of all ratings, whatever their units, that differ."""
-    N = float(c.sum())
-    drawn = (N * N - float(c @ c)) / 2
-    return differing / drawn if drawn > 0 else float("nan")
 
 
 def _relations(

@@ -93,14 +93,8 @@ def crowded(tally: Tally) -> npt.NDArray[np.bool_]:
 class Crowd:
     """The answers to one unit, over the labels that some of them hold and others do not.
 
-    Attributes
-    ----------
-    membership : Membership
-        What each answer holds of these labels.
-    labels : ndarray of int
-        Which labels of the study they are, ascending.
-    counts : ndarray
-        How many raters gave each answer.
+    `labels` says which labels of the study these are, ascending; `counts` how many raters gave each
+    answer.
     """
 
     membership: Membership
@@ -121,10 +115,6 @@ class Crowd:
             a, b = np.nonzero(real & (np.arange(L) > rows[:, None]))
             keys = self.labels[rows[a]].astype(np.int64) * n_labels + self.labels[b]
             sums.add(keys, times * own[a, b] * other[a, b])
-
-    def left_out(self) -> Floats:
-        """Return how many pairs of ratings leave out each label; nan where that is too much."""
-        return gone_by_chance(self.membership, self.counts)
 
 
 def crowd_of(tally: Tally, membership: Membership, pattern: int) -> Crowd:
@@ -157,7 +147,7 @@ def add_crowds(tally: Tally, membership: Membership, instead: KeySums, left_out:
         steps += len(crowd.labels) ** 2
         check_cost("Comparing all pairs of labels", n_steps=steps, instead=INSTEAD)
         crowd.add_instead(instead, times, membership.n_labels)
-        gone = crowd.left_out()
+        gone = gone_by_chance(crowd.membership, crowd.counts)
         left_out[crowd.labels] += times * gone
         skipped += times * bool(np.isnan(gone).any())
     if skipped:

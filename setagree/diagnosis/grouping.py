@@ -28,8 +28,6 @@ class Grouped:
 
     Attributes
     ----------
-    study : Annotations
-        Who gave what.
     names : ndarray of object, shape (n_groups,)
         The groups, in order of their first unit, or rater.
     of_rating : ndarray of int, shape (n_ratings,)
@@ -88,13 +86,7 @@ def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
 def group_by_mapping(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> Grouped:
-    """Return the groups of units, or of raters, where a mapping is from raters.
-
-    Raises
-    ------
-    DataError
-        As `group_of_units`.
-    """
+    """Return the groups of units, or of raters, where a mapping is from raters."""
     if isinstance(by, Mapping | pd.Series):
         group_of = {tidied(name): tidied(group) for name, group in by.items()}
         if group_of.keys() >= {*study.raters} and group_of.keys().isdisjoint(study.units):
@@ -109,25 +101,18 @@ def group_by_mapping(
 def group_of_units(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> npt.NDArray[np.object_]:
-    """Return what a mapping from unit says of each unit of a study.
-
-    Raises
-    ------
-    DataError
-        It says nothing of some units, or several things of one.
-    """
+    """Return what a mapping from unit says of each unit of a study: one thing."""
     if not isinstance(by, Mapping | pd.Series):
         raise OptionError(
             f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
             "column, pass the table itself as data."
         )
-    named = [*by] if isinstance(by, Mapping) else as_objects(by.index).tolist()
-    entries = by.values() if isinstance(by, Mapping) else as_objects(by)
-    units = pd.Index(as_objects(map(tidied, named)), dtype=object, tupleize_cols=False)
+    entries = [(tidied(unit), tidied(group)) for unit, group in by.items()]
+    units = pd.Index(as_objects(u for u, _ in entries), dtype=object, tupleize_cols=False)
     if units.has_duplicates:
         twice = units[units.duplicated()].unique().tolist()
         raise DataError(f"{what}: the units {listing(twice)} have several entries.")
-    by = dict(zip(units, map(tidied, entries), strict=True))
+    by = dict(entries)
     for unit, group in by.items():
         check_text(group, f"{what}: unit {shorten(unit)}: the group")
     found = as_objects([by.get(unit) for unit in study.units])
@@ -157,11 +142,6 @@ def grouped_table(
     without : sequence of raters
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
-
-    Raises
-    ------
-    DataError
-        The column is absent, or a row has nothing in it.
     """
     found, cells, kept = _columns(table, column, reading, without)
     unit_cells = pick_column(table, found.unit)

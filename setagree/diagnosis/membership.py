@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import Floats
 from setagree.errors import DataError
-from setagree.study.codes import used_labels
+from setagree.study.codes import as_objects, used_labels
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import sorted_labels
 
@@ -79,24 +78,16 @@ class Membership:
 
 
 def membership_of(tally: Tally) -> Membership:
-    """Return the labels of the values of a tally; a category is its own single label.
-
-    Raises
-    ------
-    DataError
-        The values are numbers.
-    """
+    """Return the labels of the values of a tally: a category is its own, a number has none."""
     if tally.kind == "number":
         raise DataError("numbers have no labels to look at; this is for label sets and categories.")
     sets = [v if isinstance(v, frozenset) else frozenset([v]) for v in tally.values]
     labels = _sorted(used_labels(sets))
     column = {label: position for position, label in enumerate(labels)}
     rows = [sorted(column[label] for label in one) for one in sets]
-    names = np.empty(len(labels), dtype=object)
-    names[:] = labels
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     flat = [label for row in rows for label in row]
-    return Membership(names, indptr, np.array(flat, dtype=np.int64))
+    return Membership(as_objects(labels), indptr, np.array(flat, dtype=np.int64))
 
 
 def _sorted(labels: frozenset[Any]) -> list[Any]:
@@ -114,8 +105,3 @@ def label_counts(tally: Tally, membership: Membership) -> Any:
     shape = (tally.n_patterns, tally.n_values)
     counts = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape)
     return counts @ membership.matrix
-
-
-def label_totals(membership: Membership, value_totals: Floats) -> Floats:
-    """Return the sum over values of weight x membership, one number a label."""
-    return np.asarray(membership.matrix.T @ value_totals)

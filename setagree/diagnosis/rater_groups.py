@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import factorial, prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.checks import check_drawing
 from setagree.coefficients.chance import Floats
@@ -23,12 +22,11 @@ from setagree.errors import DataError, UndefinedAgreementWarning
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.permutation import SURE
+from setagree.inference.raters import Codes
 from setagree.inference.shuffles import arrangements
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 _TIE = 1e-12
 """Gaps closer than this to the observed one count as equal to it."""
@@ -45,20 +43,13 @@ def between_raters(
 ) -> list[Row]:
     """Return a row for each group of raters: its own agreement, and that with all others."""
     study = grouped.study
-    parts = [
-        score_part(whole, study.take(grouped.of_rating == g)) for g in range(len(grouped.names))
-    ]
-    drawing: Row = {
-        "distance": distance,
-        "level": level,
-        "n_resamples": n_resamples,
-        "rng": generator,
-    }
-    beside: list[Row] = []
-    for g in range(len(parts)):
-        # Of two groups the one is the other's others.
-        again = len(parts) == 2 and g == 1
-        beside.append(beside[0] if again else _beside_others(grouped, g, **drawing))
+    n_groups = len(grouped.names)
+    parts = [score_part(whole, study.take(grouped.of_rating == g)) for g in range(n_groups)]
+    drawing: Row = {"distance": distance, "n_resamples": n_resamples, "rng": generator}
+    # Of two groups the one is the other's others.
+    told = range(1 if n_groups == 2 else n_groups)
+    beside = [_beside_others(grouped, g, level=level, **drawing) for g in told]
+    beside += beside * (n_groups - len(told))
     p, why = Dealing.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
     tested = {"dealing_p_value": p, "no_test": why}
     return [
@@ -170,7 +161,8 @@ class Dealing:
         n_orders = factorial(len(self.of_rater)) // prod(map(factorial, sizes))
         exact = n_orders <= max(n, 1)
         check_drawing(min(n_orders, n), len(self.one))
-        dealt = arrangements([self.of_rater]) if exact else self._drawn(n, generator)
+        drawn = (generator.permutation(self.of_rater) for _ in range(n))
+        dealt = arrangements([self.of_rater]) if exact else drawn
         rows = max(1, ENTRIES_AT_ONCE // max(len(self.one), 1))
         reached = 0
         for block in _blocks(dealt, rows):
@@ -178,10 +170,6 @@ class Dealing:
             # What is undefined is counted against a difference.
             reached += int((~(gaps < observed - _TIE)).sum())
         return reached / n_orders if exact else (reached + 1) / (n + 1)
-
-    def _drawn(self, n: int, generator: np.random.Generator) -> Iterator[Codes]:
-        for _ in range(n):
-            yield generator.permutation(self.of_rater)
 
 
 def _blocks(rows: Iterable[Codes], size: int) -> Iterator[Codes]:

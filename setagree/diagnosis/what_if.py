@@ -9,14 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import MOST_STEPS, check_cost, public
-from setagree.diagnosis.common import (
-    Row,
-    counts,
-    named,
-    score_whole,
-    steps_to_score,
-    uncertainty,
-)
+from setagree.diagnosis.common import Row, counts, named, score_whole, steps_to_score, uncertainty
 from setagree.diagnosis.confusions import confusions
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
@@ -154,25 +147,12 @@ def what_if(
 
 
 def _as_it_is(whole: Agreement, level: float) -> Row:
-    return {
-        "change": "as it is",
-        "what": "",
-        **uncertainty(whole, level),
-        "difference": whole.estimate - whole.estimate,
-        "difference_standard_error": whole.standard_error - whole.standard_error,
-        "p_value": float("nan"),
-        **counts(whole),
-        **named(whole),
-    }
+    nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
+    return _columns(whole, "as it is", "", (*nothing, float("nan")), level)
 
 
 def _row(
-    change: str,
-    what: str,
-    part: Annotations,
-    places: Any,
-    whole: Agreement,
-    level: float,
+    change: str, what: str, part: Annotations, places: Any, whole: Agreement, level: float
 ) -> Row:
     """Return the row of a changed study, its units at those places among the whole's."""
     if not part.n_ratings:
@@ -182,21 +162,18 @@ def _row(
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = linearised_difference(changed, whole, design="same_units", places=both)
-    return {
-        "change": change,
-        "what": what,
-        **uncertainty(changed, level),
-        "difference": gap.value,
-        "difference_standard_error": gap.standard_error,
-        "p_value": gap.p_value,
-        **counts(changed),
-        **named(changed),
-    }
+    return _columns(changed, change, what, (gap.value, gap.standard_error, gap.p_value), level)
 
 
-def _to_try(
-    study: Annotations,
-) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
+def _columns(
+    changed: Agreement, change: str, what: str, gap: tuple[float, float, float], level: float
+) -> Row:
+    beside = dict(zip(("difference", "difference_standard_error", "p_value"), gap, strict=True))
+    head = {"change": change, "what": what, **uncertainty(changed, level)}
+    return {**head, **beside, **counts(changed), **named(changed)}
+
+
+def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
     """Return what to merge and drop where nothing was asked for."""
     raters = list(study.raters) if study.n_raters > 2 else []
     if study.kind != "labels":

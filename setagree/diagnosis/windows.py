@@ -21,14 +21,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times as numbers or numpy datetimes, with the time zone they came in.
-
-    Attributes
-    ----------
-    of_unit : ndarray
-        One time a unit; datetimes are in UTC where a zone is known.
-    zone : tzinfo or None
-    """
+    """One time a unit: numbers, or numpy datetimes, which are in UTC where a zone is known."""
 
     of_unit: npt.NDArray[Any]
     zone: Any = None
@@ -42,15 +35,7 @@ class Times:
 
 
 def times_of(cells: pd.Series[Any]) -> Times:
-    """Return cells as times.
-
-    Raises
-    ------
-    OptionError
-        They are neither numbers nor dates, or some have a time zone and some have none.
-    DataError
-        A number is infinite.
-    """
+    """Return cells as times."""
     if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         numbers = cells.to_numpy(dtype=np.float64)
         if not np.isfinite(numbers).all():
@@ -86,13 +71,7 @@ def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Ti
 
 
 def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield start and end of each window, from the first time on to past the last.
-
-    Raises
-    ------
-    OptionError
-        The window does not fit the times, or there would be more than 2,000 windows.
-    """
+    """Yield start and end of each window, from the first time on to past the last."""
     width = _length(times, window, "window")
     stride = width if step is None else _length(times, step, "step")
     first, last = times.min(), times.max()

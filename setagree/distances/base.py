@@ -102,27 +102,15 @@ class OverlapDistance(Distance):
     """
 
     name: str = field(kw_only=True)
-    function: OverlapFunction = field(repr=False)
+    function: OverlapFunction
 
-    def __init__(
-        self,
-        function: OverlapFunction,
-        *,
-        name: str,
-        bounded: bool = True,
-        title: str | None = None,
-        formula: str | None = None,
-        source: str | None = None,
-    ) -> None:
-        check_type("function", function, Callable, "a function of three arrays")
-        check_type("name", name, str, "text")
-        check_flag("bounded", bounded)
-        for option, text in (("title", title), ("formula", formula), ("source", source)):
-            check_type(option, text, str | None, "text or None")
-        told = {"name": name, "bounded": bounded, "title": title, "formula": formula}
-        told |= {"function": function, "source": source, "__doc__": function.__doc__}
-        for attribute, value in told.items():
-            object.__setattr__(self, attribute, value)
+    def __post_init__(self) -> None:
+        check_type("function", self.function, Callable, "a function of three arrays")
+        check_type("name", self.name, str, "text")
+        check_flag("bounded", self.bounded)
+        for option in ("title", "formula", "source"):
+            check_type(option, getattr(self, option), str | None, "text or None")
+        object.__setattr__(self, "__doc__", self.function.__doc__)
 
     def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
         """Return the distance between two label sets."""

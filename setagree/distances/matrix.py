@@ -194,16 +194,10 @@ def check_entries(
 ) -> Floats:
     """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, but for rounding.
 
-    `similar` is what to do where they look like similarities.
-
-    Raises
-    ------
-    DistanceError
-        They are not.
+    Others are refused; `similar` is what to do where they look like similarities.
     """
     entries = check_range(entries, values)
-    if (np.diagonal(entries) > ROUNDING).any():
-        k = int(np.flatnonzero(np.diagonal(entries) > ROUNDING)[0])
+    for k in np.flatnonzero(np.diagonal(entries) > ROUNDING)[:1].tolist():
         ones = bool((np.diagonal(entries) == 1).all())
         hint = f" It looks like a similarity: {similar}" if ones else ""
         raise DistanceError(f"{_pair(values, k, k)} has {entries[k, k]}, not 0.{hint}")
@@ -213,13 +207,7 @@ def check_entries(
 
 
 def check_range(entries: Floats, values: list[Any]) -> Floats:
-    """Return entries with rounding below zero as zero.
-
-    Raises
-    ------
-    DistanceError
-        One is negative, not finite, or cannot be squared.
-    """
+    """Return distances with rounding below zero as zero; refuse what is none."""
     bad = ~np.isfinite(entries) | (entries < -ROUNDING)
     if bad.any():
         k, l = np.argwhere(bad)[0]

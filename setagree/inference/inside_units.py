@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats, pattern_disagreement
 from setagree.credit.base import Weights
+from setagree.credit.pairs import neighbours
 from setagree.study.tally import Tally
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -43,15 +44,8 @@ def lists_pairs(r: Floats, n_values: int) -> bool:
 def rating_pairs(unit: Codes) -> tuple[Codes, Codes]:
     """Return the positions of the two ratings of every pair of ratings of one unit."""
     order = np.argsort(unit, kind="stable")
-    u = unit[order]
-    lefts, rights = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    left, shift = np.arange(len(u)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(u)]
-        left = left[u[left + shift] == u[left]]
-        lefts.append(order[left])
-        rights.append(order[left + shift])
+    found = [(order[left], order[right]) for left, right in neighbours(unit[order])]
+    lefts, rights = zip((order[:0], order[:0]), *found, strict=True)
     return np.concatenate(lefts), np.concatenate(rights)
 
 

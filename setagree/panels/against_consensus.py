@@ -16,13 +16,7 @@ from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.known_raters import known_raters
-from setagree.inference.raters import (
-    Codes,
-    Flags,
-    flags,
-    part_of,
-    rater_codes,
-)
+from setagree.inference.raters import Codes, Flags, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.votes import Decision, Ties
@@ -215,14 +209,9 @@ class _Compared:
 
         if all(isinstance(value, frozenset) for value in values):
             sets = SetGeometry(values)
-            indices, indptr, names = sets.indices, sets.indptr, sets.labels
-        else:
-            indices, indptr = np.arange(len(values)), np.arange(len(values) + 1)
-            names = list(values)
-        table = sparse.csr_array(
-            (np.ones(len(indices)), indices, indptr), shape=(len(values), len(names))
-        )
-        return cls(table[left], table[right], names)
+            return cls(sets.flags[left], sets.flags[right], sets.labels)
+        table = sparse.eye_array(len(values), format="csr")
+        return cls(table[left], table[right], list(values))
 
     def scores(self) -> dict[str, float]:
         """Return exact, jaccard, micro and macro F1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,9 @@ import pandas as pd
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted, shorten
 from setagree.inference.raters import Flags, check_share
-from setagree.wording.results import Result
+from setagree.wording.results import Result, ResultRows
 
-_POOR, _LIKE_CHANCE = 0.2, 0.1
+_POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
 _POORLY = (
     "The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to them "
     "as one of them is."
@@ -103,10 +103,12 @@ class AltTest(Result):
         """
         by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
         named = [f"{shorten(name)} ({value:.2f})" for name, value in by_chance.items()]
+        rest = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+        shown = f"{', '.join(named[:_NAMED])}{rest}"
         poor, some = self.human_alpha < _POOR, bool(named)
         return (
             *[_POORLY.format(self.human_alpha)] * poor,
-            *[_BY_CHANCE.format(_first(named))] * some,
+            *[_BY_CHANCE.format(shown)] * some,
         )
 
     def by_epsilon(
@@ -140,16 +142,10 @@ class AltTest(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AltTestTable(Result):
+class AltTestTable(ResultRows[AltTest]):
     """Several models against the same humans, the one with the largest advantage first."""
 
     rows: tuple[AltTest, ...]
-
-    def __iter__(self) -> Iterator[AltTest]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def __getitem__(self, model: object) -> AltTest:
         """Return the test of a model."""
@@ -161,12 +157,9 @@ class AltTestTable(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each model, ranked by the average advantage probability."""
         names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
-        rows = [{name: getattr(row, name) for name in names} for row in self.rows]
-        more = [
-            {"passes": row.passes, "n_humans": len(row.humans), "n_units": row.n_units}
-            for row in self.rows
-        ]
-        return pd.DataFrame([{**a, **b} for a, b in zip(rows, more, strict=True)])
+        rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
+        n_humans = [len(row.humans) for row in self.rows]
+        return pd.DataFrame(rows).assign(n_humans=n_humans, n_units=[r.n_units for r in self.rows])
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *(row.verdict for row in self.rows)])
@@ -177,15 +170,6 @@ class AltTestTable(Result):
             f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
             f"({best.average_advantage_probability:.4f})>"
         )
-
-
-def _first(names: Sequence[str]) -> str:
-    """Return the first names and how many more there are."""
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-_NAMED = 5
 
 
 def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
-
-Labels = npt.NDArray[np.integer[Any]]
+from setagree.inference.raters import Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +22,7 @@ class Partition:
         How much nearer each point is to its own cluster than to the next one, in [-1, 1].
     """
 
-    labels: Labels
+    labels: Codes
     silhouettes: Floats
 
     @property
@@ -86,7 +83,7 @@ def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
     return max(cuts, key=lambda partition: partition.silhouette)
 
 
-def silhouettes(D: Floats, labels: Labels) -> Floats:
+def silhouettes(D: Floats, labels: Codes) -> Floats:
     """Return (b - a) / max(a, b) of each point, 0 where it is alone or nothing differs.
 
     a is the mean distance to the other points of its cluster, b the least mean distance to the

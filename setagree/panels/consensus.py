@@ -13,14 +13,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.errors import (
-    ConvergenceWarning,
-    DataError,
-    OptionError,
-    check_choice,
-    counted,
-    warn,
-)
+from setagree.errors import ConvergenceWarning, DataError, OptionError, check_choice, counted, warn
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import (
     Codes,
@@ -148,19 +141,7 @@ class Consensus(Result):
 
 @dataclass(frozen=True)
 class Rule:
-    """How answers become one, checked.
-
-    Attributes
-    ----------
-    method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
-        None for the default of the kind of answers.
-    threshold : float, optional
-        The share or probability from which a label is in.
-    ties : {"missing", "plurality", "empty"}
-        What becomes of a unit that the votes leave open.
-    distance : DistanceLike, optional
-        Of the medoid.
-    """
+    """How answers become one, checked; its fields are options of `consensus`."""
 
     method: Method | None = None
     threshold: float | None = None
@@ -318,8 +299,8 @@ def consensus(
         study = part_of(study, members[study.rater_codes])
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
-    support = _support(study, decision)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    support = _support(study, decision, ratings)
     doubts = _doubts(decision, support, ratings, adjudicate_below)
     return Consensus(
         rule.named(study),
@@ -345,12 +326,11 @@ def warn_unconverged(n: int) -> None:
         )
 
 
-def _support(study: Annotations, decision: Decision) -> Floats:
+def _support(study: Annotations, decision: Decision, ratings: Codes) -> Floats:
     """Return the share of the raters of each unit who gave exactly its answer."""
     known = {value: code for code, value in enumerate(study.values)}
     as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
     same = study.value_codes == as_given[decision.codes][study.unit_codes]
-    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     share = np.bincount(study.unit_codes, same, study.n_units) / ratings
     return np.where(decision.codes < 0, np.nan, share)
 

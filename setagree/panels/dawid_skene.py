@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
-
-Codes = npt.NDArray[np.integer[Any]]
+from setagree.inference.raters import Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +40,8 @@ class Fit:
 class Responses:
     """Who answered what; a rater may answer a unit more than once.
 
-    Attributes
-    ----------
-    units, raters, answers : ndarray of int, shape (n_ratings,)
-        Positions, one entry an answer.
-    shape : tuple of three ints
-        How many units, raters and classes there are.
+    Positions of units, raters and answers, one entry an answer; `shape` says how many units, raters
+    and classes there are.
     """
 
     units: Codes
@@ -104,7 +97,6 @@ def dawid_skene(
     algorithm", Applied Statistics 28.
     """
     T = responses.shares()
-    marginals, rates = T.mean(axis=0), responses.error_rates(T)
     moved, n_iterations = np.inf, 0
     while moved > tolerance and n_iterations < max_iterations:
         marginals, rates = T.mean(axis=0), responses.error_rates(T)

@@ -11,6 +11,7 @@ import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights
+from setagree.credit.pairs import neighbours
 from setagree.inference.raters import Codes
 from setagree.study.annotations import Annotations
 
@@ -24,15 +25,7 @@ _KEPT_PAIRS = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class SharedPairs:
-    """The pairs of ratings inside units; each pair of raters has those of their shared units.
-
-    Attributes
-    ----------
-    study : Annotations
-        Who gave what.
-    weights : Weights
-        The distances.
-    """
+    """The pairs of ratings inside units; each pair of raters has those of their shared units."""
 
     study: Annotations
     weights: Weights
@@ -54,15 +47,11 @@ class SharedPairs:
     def _computed(self) -> Iterator[Run]:
         """Yield runs of pairs: two positions in the order by unit, and the distance."""
         study = self.study
-        units, values = study.unit_codes[self._order], study.value_codes[self._order]
-        left, shift = np.arange(len(units)), 0
-        while left.size:
-            shift += 1
-            left = left[left + shift < len(units)]
-            left = left[units[left + shift] == units[left]]
+        values = study.value_codes[self._order]
+        for left, right in neighbours(study.unit_codes[self._order]):
             for start in range(0, len(left), PAIRS_AT_ONCE):
-                run = left[start : start + PAIRS_AT_ONCE]
-                yield run, run + shift, self.weights.distance_at(values[run], values[run + shift])
+                one, two = (each[start : start + PAIRS_AT_ONCE] for each in (left, right))
+                yield one, two, self.weights.distance_at(values[one], values[two])
 
     @cached_property
     def raters(self) -> Codes:

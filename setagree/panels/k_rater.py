@@ -18,13 +18,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
 from setagree.inference.draws import row_weights
 from setagree.inference.known_raters import known_raters
-from setagree.inference.raters import (
-    Replicated,
-    check_least,
-    flags,
-    part_of,
-    rater_codes,
-)
+from setagree.inference.raters import Replicated, check_least, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Rule
 from setagree.panels.votes import Ties
@@ -230,16 +224,14 @@ def k_rater_reliability(
 
 def _warn_undefined(reason: str | None, n_undefined: int, n_splits: int) -> None:
     """Say what is nan, or what the mean leaves out."""
-    said = None
-    if reason is not None:
-        said = f"undefined (nan), because {reason}."
-    elif n_undefined:
+    said = f"undefined (nan), because {reason}."
+    if reason is None:
         said = (
             f"alpha is undefined in {n_undefined:,} of {n_splits:,} splits, where the agreed "
             "answers leave no disagreement to correct for or too few units; the estimate is the "
             "mean of the others."
         )
-    if said is not None:
+    if n_undefined:
         warn(f"k-rater reliability: {said}", UndefinedAgreementWarning)
 
 
@@ -306,8 +298,7 @@ def _agreed(
     if not kept.size:
         return None
     used, value_codes = np.unique(np.stack(sides)[:, kept], return_inverse=True)
-    every = list(values)
-    n = len(kept)
+    every, n = list(values), len(kept)
     two = replace(
         study,
         units=study.units[kept],

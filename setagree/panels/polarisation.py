@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.credit.base import Weights
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.pairs import neighbours, sums_to_others
 from setagree.inference.raters import Codes
 from setagree.panels.votes import Ballot
 from setagree.study.annotations import Annotations
@@ -47,29 +47,18 @@ def _widest(
     units: Codes, values: Codes, shares: np.ndarray, weights: Weights, n_units: int
 ) -> tuple[np.ndarray, Codes, Codes]:
     """Return the largest 4 p_k p_l d_kl / d_max of each unit, and its two values; -1 for none."""
-    best = np.zeros(n_units)
+    best, held = np.zeros(n_units), np.zeros((2, n_units))
     poles = np.full((2, n_units), -1)
-    left, shift = np.arange(len(units)), 0
-    while left.size:
-        shift += 1
-        left = left[left + shift < len(units)]
-        left = left[units[left + shift] == units[left]]
-        d = weights.distance_at(values[left], values[left + shift]) / weights.max_distance
-        strength = 4 * shares[left] * shares[left + shift] * d
+    for left, right in neighbours(units):
+        d = weights.distance_at(values[left], values[right]) / weights.max_distance
+        strength = 4 * shares[left] * shares[right] * d
         wider = np.flatnonzero(strength > best[units[left]])
         # Of several in one unit the last one stays: the strongest, the first among equals.
         wider = wider[np.argsort(strength[wider], kind="stable")]
         at = units[left[wider]]
         best[at] = strength[wider]
-        poles[:, at] = values[left[wider]], values[left[wider] + shift]
-    first, second = np.where(_second_is_larger(units, values, shares, poles), poles[::-1], poles)
+        poles[:, at] = values[left[wider]], values[right[wider]]
+        held[:, at] = shares[left[wider]], shares[right[wider]]
+    # The pole that more raters hold comes first.
+    first, second = np.where(held[1] > held[0], poles[::-1], poles)
     return best, first, second
-
-
-def _second_is_larger(units: Codes, values: Codes, shares: np.ndarray, poles: Codes) -> np.ndarray:
-    """Say in which units the second pole has more raters than the first."""
-    held = np.zeros(poles.shape)
-    for row, pole in zip(held, poles, strict=True):
-        mine = values == pole[units]
-        row[units[mine]] = shares[mine]
-    return np.asarray(held[1] > held[0])

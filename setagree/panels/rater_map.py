@@ -265,19 +265,7 @@ def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class _Chart:
-    """What stays the same when answers are dealt out anew.
-
-    Attributes
-    ----------
-    pairs : SharedPairs
-        The pairs of ratings inside units.
-    min_shared : int
-        How many units two raters must share.
-    placed : ndarray of int
-        The raters who can be placed.
-    n_clusters : int or None
-        How many clusters are asked for.
-    """
+    """What stays the same when answers are dealt out anew; `placed` can have a place on the map."""
 
     pairs: SharedPairs
     min_shared: int
@@ -336,11 +324,7 @@ class _Chart:
 
 
 def _assembled(
-    study: Annotations,
-    distance: str,
-    chart: _Chart,
-    null: Floats,
-    units: pd.DataFrame,
+    study: Annotations, distance: str, chart: _Chart, null: Floats, units: pd.DataFrame
 ) -> RaterMap:
     raters = pd.Index(study.raters, name="rater", dtype=object, tupleize_cols=False)
     others = raters.rename("other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,13 @@ from setagree.errors import (
 )
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
+from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
 from setagree.wording.label_sets import Label
 
 UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
-
-
-class _Model(Protocol):
-    def predict(self, X: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +50,7 @@ class PanelScorer:
     def __repr__(self) -> str:
         return f"<PanelScorer: {self.distance.name}, {self.study!r}>"
 
-    def __call__(self, model: _Model, X: Any, y: object = None) -> float:  # noqa: ARG002
+    def __call__(self, model: Any, X: Any, y: object = None) -> float:  # noqa: ARG002
         """Return the agreement of a model's predictions with the panel.
 
         Parameters
@@ -65,8 +62,7 @@ class PanelScorer:
         y : object
             Not used: what the panel said, the study knows.
         """
-        units = _unit_ids(X, self.units)
-        return self.score(units, model.predict(X))
+        return self.score(_unit_ids(X, self.units), model.predict(X))
 
     def score(self, units: Sequence[Any], predictions: Any) -> float:
         """Return the agreement of answers to units with the panel."""
@@ -91,11 +87,10 @@ class PanelScorer:
             flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
             cube = np.asarray(flags)[None]
             return Annotations.from_indicators(cube, labels=self.labels, units=units)
-        kind = self.study.kind
         said = zip(units, predictions, strict=True)
         rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
         return Annotations.from_triples(
-            rows, kind=kind, blank="empty" if kind == "labels" else None
+            rows, kind=self.study.kind, blank="empty" if self.study.kind == "labels" else None
         )
 
     def _agreement(self, model: Annotations, places: npt.NDArray[np.intp]) -> float:
@@ -189,11 +184,10 @@ def panel_scorer(
     0.7143
     """
     study = known_raters(study, "panel_scorer")
-    if distance is None:
-        distance = "masi" if study.kind == "labels" else "nominal"
+    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
-    return PanelScorer(study, get_distance(distance), units, names)
+    return PanelScorer(study, found, units, names)
 
 
 def _unit_ids(X: Any, units: UnitsOf | None) -> Sequence[Any]:

@@ -67,13 +67,7 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Ballot:
-    """The answers of a study, counted by unit.
-
-    Attributes
-    ----------
-    study : Annotations
-        Who gave what.
-    """
+    """The answers of a study, counted by unit."""
 
     study: Annotations
 
@@ -105,26 +99,15 @@ class Ballot:
         return SetGeometry(self.study.values)
 
     @cached_property
-    def flags(self) -> Any:
-        """Which labels each value holds, sparse, (K, L)."""
-        from scipy import sparse
-
-        sets = self.geometry
-        return sparse.csr_array(
-            (np.ones(len(sets.indices)), sets.indices, sets.indptr),
-            shape=(sets.n_values, len(sets.labels)),
-        )
-
-    @cached_property
     def votes(self) -> tuple[Codes, Codes, Floats]:
         """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
         from scipy import sparse
 
         units, values, counts = self.cells
-        n_units, K = self.study.n_units, self.study.n_values
-        table = sparse.csr_array((counts, (units, values)), shape=(n_units, K)) @ self.flags
+        shape = (self.study.n_units, self.study.n_values)
+        table = sparse.csr_array((counts, (units, values)), shape) @ self.geometry.flags
         table.sort_indices()
-        return np.repeat(np.arange(n_units), np.diff(table.indptr)), table.indices, table.data
+        return np.repeat(np.arange(shape[0]), np.diff(table.indptr)), table.indices, table.data
 
 
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -163,7 +146,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     panel, panels = panels_of(study)
     taken, tied = np.zeros(len(units), dtype=bool), np.zeros(study.n_units, dtype=bool)
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
-    fits = label_fits(study, ballot.flags, (labels[order], units[order]), panel, panels)
+    fits = label_fits(study, ballot.geometry.flags, (labels[order], units[order]), panel, panels)
     long = n_labels * study.n_ratings > _LONG_WORK
     for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
         named, p = order[starts[l] : starts[l + 1]], fit.named
@@ -174,10 +157,8 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
             each = np.log(1 - fit.panels)[panel]
             each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
         logs += each
-        raters = np.arange(study.n_raters)
-        rates.append(
-            np.stack([raters, np.full(len(raters), l), fit.rates[1], fit.rates[0]], axis=1)
-        )
+        which = np.full(study.n_raters, l)
+        rates.append(np.column_stack([np.arange(len(which)), which, *fit.rates[::-1]]))
         unconverged += not fit.converged
     undecided = _without(units, taken, study.n_units) & (ballot.empty == 0)
     decision = _of_labels(ballot, taken, np.exp(logs), tied, undecided, ties)
@@ -186,13 +167,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
 
 
 def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
-    """Take the most probable of a unit's values by the algorithm of Dawid and Skene.
-
-    Raises
-    ------
-    OptionError
-        There are too many values for error rates of every rater between any two.
-    """
+    """Take the most probable of a unit's values by the algorithm of Dawid and Skene."""
     study = ballot.study
     shape = (study.n_units, study.n_raters, study.n_values)
     if max(study.n_raters * study.n_values, study.n_units) * study.n_values > _MOST_RATES:

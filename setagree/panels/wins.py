@@ -28,14 +28,8 @@ class Contest:
 
     Attributes
     ----------
-    study : Annotations
-        Who gave what.
-    weights : Weights
-        The similarities.
     people : ndarray of bool, shape (n_raters,)
-        Who is a human.
-    min_humans : int
-        Humans that a unit must have.
+        Who is a human; units have `min_humans` of them or more.
     tolerance : float
         Mean similarities that differ by no more are a tie.
     bounded : bool

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
 from setagree.plots.style import (
     BLUE,
@@ -20,7 +21,7 @@ from setagree.plots.style import (
     TITLE_SIZE,
     Floats,
     floats,
-    thin,
+    largest,
     wrapped,
 )
 from setagree.wording.docstrings import split_sections
@@ -72,7 +73,7 @@ OptionError
 
 
 def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
-    """Return the decorator that adds to a docstring what all pictures have in common.
+    """Return the decorator of public functions that draw: it tells what they have in common.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
 
     def documented(draws: Draws) -> Draws:
         if draws.__doc__ is None:  # under python -OO
-            return draws
+            return public(draws)
         text, *sections = split_sections(draws.__doc__)
         own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
         parameters = inspect.signature(draws).parameters
@@ -98,7 +99,7 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
         told = "\n".join(["Parameters\n----------", *(name + known[name] for name in parameters)])
         raises = _RAISES.format(_NO_FRAME if "DataFrame" in kind else _NO_RESULT)
         draws.__doc__ = "\n\n".join([text, told, _RETURNS, raises, *sections])
-        return draws
+        return public(draws)
 
     return documented
 
@@ -194,9 +195,11 @@ def list_axes(
     ``more`` rows are left for something else.
     """
     ax = axes_or_new(ax, height=rows_height(len(frame) + more, limit=limit))
+    room = fitting(ax, limit)
+    if len(frame) <= room:
+        return ax, frame, ""
     weight = -np.arange(len(frame), dtype=float) if by is None else np.abs(floats(frame, by))
-    shown, note = thin(frame, weight, limit=fitting(ax, limit), what=what)
-    return ax, shown, note
+    return ax, frame.iloc[largest(weight, room)], f"The {room:,} {what}, of {len(frame):,}."
 
 
 def ink(ax: Axes) -> str:

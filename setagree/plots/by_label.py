@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.plots.base import (
     CELL,
     Rows,
@@ -41,7 +40,6 @@ _OFTEN = 2.0
     takes="What `by_label` returned.",
     most="labels are drawn at most: those with the largest share of the disagreement",
 )
-@public
 def labels(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
@@ -84,7 +82,6 @@ def _label_rows(frame: pd.DataFrame) -> Rows:
 @picture(
     takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
 )
-@public
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw which label stands where another rater put which.
 

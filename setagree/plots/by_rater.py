@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.plots.base import (
     CELL,
     Rows,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     takes="What `by_rater` returned.",
     most="raters are drawn at most: those with the largest change, up or down",
 )
-@public
 def raters(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
@@ -83,7 +81,6 @@ def _rater_rows(frame: pd.DataFrame) -> Rows:
     takes="What `by_pair` returned.",
     most="raters are drawn at most: those who share the most units with others",
 )
-@public
 def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the agreement of each pair of raters, those who agree alike beside one another.
 

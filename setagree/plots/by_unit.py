@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.plots.base import (
     Rows,
     axes_or_new,
@@ -39,7 +38,6 @@ _WINDOWS, _FEW = 300, 60
 
 
 @picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
-@public
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit, worst first.
 
@@ -61,12 +59,9 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     if not len(frame):
         heading(ax, "Disagreement unit by unit", measured(frame))
         return nothing(ax, "No unit has two ratings.")
-    worst = frame.iloc[
-        np.argsort(-np.nan_to_num(floats(frame, "disagreement"), nan=-1.0), kind="stable")
-    ]
-    if len(frame) <= fitting(ax, limit):
-        return _unit_bars(ax, worst)
-    return _unit_curve(ax, worst)
+    values = np.nan_to_num(floats(frame, "disagreement"), nan=-1.0)
+    worst = frame.iloc[np.argsort(-values, kind="stable")]
+    return (_unit_bars if len(frame) <= fitting(ax, limit) else _unit_curve)(ax, worst)
 
 
 def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
@@ -129,7 +124,6 @@ def _held(frame: pd.DataFrame, n: int) -> str:
 @picture(
     takes="What `by_group` returned.", most="groups are drawn at most: those with the most units"
 )
-@public
 def groups(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
@@ -163,15 +157,13 @@ def groups(
 
 def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     what = measured(frame)
-    line = f"{what}{', ' if what else ''}lines: {level_text(level)} intervals."
     p = floats(frame, "homogeneity_p_value")
     known = p[np.isfinite(p)]
     tested = f"One test that all groups agree alike: {p_phrase(known[0])}." if len(known) else ""
-    return [line[0].upper() + line[1:] if not what else line, tested]
+    return [f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested]
 
 
 @picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
-@public
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement in windows of time, with intervals and how many units there are.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import public
 from setagree.credit.base import Codes, Weights, display_value, reading_key
 from setagree.errors import OptionError, shorten
 from setagree.plots.base import (
@@ -29,13 +28,8 @@ if TYPE_CHECKING:
 
 
 @picture(takes="What `weights` returned.", most="values are drawn at most")
-@public
 def weights(
-    credit: Weights,
-    *,
-    counts: npt.ArrayLike | None = None,
-    limit: int = 30,
-    ax: Axes | None = None,
+    credit: Weights, *, counts: npt.ArrayLike | None = None, limit: int = 30, ax: Axes | None = None
 ) -> Axes:
     """Draw the credit w = 1 - d / d_max between observed answers: 1 full, 0 none.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from setagree.checks import public
 from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
@@ -52,7 +51,6 @@ _NARROW = 0.08
 
 
 @picture(takes="What `permutation_test` returned.")
-@public
 def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     """Draw what chance alone gives, and where the observed value stands in it.
 
@@ -102,7 +100,6 @@ def _null_lines(test: PermutationTest) -> list[str]:
 
 
 @picture(takes="What `bootstrap` returned for one coefficient.")
-@public
 def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the distribution of a coefficient over resamples, with its percentile interval.
 
@@ -153,7 +150,6 @@ def _bootstrap_line(result: Bootstrap, level: float) -> str:
 
 
 @picture(takes="What `agreement` returned, or a frame.", most="rows are drawn at most")
-@public
 def forest(
     result: AgreementTable | pd.DataFrame,
     *,

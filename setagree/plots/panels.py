@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.errors import counted
 from setagree.plots.base import (
     Rows,
@@ -52,7 +51,6 @@ _NAME = 22
     takes="What `alt_test` returned for one model.",
     most="humans are drawn at most: those who share the most units",
 )
-@public
 def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
@@ -150,7 +148,6 @@ def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
     takes="What `rater_map` returned.",
     most="raters are named at most, those farthest from the others first",
 )
-@public
 def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the raters as points: the nearer, the more they agree beyond chance.
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
 from setagree.wording.text import short_text
 
@@ -49,10 +50,8 @@ def texts(frame: pd.DataFrame, name: str) -> list[str]:
 
 def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.intp], list[object]]:
     """Return the codes of two columns of names, shape (rows, 2), -1 for none, and the names."""
-    both = [*frame[one], *frame[other]]
-    code = {name: i for i, name in enumerate(dict.fromkeys(x for x in both if not is_missing(x)))}
-    codes = np.array([-1 if is_missing(name) else code[name] for name in both], dtype=np.intp)
-    return codes.reshape(2, -1).T, list(code)
+    codes, names = pd.factorize(as_objects([*frame[one], *frame[other]]))
+    return codes.reshape(2, -1).T, list(names)
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
@@ -66,17 +65,6 @@ def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
     """Return where the ``limit`` largest stand, in the order they came in; nan is last."""
     ranked = np.argsort(-np.nan_to_num(weight, nan=-np.inf), kind="stable")
     return np.sort(ranked[:limit])
-
-
-def thin(frame: pd.DataFrame, weight: Floats, *, limit: int, what: str) -> tuple[pd.DataFrame, str]:
-    """Return at most ``limit`` rows of a frame, and the sentence that says which.
-
-    The rows keep their order; ``what`` ends "the 40 ...", as in "with the largest share".
-    """
-    if len(frame) <= limit:
-        return frame, ""
-    kept = frame.iloc[largest(weight, limit)]
-    return kept, f"The {limit:,} {what}, of {len(frame):,}."
 
 
 def rescaled(x: Any, top: float) -> Floats:

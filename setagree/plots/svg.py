@@ -44,7 +44,10 @@ def inline_svg(
     from matplotlib.figure import Figure
 
     out = io.StringIO()
-    with style.context(["default", _page_style()]), warnings.catch_warnings():
+    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    letters = {"svg.fonttype": "none", "svg.hashsalt": "setagree"}
+    page = {**dict.fromkeys(inks, _INK), **letters}
+    with style.context(["default", page]), warnings.catch_warnings():
         for message in _QUIET:
             warnings.filterwarnings("ignore", message=message)
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -56,19 +59,15 @@ def inline_svg(
     return _for_page(out.getvalue(), description, 72 * width)
 
 
-def _page_style() -> dict[str, str]:
-    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    return {**dict.fromkeys(inks, _INK), "svg.fonttype": "none", "svg.hashsalt": "setagree"}
-
-
 def _for_page(svg: str, description: str, width: float) -> str:
     """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
     body = svg[svg.index("<svg") :]
     for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
         body = re.sub(part, "", body, flags=re.DOTALL)
     box = re.search(r'viewBox="[^"]*"', body)
+    said = " ".join(short_text(description, limit=600).replace(r"\$", "$").split())
     head = (
-        f'<svg {box[0] if box else ""} role="img" aria-label={_attribute(description)} '
+        f'<svg {box[0] if box else ""} role="img" aria-label={quoteattr(said)} '
         f'style="width:100%;max-width:{width:g}pt;height:auto;'
         'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
     )
@@ -87,7 +86,3 @@ def _page_tag(tag: str, used: set[str], own: str) -> str:
     tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
     tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
     return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(" ".join(short_text(text, limit=600).replace(r"\$", "$").split()))

@@ -48,10 +48,7 @@ def table_lines(table: Table) -> Iterator[str]:
     yield from (f"*{table.caption}*", "")
     heads = [column.head for column in table.columns]
     rows = (
-        [
-            cell_text(value, column.kind, said)
-            for value, column in zip(row, table.columns, strict=True)
-        ]
+        [cell_text(value, one.kind, said) for value, one in zip(row, table.columns, strict=True)]
         for row in table.rows
     )
     left = [not column.is_number for column in table.columns]

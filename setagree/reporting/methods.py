@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +14,7 @@ from setagree.errors import check_flag, counted
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.large.opening import Data, open_study
-from setagree.reporting.methods_resampling import bootstrapped, check_reported, tested
+from setagree.reporting.methods_resampling import Cite, bootstrapped, check_reported, tested
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
@@ -46,22 +45,15 @@ _NO_REPEAT = "no rater rated a unit twice"
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
-@dataclass
-class _Text:
-    """Sentences that grow, with the sources they cite."""
+class _Sources(set[str]):
+    """The sources that are cited."""
 
-    sentences: list[str] = field(default_factory=list)
-    sources: set[str] = field(default_factory=set)
-
-    def cite(self, *keys: str | None) -> str:
-        """Return the sources in brackets and remember them."""
-        known = [key for key in keys if key is not None]
-        self.sources.update(known)
-        return f" ({'; '.join(', '.join(key.rsplit(' ', 1)) for key in known)})" if known else ""
-
-    def say(self, *sentences: str) -> None:
-        """Add sentences."""
-        self.sentences.extend(sentence for sentence in sentences if sentence)
+    def cite(self, key: str | None) -> str:
+        """Return a source in brackets and remember it; nothing where there is none."""
+        if key is None:
+            return ""
+        self.add(key)
+        return f" ({', '.join(key.rsplit(' ', 1))})"
 
 
 @public
@@ -115,19 +107,18 @@ def methods_text(
     """
     check_flag("references", references)
     rows, level = _rows(result, level)
-    one, text = rows[0], _Text()
-    text.say(_design(one), _policies(one))
+    one, sources = rows[0], _Sources()
     found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
-    text.say(_measures(rows, text), f"Result: {found}.", _uncertainty(rows, level, text))
+    said = [_design(one), _policies(one), _measures(rows, sources.cite), f"Result: {found}."]
+    said.append(_uncertainty(rows, level, sources.cite))
     if bootstrap is not None:
         check_reported(rows, bootstrap, "bootstrap")
-        text.say(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=text.cite))
+        said.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
     if test is not None:
         check_reported(rows, test, "test")
-        text.say(tested(test, rows, seed=seed, cite=text.cite))
-    text.say(computed())
-    paragraph = " ".join(text.sentences)
-    return "\n\n".join([paragraph, "\n".join(cited(text.sources))] if references else [paragraph])
+        said.append(tested(test, rows, seed=seed, cite=sources.cite))
+    paragraph = " ".join(filter(None, [*said, computed()]))
+    return "\n\n".join([paragraph, "\n".join(cited(sources))] if references else [paragraph])
 
 
 def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], float]:
@@ -220,13 +211,13 @@ def _empty_sets(tally: Tally) -> str:
     return f"the empty set ({counted(n, 'rating')}, {part}) was an answer like any other"
 
 
-def _measures(rows: Sequence[Agreement], text: _Text) -> str:
+def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
     """Return which coefficients with which distances."""
     names = dict.fromkeys(
-        coefficient_name(row.definition, [row.distance]) + text.cite(row.definition.source)
+        coefficient_name(row.definition, [row.distance]) + cite(row.definition.source)
         for row in rows
     )
-    distances = dict.fromkeys(_distance(row, text) for row in rows)
+    distances = dict.fromkeys(_distance(row, cite) for row in rows)
     several = "distances" if len(distances) > 1 else "distance"
     weighted = any(
         row.definition.model.weigh == "units" and row.distance != "nominal" for row in rows
@@ -235,20 +226,20 @@ def _measures(rows: Sequence[Agreement], text: _Text) -> str:
     if weighted:
         credit = (
             " A pair of answers earns the credit 1 − d / d_max, where d_max is 1 or, for a "
-            f"distance without an upper limit, the largest one observed{text.cite('Gwet 2014')}."
+            f"distance without an upper limit, the largest one observed{cite('Gwet 2014')}."
         )
     measure = f"{_listed(names)} with the {several} {_listed(distances)}"
     return f"Agreement was measured by {measure}.{credit}"
 
 
-def _distance(row: Agreement, text: _Text) -> str:
+def _distance(row: Agreement, cite: Cite) -> str:
     """Return the name of a distance, its formula, and its source."""
     if not is_ours(row):
         own = row.case.distance
         formula = f" [{own.formula}]" if own is not None and own.formula else ""
         return f"“{own_name(row.distance)}”{visible(formula)} (defined by the authors)"
     distance = get_distance(row.distance)
-    return f"{distance_name(row.distance)} [{distance.formula}]{text.cite(distance.source)}"
+    return f"{distance_name(row.distance)} [{distance.formula}]{cite(distance.source)}"
 
 
 def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
@@ -267,7 +258,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     return f"{named} = {number(row.estimate)}{ends}{parts}"
 
 
-def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
+def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     """Return where the intervals come from."""
     defined = [row for row in rows if row.standard_error > 0]
     if not defined:
@@ -275,7 +266,7 @@ def _uncertainty(rows: Sequence[Agreement], level: float, text: _Text) -> str:
     df = sorted({round(row.degrees_of_freedom) for row in defined})
     intervals = f"{level_text(level, gap='')} intervals"
     return (
-        f"Standard errors are analytic, by linearisation over units{text.cite('Gwet 2014')}; the "
+        f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}; the "
         f"{intervals} are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
         "of freedom, cut at 1. They treat the units as a sample and the raters as fixed. "
         f"{rough(row.interval(level)[0] for row in defined)}"

@@ -14,7 +14,7 @@ from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.results import Agreement
 from setagree.wording.numbers import interval, level_text, p_phrase
 
-Cite: TypeAlias = Callable[[str], str]
+Cite: TypeAlias = Callable[[str | None], str]
 """From the key of a source to what stands in brackets."""
 
 _SIDES = {"greater": "one-sided", "less": "one-sided, for less", "two-sided": "two-sided"}

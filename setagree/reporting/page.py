@@ -51,15 +51,13 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["breakable"] = breakable
     told = sections(f)
     with stages("drawing", len(told)) as reached:
         drawn = [_section(section) for section in told if reached(section.id) is None]
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    script = _trusted("report.js")
     digest = hashlib.sha256(script.encode()).digest()
     return environment.get_template("report.html.j2").render(
         title=title,
@@ -71,7 +69,7 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         seed=f.seed,
         version=version(),
         style=_trusted("report.css"),
-        script=_trusted("report.js"),
+        script=script,
         script_hash=base64.b64encode(digest).decode(),
     )
 
@@ -119,7 +117,7 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
 
     edges = (start, *_LIMITS, 1.0)
     zones = [{"left": at(a), "width": round(at(b) - at(a), 2)} for a, b in pairwise(edges)]
-    ticks = [{"at": at(x), "text": f"{x:g}"} for x in (start, *_LIMITS, 1.0)]
+    ticks = [{"at": at(x), "text": f"{x:g}"} for x in edges]
     if start < 0:
         ticks.insert(1, {"at": at(0), "text": "0"})
     return {

@@ -31,13 +31,7 @@ _SECONDS = 120
 
 
 def browser() -> str:
-    """Return the Chromium, Chrome or Edge that prints.
-
-    Raises
-    ------
-    MissingDependencyError
-        None of them is installed.
-    """
+    """Return the Chromium, Chrome or Edge that prints."""
     installed = filter(None, map(shutil.which, _COMMANDS))
     found = next(installed, None) or next(filter(os.path.isfile, _ELSEWHERE), None)
     if found is None:

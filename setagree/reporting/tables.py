@@ -32,21 +32,12 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    head : str
-        What stands above it.
-    kind : str
-        How its cells are shown.
-    source : str or tuple of str
-        The column of the frame it shows, or three of them: the number and its interval.
-    """
+    """A column of a table: what stands above it, and how its cells are shown."""
 
     head: str
     kind: Kind
     source: str | tuple[str, str, str] = ""
+    """The column of the frame that it shows, or three of them: the number and its interval."""
 
     @property
     def is_number(self) -> bool:
@@ -56,26 +47,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they are, nothing rounded.
-
-    Attributes
-    ----------
-    caption, columns, rows
-        What stands above it, and the cells.
-    more : str
-        What is left out.
-    is_ranking : bool
-        Whether its first rows matter most, so that a terminal shows no more than these.
-    sortable : bool
-        Whether a reader may order it by another column.
-    """
+    """Cells as they are, nothing rounded; `more` says what is left out."""
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: str = ""
     is_ranking: bool = True
+    """Whether its first rows matter most, so that a terminal shows no more than these."""
+
     sortable: bool = True
+    """Whether a reader may order it by another column."""
 
 
 def table_of(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.lookup import RowName, find_row
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.wording.results import Result
+from setagree.wording.results import ResultRows
 
 
 class OfAgreement(Protocol):
@@ -31,7 +31,7 @@ R = TypeVar("R", bound=OfAgreement)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResultTable(Result, Generic[R]):
+class ResultTable(ResultRows[R]):
     """A result for each row of a table of agreements, in its order.
 
     Look one up as in an `AgreementTable`; iterate for all of them.
@@ -54,12 +54,6 @@ class ResultTable(Result, Generic[R]):
     def __getitem__(self, name: RowName) -> R:
         """Return the result of a coefficient, of a (coefficient, distance), or of a number."""
         return self.rows[find_row([row.agreement for row in self.rows], name)]
-
-    def __iter__(self) -> Iterator[R]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the frames of all rows, with the coefficient and the distance of each."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -24,7 +23,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, four_interval, level_text, p_four
-from setagree.wording.results import Result
+from setagree.wording.results import Result, ResultRows
 from setagree.wording.tables import aligned, html_table
 
 COLUMNS = (
@@ -306,7 +305,7 @@ class Agreement(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementTable(Result):
+class AgreementTable(ResultRows[Agreement]):
     """Several agreements of one study: a row for each coefficient and distance.
 
     Look one up with ``table["krippendorff_alpha", "masi"]``, where one row has the coefficient with
@@ -339,12 +338,6 @@ class AgreementTable(Result):
         """Return the agreement of a coefficient, of a (coefficient, distance), or of a number."""
         known = self.by_name.get(name) if isinstance(name, tuple) else None
         return known or self.rows[find_row(self.rows, name)]
-
-    def __iter__(self) -> Iterator[Agreement]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def __repr__(self) -> str:
         return str(self)

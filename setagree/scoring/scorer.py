@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,6 +70,7 @@ class Scorer:
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
         # A case keeps its distance, so that the id stays its own.
         self._cases: dict[tuple[int, bool], Case] = {}
+        self._builders: dict[bool, WeightBuilder] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
 
     def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
@@ -89,19 +89,15 @@ class Scorer:
         listed = listed and self.listed.n_values > self.tally.n_values
         key = (id(distance), listed)
         if key not in self._cases:
-            builder = self._listed_builder if listed else self._builder
             tally = self.listed if listed else self.tally
-            weights = builder.build(distance)
+            if listed not in self._builders:
+                counts = tally.value_totals(tally.multiplicity * tally.pairable)
+                self._builders[listed] = WeightBuilder(
+                    tally.values, tally.kind, counts, checked=self._checked
+                )
+            weights = self._builders[listed].build(distance)
             self._cases[key] = Case(tally, weights, distance, self.annotations)
         return self._cases[key]
-
-    @cached_property
-    def _builder(self) -> WeightBuilder:
-        return _builder(self.tally, checked=self._checked)
-
-    @cached_property
-    def _listed_builder(self) -> WeightBuilder:
-        return _builder(self.listed, checked=self._checked)
 
     def distances(
         self, coefficient: Coefficient[...], asked: Sequence[Distance] | None
@@ -203,12 +199,7 @@ def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agree
 
 
 def make_agreement(
-    definition: Coefficient[...],
-    distance: str,
-    parts: Estimate,
-    *,
-    case: Case,
-    reason: str | None,
+    definition: Coefficient[...], distance: str, parts: Estimate, *, case: Case, reason: str | None
 ) -> Agreement:
     """Return the frozen result of an estimate."""
     return Agreement(
@@ -274,8 +265,3 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
             f"category {shorten(one)} is not a finite number, and the values are numbers."
         )
     return number
-
-
-def _builder(tally: Tally, *, checked: bool) -> WeightBuilder:
-    pairable = tally.value_totals(tally.multiplicity * tally.pairable)
-    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table, json_text, markdown_text
+
+R = TypeVar("R")
 
 
 class Result:
@@ -55,6 +58,18 @@ class Result:
     def _repr_html_(self) -> str:
         said = repr(self).removeprefix("<").removesuffix(">")
         return f"<p>{html.escape(said)}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+
+
+class ResultRows(Result, Generic[R]):
+    """A result of several rows; iterate for all of them."""
+
+    rows: tuple[R, ...]
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 _NO_REASON = object()

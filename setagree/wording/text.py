@@ -47,13 +47,9 @@ def short_text(value: object, *, limit: int = LONGEST) -> str:
     sign opens no formula.
     """
     text = display_labels(value) if isinstance(value, frozenset) else str(value)
-    # What is far beyond the cut needs no cleaning.
-    return cut(_one_line(text[: 20 * limit]), limit).replace("$", r"\$")
-
-
-def _one_line(text: str) -> str:
-    kept = "".join(_drawable(character) for character in text)
-    return " ".join(kept.split()) or repr(text[:LONGEST])
+    text = text[: 20 * limit]  # what is far beyond the cut needs no cleaning
+    line = " ".join("".join(map(_drawable, text)).split()) or repr(text[:LONGEST])
+    return cut(line, limit).replace("$", r"\$")
 
 
 def _drawable(character: str) -> str:

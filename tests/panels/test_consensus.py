@@ -211,10 +211,10 @@ class TestDawidSkene:
         panel, panels = label_errors.panels_of(study)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(label_errors, "_CELLS_AT_ONCE", cells)
-            fits = list(label_errors.label_fits(study, ballot.flags, named, panel, panels))
+            fits = list(label_errors.label_fits(study, ballot.geometry.flags, named, panel, panels))
         assert len(fits) == len(study.labels)
         for l, fit in enumerate(fits):
-            answers = ballot.flags.toarray()[study.value_codes, l].astype(int)
+            answers = ballot.geometry.flags.toarray()[study.value_codes, l].astype(int)
             shape = (study.n_units, study.n_raters, 2)
             alone = dawid_skene(Responses(study.unit_codes, study.rater_codes, answers, shape))
             p = fit.panels[panel]

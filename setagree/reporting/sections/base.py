@@ -34,6 +34,12 @@ Panels: TypeAlias = "Mapping[Any, Sequence[object]] | None"
 Method: TypeAlias = tuple[str, tuple[str, ...]]
 """A sentence of the methods paragraph, and the sources it cites."""
 
+SURE = 0.05
+"""The p-value below which a difference is called one."""
+
+_REDRAWN = 100_000_000
+"""Units that are redrawn in all for the interval of a panel of raters."""
+
 MOST_DRAWN = 24
 """Rows of a picture: more do not help on a page that has the table below."""
 
@@ -93,6 +99,11 @@ class Findings:
         """The seed of the reshuffles; None where a Generator was passed."""
         rng = self.asked.rng
         return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
+
+    @property
+    def n_redraws(self) -> int:
+        """How often units are redrawn: less often where they are many."""
+        return min(self.asked.n_resamples, max(99, _REDRAWN // self.study.n_units))
 
     @property
     def distance(self) -> Distance:

@@ -13,6 +13,7 @@ from setagree.diagnosis.what_if import what_if
 from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
+    SURE,
     Findings,
     Listing,
     Section,
@@ -33,9 +34,6 @@ _NAMING = ("coefficient", "distance")
 _CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
 """What `what_if` calls them."""
 
-_SURE = 0.05
-"""The p-value below which a difference is called one."""
-
 _VERBS = {
     "as it is": "as it is",
     "merge": "merge ",
@@ -47,7 +45,10 @@ _VERBS = {
 
 def find(f: Findings) -> pd.DataFrame:
     """Return what would follow from the changes that the other findings suggest."""
-    wanted: dict[str, Any] = {"drop_raters": _costly_raters(f)}
+    # Those without whom the coefficient rises most, if a test shows that it does.
+    costly = raised_without(f)
+    chosen = [] if f.study.n_raters < 3 or costly.empty else [*costly["rater"].iloc[:MOST_TRIED]]
+    wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
         wanted["merge"] = _mergers(f.results.get("confusions"))
         wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
@@ -67,11 +68,9 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
             rows += what_if(f.study, **one).iloc[1:].to_dict("records")
         except SetagreeError as error:
             what = " + ".join(map(str, each)) if kind == "merge" else str(each)
-            gone: dict[Hashable, Any] = {
-                "difference": np.nan,
-                "reason": str(error.__cause__ or error),
-            }
-            rows.append({"change": _CHANGES[kind], "what": what, **gone})
+            gone: dict[Hashable, Any] = {"change": _CHANGES[kind], "what": what}
+            gone |= {"difference": np.nan, "reason": str(error.__cause__ or error)}
+            rows.append(gone)
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
@@ -95,18 +94,12 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
     return list(costly["label"].iloc[:MOST_TRIED])
 
 
-def _costly_raters(f: Findings) -> list[Hashable]:
-    """Return the raters without whom the coefficient rises most, if a test shows that it does."""
-    costly = raised_without(f)
-    return [] if f.study.n_raters < 3 or costly.empty else list(costly["rater"].iloc[:MOST_TRIED])
-
-
 def say(f: Findings) -> Sentence:
     """Say which of the changes that were tried brings most, and which of those of labels."""
     changes = with_holm(f)
     tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
-    sure = tried[(tried["difference"] > 0) & (tried["p_holm"] < _SURE)]
+    sure = tried[(tried["difference"] > 0) & (tried["p_holm"] < SURE)]
     unsure = tried[tried["p_holm"].isna()]
     # Without a standard error nothing tells how sure a gain is.
     if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
@@ -114,12 +107,12 @@ def say(f: Findings) -> Sentence:
         return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
-    of_labels = sure[sure["change"] != "drop rater"]
     if not len(sure):
         return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
     if sure["change"].iloc[0] != "drop rater":
         said = "Of the changes that were tried, the gain is largest if you "
         return (*_gain(f, sure.iloc[0], said), ".")
+    of_labels = sure[sure["change"] != "drop rater"]
     second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
     return (*_gain(f, sure.iloc[0], "The gain is largest if you "), *second, ".")
 

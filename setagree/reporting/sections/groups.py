@@ -12,6 +12,7 @@ from setagree.errors import DataError
 from setagree.inference.comparison import holm
 from setagree.plots import by_unit as pictures
 from setagree.reporting.sections.base import (
+    SURE,
     Findings,
     Listing,
     Section,
@@ -30,12 +31,6 @@ _ENOUGH_UNITS = 10
 _NAMED_GROUPS = 3
 """Groups that are named as standing out."""
 
-_REDRAWN = 100_000_000
-"""Units that are redrawn in all where groups are panels of raters."""
-
-_SURE = 0.05
-"""The p-value below which a difference is called one."""
-
 
 def find(f: Findings) -> pd.DataFrame | None:
     """Return the agreement of each group, where groups are given."""
@@ -43,8 +38,7 @@ def find(f: Findings) -> pd.DataFrame | None:
     if groups is None:
         return None
     if not isinstance(groups, pd.DataFrame):
-        n_resamples = min(f.asked.n_resamples, max(99, _REDRAWN // f.study.n_units))
-        drawing: dict[str, Any] = {"n_resamples": n_resamples, "rng": f.asked.rng}
+        drawing: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.asked.rng}
         return by_group(f.study, groups, **f.measure, level=f.level, **drawing)
     if not {"group", "estimate"} <= set(groups.columns):
         raise DataError(
@@ -98,7 +92,7 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
     if np.isnan(p):
         why = "one of them has no standard error above 0"
         return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
-    if not p < _SURE:
+    if not p < SURE:
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
         return (f"The test does not show that the groups differ ({test}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
@@ -134,7 +128,7 @@ def groups_apart(groups: pd.DataFrame) -> pd.DataFrame:
     """
     tested = groups[groups["difference_p_value"].notna()]
     p = holm(tested["difference_p_value"].to_numpy(dtype=float))
-    apart = tested.assign(p_holm=p)[p < _SURE]
+    apart = tested.assign(p_holm=p)[p < SURE]
     far = apart["difference"].abs().to_numpy(dtype=float)
     order = np.argsort(-far, kind="stable")
     return apart.iloc[order[: int((far > far.max(initial=0.0) / 2).sum())]]
@@ -165,10 +159,7 @@ def show(f: Findings) -> list[Section]:
 
 
 _OF_UNITS = (
-    [
-        Column("Against the rest", "signed", "difference"),
-        Column("p", "p", "difference_p_value"),
-    ],
+    [Column("Against the rest", "signed", "difference"), Column("p", "p", "difference_p_value")],
     (
         "Against the rest: the difference from the estimate of all other groups together, by "
         "Welch's t, not corrected for the number of groups. The numbers of a group with fewer "

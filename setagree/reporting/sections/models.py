@@ -90,15 +90,7 @@ class ModelFindings:
 
 
 def named_models(study: Annotations, asked: Models) -> list[Any]:
-    """Return the raters that are models, as the study calls them.
-
-    Raises
-    ------
-    DataError
-        A model is unknown.
-    OptionError
-        A model is named twice, or nobody is a human.
-    """
+    """Return the raters that are models, as the study calls them."""
     if asked is None:
         return []
     named_ = asked if isinstance(asked, list) else [asked]
@@ -345,12 +337,4 @@ def method(f: Findings) -> Method | None:
     return said, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
 
 
-TOPIC = Topic(
-    "models",
-    show,
-    find,
-    about="Models",
-    say=say,
-    method=method,
-    without_estimate=True,
-)
+TOPIC = Topic("models", show, find, about="Models", say=say, method=method, without_estimate=True)

@@ -47,9 +47,8 @@ def show(f: Findings) -> list[Section]:
     frame, note, picture = f.frame("pairs"), "", None
     if frame is not None:
         if f.main.reason is None:
-            drawn = partial(pictures.pairs, frame)
             n = f.study.n_raters
-            picture = Picture(drawn, cells_height(n), columns=n)
+            picture = Picture(partial(pictures.pairs, frame), cells_height(n), columns=n)
         frame = frame[frame["estimate"].notna()]
         frame = frame.sort_values(["estimate", "n_shared"], ascending=[True, False], kind="stable")
         enough = frame[frame["n_shared"] >= ENOUGH_SHARED]

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from setagree.errors import counted
+from setagree.reporting.sections.base import SURE
 from setagree.wording.numbers import interval, level_text, number, p_phrase
 from setagree.wording.words import Name, Sentence, enumeration
 
 _NAMED = 3
-_SURE = 0.05
 
 
 def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
     """Say how far groups of raters agree with themselves, and with each other."""
     inside: list[Sentence] = [
-        (Name.of(row["group"]), f" ({_inside(row)})")
-        for row in groups.head(_NAMED).to_dict("records")
+        (Name.of(name), f" ({'undefined' if pd.isna(x) else number(x)})")
+        for name, x in groups[["group", "estimate"]].head(_NAMED).itertuples(index=False)
     ]
     if len(groups) > _NAMED:
         inside.append((counted(len(groups) - _NAMED, "other group"),))
     first = ("These are groups of raters. Agreement inside ", *enumeration(inside), "; ")
     return (*first, *_between(groups, level), _dealt(groups))
-
-
-def _inside(row: dict[Any, Any]) -> str:
-    return number(row["estimate"]) if pd.notna(row["estimate"]) else "undefined"
 
 
 def _between(groups: pd.DataFrame, level: float) -> Sentence:
@@ -55,6 +49,6 @@ def _dealt(groups: pd.DataFrame) -> str:
     p, why = row["dealing_p_value"], row["no_test"]
     if pd.isna(p):
         return f" Whether other raters would differ as much cannot be tested: {why}."
-    if p < _SURE:
+    if p < SURE:
         return f" Groups of raters formed at random seldom differ this much ({p_phrase(p)})."
-    return f" Groups of raters formed at random often differ this much ({p_phrase(p)})."
+    return f" Groups of raters formed at random may well differ this much ({p_phrase(p)})."

@@ -23,13 +23,7 @@ _RESHUFFLES = (199, 99, 49, 19)
 
 
 def find(f: Findings) -> RaterMap | None:
-    """Return the map of four raters or more, where the coefficient is defined.
-
-    Raises
-    ------
-    DataError
-        The map takes long, or raters share no units.
-    """
+    """Return the map of four raters or more, where the coefficient is defined."""
     study = f.study
     if study.n_raters < 4 or f.main.reason is not None:
         return None

@@ -11,13 +11,10 @@ from setagree.diagnosis.by_rater import by_rater
 from setagree.errors import counted
 from setagree.inference.comparison import holm
 from setagree.plots import by_rater as pictures
-from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
+from setagree.reporting.sections.base import SURE, Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
 from setagree.wording.numbers import count, interval, level_text, number, p_phrase
 from setagree.wording.words import Name, Sentence
-
-_SURE = 0.05
-"""The p-value below which a change is called one."""
 
 _LOW = 0.25
 """What the middle interval of a rater who agrees with nobody stays below."""
@@ -81,7 +78,7 @@ def raised_without(f: Findings) -> pd.DataFrame:
     raters = with_holm(f)
     if raters is None:
         return pd.DataFrame()
-    return raters[(raters["change"] > 0) & (raters["p_holm"] < _SURE)]
+    return raters[(raters["change"] > 0) & (raters["p_holm"] < SURE)]
 
 
 def _tested(raters: pd.DataFrame) -> str:

@@ -25,21 +25,11 @@ from setagree.reporting.sections import (
 from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.wording.words import Sentence
 
-TOPICS: tuple[Topic, ...] = (
-    data.TOPIC,
-    choices.TOPIC,
-    models.TOPIC,
-    replication.TOPIC,
-    labels.TOPIC,
-    confusions.TOPIC,
-    raters.TOPIC,
-    pairs.TOPIC,
-    rater_map.TOPIC,
-    units.TOPIC,
-    groups.TOPIC,
-    changes.TOPIC,
-    chance.TOPIC,
+_ORDER = (
+    *(data, choices, models, replication, labels, confusions),
+    *(raters, pairs, rater_map, units, groups, changes, chance),
 )
+TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,6 @@ from setagree.study.annotations import Annotations
 from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Name, Sentence
 
-_REDRAWN = 100_000_000
-"""Units that are redrawn in all for the interval of the panels."""
-
 
 def find(f: Findings) -> CrossReplication | None:
     """Return how far two panels replicate each other, where panels are given."""
@@ -27,7 +24,7 @@ def find(f: Findings) -> CrossReplication | None:
         _with_named_models(f),
         panels=f.asked.panels,
         distance=f.distance,
-        n_resamples=min(f.asked.n_resamples, max(99, _REDRAWN // f.study.n_units)),
+        n_resamples=f.n_redraws,
         rng=f.asked.rng,
     )
 
@@ -116,11 +113,5 @@ def method(f: Findings) -> Method | None:
 
 
 TOPIC = Topic(
-    "replication",
-    show,
-    find,
-    about="Panels",
-    say=say,
-    method=method,
-    without_estimate=True,
+    "replication", show, find, about="Panels", say=say, method=method, without_estimate=True
 )
