@@ -85,7 +85,7 @@ def test_an_unknown_file_is_described(tmp_path, name, text, seen):
     """What no reader knows is described by what was looked at, with the list of formats."""
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileError, match=f"no format that is known: {seen}") as caught:
+    with pytest.raises(FileError, match=f"no known format: {seen}") as caught:
         sa.read(path)
     assert "setagree.formats()" in str(caught.value)
 
@@ -126,7 +126,7 @@ def test_absent_and_odd_files(tmp_path):
         sa.read(tmp_path, format="prodigy")
     (tmp_path / "blank.json").write_text(" \n", encoding="utf-8")
     for options in ({"format": "prodigy"}, {}):
-        with pytest.raises(FileError, match=r"blank\.json' (is empty|has no format)"):
+        with pytest.raises(FileError, match=r"blank\.json' (is empty|has no known format)"):
             sa.read(tmp_path / "blank.json", **options)
 
 

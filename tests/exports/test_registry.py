@@ -240,5 +240,5 @@ def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load
 def test_without_the_package_the_file_is_unknown(offered, diary):
     """Nothing of it stays behind."""
     offered()
-    with pytest.raises(FileError, match="no format that is known"):
+    with pytest.raises(FileError, match="no known format"):
         sa.read(diary)

@@ -430,9 +430,9 @@ class TestSentences:
         assert abs(whole.loc["r3", "estimate_without"] - alone) > 1e-3
         assert whole.loc["r3", "change_low"] > 0
         path = sa.report(study, tmp_path / "r.md", distance="ordinal", n_resamples=19, rng=1)
-        assert "are made anew here" in path.read_text()
+        assert "are computed again here" in path.read_text()
         path = sa.report(study, tmp_path / "r.md", distance="nominal", n_resamples=19, rng=1)
-        assert "made anew here" not in path.read_text()
+        assert "computed again here" not in path.read_text()
 
 
 class TestStandouts:

@@ -8,7 +8,7 @@ import pytest
 from asking import sentence
 
 import setagree as sa
-from setagree.errors import DataError, LabelError, NoTableError, OptionError
+from setagree.errors import DataError, LabelError, NoTableError, OptionError, a_type
 from setagree.study import assembly, layouts
 from setagree.study.labels import is_missing
 
@@ -77,7 +77,7 @@ class TestColumns:
     def test_no_table(self, data):
         """What is no DataFrame is refused by its type."""
         known = "(pandas, Polars, Arrow, DuckDB, ...)"
-        words = f"a {type(data).__name__} is no table; pass a DataFrame {known}."
+        words = f"Expected a table, got {a_type(data)}; pass a DataFrame {known}."
         long = (data, "unit", "rater", "labels")
         assert refusal(assembly.from_long, *long, error=NoTableError) == words
         assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
