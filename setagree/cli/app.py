@@ -11,11 +11,7 @@ from typing import Annotated
 import typer
 
 import setagree as sa
-from setagree.cli import inference as cli_inference
-from setagree.cli import options as options
-from setagree.cli import panels as cli_panels
-from setagree.cli import sources as cli_sources
-from setagree.cli import views as cli_views
+from setagree.cli import inference, options, panels, sources, views
 from setagree.cli.inference import other_interval
 from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
@@ -85,31 +81,18 @@ def score(
         deliver(*other.fill(table), reasons=map(reason_of, table))
 
 
-app.command("test", help=marked(cli_inference.TEST_HELP), short_help=cli_inference.TEST_LINE)(
-    cli_inference.permute
-)
-app.command(
-    "compare", help=marked(cli_inference.COMPARE_HELP), short_help=cli_inference.COMPARE_LINE
-)(cli_inference.compare)
-app.command("plan", help=marked(cli_inference.PLAN_HELP), short_help=cli_inference.PLAN_LINE)(
-    cli_inference.plan
-)
-app.command("diagnose", help=marked(cli_views.DIAGNOSE_HELP), short_help=cli_views.DIAGNOSE_LINE)(
-    cli_views.diagnose
-)
-app.command("report", help=marked(cli_views.REPORT_HELP), short_help=cli_views.REPORT_LINE)(
-    cli_views.report
-)
-app.command("panel", help=marked(cli_panels.PANEL_HELP), short_help=cli_panels.PANEL_LINE)(
-    cli_panels.panel
-)
-app.command(
-    "consensus", help=marked(cli_panels.CONSENSUS_HELP), short_help=cli_panels.CONSENSUS_LINE
-)(cli_panels.agree)
-app.command("convert", help=marked(cli_sources.CONVERT_HELP), short_help=cli_sources.CONVERT_LINE)(
-    cli_sources.convert
-)
-app.command("formats", help=cli_sources.FORMATS_LINE)(cli_sources.list_formats)
+for name, command, text, line in (
+    ("test", inference.permute, inference.TEST_HELP, inference.TEST_LINE),
+    ("compare", inference.compare, inference.COMPARE_HELP, inference.COMPARE_LINE),
+    ("plan", inference.plan, inference.PLAN_HELP, inference.PLAN_LINE),
+    ("diagnose", views.diagnose, views.DIAGNOSE_HELP, views.DIAGNOSE_LINE),
+    ("report", views.report, views.REPORT_HELP, views.REPORT_LINE),
+    ("panel", panels.panel, panels.PANEL_HELP, panels.PANEL_LINE),
+    ("consensus", panels.agree, panels.CONSENSUS_HELP, panels.CONSENSUS_LINE),
+    ("convert", sources.convert, sources.CONVERT_HELP, sources.CONVERT_LINE),
+    ("formats", sources.list_formats, sources.FORMATS_LINE, sources.FORMATS_LINE),
+):
+    app.command(name, help=marked(text), short_help=line)(command)
 
 
 @app.command("distances", help="List the distances by name.")

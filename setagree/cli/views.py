@@ -18,7 +18,6 @@ from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import (
-    PANEL,
     RESULTS,
     SURE,
     Asked,
@@ -26,7 +25,7 @@ from setagree.cli.options import (
     Reading,
     Resampling,
     Text,
-    Texts,
+    member,
     option,
 )
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
@@ -72,16 +71,6 @@ setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
 Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Batches or the like, to compare.")]
-Models = Annotated[
-    Texts,
-    option(
-        PANEL,
-        "NAME",
-        "A model: a rater, or a file of its answers; repeatable.",
-        "--model",
-        "-m",
-    ),
-]
 Title = Annotated[Text, option(RESULTS, "TEXT", "What stands above the report.")]
 Page = Annotated[
     Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
@@ -90,16 +79,14 @@ Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--outp
 Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
 
-Reshuffles = Annotated[
-    int | None, option(SURE, "N", "How many (default: 999, of large files fewer).", "--resamples")
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Reshuffling(Resampling):
     """How often answers are reshuffled, and from which seed."""
 
-    resamples: Reshuffles = None
+    resamples: int | None = member(
+        SURE, "N", "How many (default: 999, of large files fewer).", "--resamples"
+    )
 
 
 _REDRAWN = 100_000_000
@@ -121,7 +108,7 @@ def report(
     group: Group = None,
     asked: Asked,
     level: options.Level = 0.95,
-    model: Models = None,
+    model: options.AnyModels = None,
     resampling: Reshuffling,
     title: Title = None,
     form: Page = None,
@@ -164,7 +151,7 @@ def diagnose(
     window: Window = None,
     asked: Asked,
     level: options.Level = 0.95,
-    model: Models = None,
+    model: options.AnyModels = None,
     resampling: Reshuffling,
     rows: Rows = 5,
     output: Found = None,
