@@ -134,15 +134,7 @@ def _offered(entry: metadata.EntryPoint, known: Collection[str]) -> Format:
 
 
 def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
-    """Return the one format that a file or folder has.
-
-    Raises
-    ------
-    OptionError
-        It could have several.
-    FileError
-        It has none that is known.
-    """
+    """Return the one format that a file or folder has."""
     peeked = peek(path, encoding)
     found = the_one(recognised(peeked, formats), path)
     if found is None:
@@ -151,13 +143,7 @@ def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") ->
 
 
 def the_one(found: Sequence[Format], path: Path) -> Format | None:
-    """Return the only format that was found, or None where none was.
-
-    Raises
-    ------
-    OptionError
-        There are several.
-    """
+    """Return the only format that was found, or None where none was."""
     if {each.name for each in found} == _SEVERAL_ROWS:
         raise OptionError(
             f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
@@ -177,13 +163,7 @@ _HELP = "setagree.formats() lists those that are; format= names one."
 
 
 def format_of_name(name: str, formats: Sequence[Format]) -> Format:
-    """Return the format of that name.
-
-    Raises
-    ------
-    OptionError
-        There is none.
-    """
+    """Return the format of that name."""
     known = {each.name: each for each in formats}
     if name not in known:
         known |= {each.name: each for each in other_formats()}

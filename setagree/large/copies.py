@@ -14,10 +14,10 @@ from decimal import Decimal
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from setagree.errors import DataError, FileError, a_type, listing, missing_package
+from setagree.errors import DataError, FileError, a_type, missing_package
 from setagree.files.delimited import delimited_pieces
 from setagree.files.records import line_pieces
-from setagree.files.streams import Source, no_collection, readable
+from setagree.files.streams import Source, check_columns, no_collection, readable
 from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text
@@ -73,13 +73,7 @@ def copy_text(
     path: str,
     where: Where | None = None,
 ) -> Copy:
-    """Copy the three columns of a file, which are named by role, of the rows that match.
-
-    Raises
-    ------
-    FileError
-        The file is no table to the reader of memory; or there is no room for the copy.
-    """
+    """Copy the three columns of a file, which are named by role, of the rows that match."""
     copy = Copy(source, path, where=where)
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
     try:
@@ -98,11 +92,7 @@ def check_alike(copies: Sequence[Copy]) -> None:
     """Raise `FileError` where files of one table differ as memory does not let them."""
     first = copies[0]
     for copy in copies:
-        if differing := sorted(copy.names.keys() ^ first.names.keys()):
-            raise FileError(
-                f"{copy.source} and {first.source} have different columns: only one of them has "
-                f"{listing(differing)}."
-            )
+        check_columns(copy.source, copy.names, first.source, first.names)
     for role in first.kinds:
         found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
         text, numbers = (found[kind] for kind in _APART)

@@ -15,7 +15,14 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
-from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
+from setagree.files.streams import (
+    Paths,
+    Source,
+    check_columns,
+    find_sources,
+    no_collection,
+    readable,
+)
 from setagree.large.copies import check_alike, copy_text
 from setagree.study.where import NO_ROWS, Counts, Where
 
@@ -72,13 +79,7 @@ class Files:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Read the files, which is done several times.
-
-        Raises
-        ------
-        FileError
-            One was written to meanwhile, so that not all saw the same rows.
-        """
+        """Read the files, which is done several times; refuse those that change meanwhile."""
         before = list(map(_stamp, self.sources))
         yield
         for source, stamp in zip(self.sources, before, strict=True):
@@ -239,13 +240,7 @@ def _folder(spill: object) -> str:
 
 
 def find_files(path: Paths, *, encoding: str) -> Files | None:
-    """Return the files that are read piece by piece; None where they are of another kind.
-
-    Raises
-    ------
-    FileError
-        A file is absent, or the files have different columns.
-    """
+    """Return the files that are read piece by piece; None where they are of another kind."""
     with find_sources(path, encoding) as sources:
         kinds = {_kind(source) for source in sources}
         kind = kinds.pop() if len(kinds) == 1 else None
@@ -254,23 +249,11 @@ def find_files(path: Paths, *, encoding: str) -> Files | None:
         heads = [_head(source, kind) for source in sources]
         types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
     if kind != "json lines":
-        for source, head in zip(sources, heads, strict=True):
-            _check_alike(source, head, sources[0], heads[0])
-    names = list(dict.fromkeys(chain.from_iterable(heads)))
-    return Files(sources, kind, names, types)
-
-
-def _check_alike(one: Source, names: list[str], other: Source, others: list[str]) -> None:
-    """Refuse files with different columns; those without a name may be blank and be none."""
-    found, known = (
-        {name for place, name in enumerate(listed, 1) if name != f"column {place}"}
-        for listed in (names, others)
-    )
-    if found != known:
-        raise FileError(
-            f"{one} and {other} have different columns: only one of them has "
-            f"{listing(sorted(found ^ known))}."
-        )
+        # Columns without a name may be blank and be none.
+        named = [{n for k, n in enumerate(head, 1) if n != f"column {k}"} for head in heads]
+        for source, names in zip(sources, named, strict=True):
+            check_columns(source, names, sources[0], named[0])
+    return Files(sources, kind, list(dict.fromkeys(chain.from_iterable(heads))), types)
 
 
 def _wide_decimal(dtype: str) -> bool:

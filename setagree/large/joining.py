@@ -119,7 +119,9 @@ def _read(study: Annotations, source: Any) -> Annotations:
         if found is not None:
             return recognition.read_export(source, found, how)
     table = open_table(source, replace(how, format="table", encoding=given.encoding))
-    named: dict[str, Any] = _columns(table, given)
+    # The columns that are named for the study and that the table has.
+    columns = given.columns.items()
+    named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
     frame, how = _with_rater(table, replace(how, **named), _stem(_called(source)))
     answer = how.answer
     if study.kind == "labels":
@@ -132,12 +134,6 @@ def _read(study: Annotations, source: Any) -> Annotations:
         read = open_study(frame, replace(how, **named, kind=study.kind))
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
-
-
-def _columns(table: pd.DataFrame, given: Reading) -> dict[str, str]:
-    """Return the columns that are named for the study and that the table has."""
-    columns = given.columns.items()
-    return {role: x for role, x in columns if isinstance(x, str) and x in table.columns}
 
 
 def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFrame, Reading]:

@@ -36,13 +36,7 @@ class Roster:
     totals: Ints
 
     def name(self, tally: Tally) -> Tally:
-        """Return a tally whose raters are codes with their names.
-
-        Raises
-        ------
-        DataError
-            The patterns do not add up to the annotations that each rater was counted to have given.
-        """
+        """Return a tally whose raters are codes with their names, checked to count each rating."""
         if tally.given is None:
             return tally
         given = tally.given

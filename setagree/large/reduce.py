@@ -138,19 +138,7 @@ def tally(
 
     Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
     """
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        sep=sep,
-        blank=blank,
-        case=case,
-        codebook=codebook,
-        missing=missing,
-        encoding=encoding,
-        where=where,
-    )
+    reading = Reading.of(locals())
     check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)

@@ -70,18 +70,12 @@ class Columns:
         The columns that identify the unit and the rater.
     labels, value : str or None
         The column of the answers; one of the two is None.
-    guessed : tuple of str
-        Which of the four were not named but guessed.
     """
 
     unit: str
     rater: str
     labels: str | None = None
     value: str | None = None
-    guessed: tuple[Role, ...] = ()
-
-    def __str__(self) -> str:
-        return ", ".join(f"{role} = {getattr(self, role)}" for role in self.guessed)
 
 
 def guess_columns(
@@ -108,21 +102,16 @@ def guess_columns(
 
     Examples
     --------
-    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])  # doctest: +ELLIPSIS
-    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None, guessed=(...))
-    >>> str(guess_columns(["doc", "who", "tags"], rater="who"))
-    'unit = doc, labels = tags'
+    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])
+    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None)
     """
     known: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     listed = list(names)
     named = {role: name for role, name in known.items() if name is not None}
     _check_named(listed, named)
     free = [name for name in listed if name not in named.values()]
-    guessed = {role: _guess(role, free, listed) for role in _needed(free, named)}
-    found = {**named, **guessed}
-    return Columns(
-        found["unit"], found["rater"], found.get("labels"), found.get("value"), tuple(guessed)
-    )
+    found = named | {role: _guess(role, free, listed) for role in _needed(free, named)}
+    return Columns(**found)
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
@@ -165,7 +154,8 @@ def usual_roles(names: Iterable[str]) -> dict[Role, str]:
     if len(found) == 2:
         with suppress(DataError):
             whole = guess_columns(listed, unit=found["unit"], rater=found["rater"])
-            found |= {role: getattr(whole, role) for role in whole.guessed}
+            answer: Role = "value" if whole.labels is None else "labels"
+            found[answer] = str(getattr(whole, answer))
     return found
 
 

@@ -43,11 +43,6 @@ def read_nulls(
         Whether the column is that of a long table.
     place, times
         As in `code_label_sets`.
-
-    Raises
-    ------
-    LabelError
-        Nulls are blanks, and a blank is a mistake.
     """
     is_null = (answers.codes == MISSING) & column.isna().to_numpy(dtype=bool)
     n_null, asked = how_many(is_null, times), blank if is_asked else None

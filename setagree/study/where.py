@@ -96,13 +96,7 @@ class Where:
 
     @classmethod
     def parse(cls, text: object) -> Where:
-        """Read a condition.
-
-        Raises
-        ------
-        OptionError
-            It is none; the sentence points at the place.
-        """
+        """Read a condition; what is none is refused, with the place."""
         check_type("where", text, str, "a condition, such as 'repeat == 0'")
         whole = str(text)
         column = _COLUMN.match(whole)
@@ -124,13 +118,7 @@ class Where:
         return [key for key in found if key is not None]
 
     def verdict(self, cell: object) -> int:
-        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it.
-
-        Raises
-        ------
-        DataError
-            The cell is a list, an object or the like.
-        """
+        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it."""
         key = _key(cell)
         if key is None:
             return NULL
@@ -175,13 +163,7 @@ class Where:
             raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
 
     def found_in(self, names: Sequence[Any]) -> Any:
-        """Return the column of a table that is meant, whose name need not be text.
-
-        Raises
-        ------
-        DataError
-            There is none, or more than one.
-        """
+        """Return the column of a table that is meant, whose name need not be text."""
         meant = [name for name in names if str(name) == self.column]
         if len(meant) == 1:
             return meant[0]
