@@ -19,13 +19,7 @@ import typer
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.show import print_table
-from setagree.errors import (
-    FileError,
-    OptionError,
-    SetagreeError,
-    SetagreeWarning,
-    check_choice,
-)
+from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, check_choice
 from setagree.files.streams import expanded
 from setagree.progress import clear_line, stages
 from setagree.wording.escaping import visible
@@ -175,7 +169,7 @@ def sentences() -> Iterator[None]:
     """Say each warning in a line; turn bad input into a sentence and exit code 2."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
         try:
             with stages("working", rank=0):
                 yield
@@ -204,10 +198,6 @@ def ending_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"Warning: {message}")
 
 
 @contextmanager

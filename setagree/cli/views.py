@@ -16,7 +16,7 @@ import pandas as pd
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
-from setagree.cli.label_files import asked_distances
+from setagree.cli.label_files import wished
 from setagree.cli.options import (
     RESULTS,
     SURE,
@@ -29,7 +29,7 @@ from setagree.cli.options import (
     option,
 )
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
-from setagree.cli.reading import long_table, names, read_with_models
+from setagree.cli.reading import long_table, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
@@ -182,16 +182,10 @@ def diagnose(
 def _one_of_each(asked: Asked, reading: Reading, level: float) -> dict[str, Any]:
     """Return the coefficient and the distance that are to be explained."""
     given: dict[str, Any] = {"level": level}
-    distances = asked_distances(asked.distance, asked, reading)
-    asked_for: dict[str, list[Any]] = {
-        "coefficient": names(asked.coefficient),
-        "distance": distances,
-    }
-    for name, chosen in asked_for.items():
+    for name, chosen in wished(asked, reading).items():
         if len(chosen) > 1:
             raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
-        if chosen:
-            given[name] = chosen[0]
+        given[name] = chosen[0]
     return given
 
 

@@ -141,12 +141,7 @@ def read_text(path: Path, encoding: str) -> str:
 def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
     """Return the objects of a JSON list, or of a file with one object a line.
 
-    Parameters
-    ----------
-    path : Path
-    encoding : str
-    name : str
-        What the items of a list are called in sentences: ``tasks`` gives ``tasks[3]``.
+    `name` is what the items of a list are called in sentences: ``tasks`` gives ``tasks[3]``.
 
     Raises
     ------

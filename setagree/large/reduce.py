@@ -35,7 +35,7 @@ from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Reading, tells_reading
 from setagree.study.tally import Tally
-from setagree.study.where import NO_ROWS, Where, kept_rows, warn_dropped
+from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def _matching(
     found = None if copied else find_matching(native(ready.paths), engine, where, files.CONDITION)
     counts = copied or (found.counts if found else NO_ROWS)
     counts.check(where)
-    warn_dropped(counts.sentence(where))
+    counts.warn_dropped(where)
     return found
 
 

@@ -40,8 +40,6 @@ from setagree.study.numbers import as_number, exact
 Key: TypeAlias = Fraction | float | str
 """What is compared: an exact number (infinity is a float), or text."""
 
-Tell: TypeAlias = Callable[[str], None]
-
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -215,51 +213,36 @@ class Counts:
             holds = f"; column {where.column!r} holds {listing(known)}" if known else ""
             raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
 
+    def warn_dropped(self, where: Where) -> None:
+        """Say in a warning how many rows a condition drops."""
+        warn(self.sentence(where), SetagreeWarning)
+
 
 NO_ROWS = Counts(0, 0)
 
 
-def warn_dropped(sentence: str) -> None:
-    """Say in a warning how many rows a condition drops."""
-    warn(sentence, SetagreeWarning)
+def kept_rows(frame: Any, where: Where) -> Any:
+    """Return the rows of a table in memory that match; warn how many do not.
 
-
-def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
-    """Return the rows of a table in memory that match; tell how many do not.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Of pandas, or an eager one that narwhals has wrapped.
-    where : Where
-        The condition.
-    tell : callable
-        Takes the sentence that counts; a warning is given otherwise.
+    The table is of pandas, or an eager one that narwhals has wrapped.
 
     Raises
     ------
     DataError
         The column is absent or holds lists, or no row matches.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": [1, 1, 2], "repeat": ["0", "1", "0"]})
-    >>> kept_rows(table, Where.parse("repeat == 0"), print)["unit"].tolist()
-    where='repeat == 0' drops 1 of 3 rows.
-    [1, 2]
     """
-    kept = matching_rows(frame, where, tell)
+    kept = matching_rows(frame, where)
     return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
 
 
-def matching_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> npt.NDArray[np.bool_]:
+def matching_rows(frame: Any, where: Where) -> npt.NDArray[np.bool_]:
     """Return which rows of a table in memory match; see `kept_rows`."""
     name = where.found_in(column_names(frame))
     column = as_pandas(frame, [name])[name]
     verdicts = where.of_column(column)
     counts = Counts.of(verdicts)
     counts.check(where, column.head(1000).tolist())
-    tell(counts.sentence(where))
+    counts.warn_dropped(where)
     return np.asarray(verdicts == YES)
 
 
