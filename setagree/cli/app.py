@@ -78,7 +78,7 @@ def score(
     if other is None:
         deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
     else:
-        deliver(*other.fill(table), reasons=map(reason_of, table))
+        deliver(*other(table), reasons=map(reason_of, table))
 
 
 for name, command, text, line in (

@@ -266,7 +266,7 @@ class Delivery:
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose parameters that are groups of options are spread into options."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if _is_group(kind)}
+    groups = {n: kind for n, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
 
     @wraps(command)
     def spread(**given: Any) -> None:
@@ -281,10 +281,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     vars(spread)["__signature__"] = inspect.Signature(parameters)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     return spread
-
-
-def _is_group(kind: object) -> bool:
-    return isinstance(kind, type) and is_dataclass(kind)
 
 
 def _parameters(group: type[Any]) -> Iterator[inspect.Parameter]:

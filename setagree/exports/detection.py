@@ -25,7 +25,6 @@ _HEAD = 2**16
 _HEAD_ROWS = 500
 _MOST_NAMES = 10_000
 _BINARY = (b"PK\x03\x04", b"PAR1")
-_NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=())
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 
 
@@ -50,7 +49,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     """
     check_encoding(encoding)
     if path.is_dir():
-        return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
+        return Peek(path, is_folder=True, names=_names(path))
     source = Source(path)
     with readable(source), source.open() as stream:
         start = stream.read(_HEAD)
@@ -59,14 +58,13 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
-    return replace(_NOTHING, path=path, head=head, header=header, record=record)
+    return Peek(path, head=head, header=header, record=record)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
     """Return the beginning of a table that is already read, as the CSV that it would be."""
     header = tuple(str(name) for name in frame)
-    head = frame.head(_HEAD_ROWS).to_csv(index=False)
-    return replace(_NOTHING, path=path, head=head, header=header)
+    return Peek(path, head=frame.head(_HEAD_ROWS).to_csv(index=False), header=header)
 
 
 def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
@@ -76,9 +74,8 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
     """
     first = {str(name): frame[name].iloc[0] for name in frame}
     if all(isinstance(cell, str) for cell in first.values()):
-        return replace(_NOTHING, path=path)
-    record = {name: cell for name, cell in first.items() if not is_missing(cell)}
-    return replace(_NOTHING, path=path, record=record)
+        return Peek(path)
+    return Peek(path, record={name: c for name, c in first.items() if not is_missing(c)})
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:

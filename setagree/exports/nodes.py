@@ -24,14 +24,7 @@ _NAMED = {dict: "an object", list: "a list", str: "text", bool: "true or false",
 class Node:
     """A JSON value that knows where it stands, and says what it lacks.
 
-    Attributes
-    ----------
-    value : object
-    file : str
-        The file, for sentences.
-    key : str or int
-        Its key or position in the value around it; the place of the outermost.
-    around : Node or None
+    `key` is its key or position in the value around it; of the outermost its place in the file.
     """
 
     # Not frozen: a file has millions of these, and freezing makes each three times as dear.

@@ -53,16 +53,8 @@ _OWN_IDS = (
 class Sheet:
     """A table of text, and the line where each of its rows begins.
 
-    Attributes
-    ----------
-    name : str
-        The file, for sentences.
-    frame : DataFrame
-        Its cells.
-    starts : ndarray of int
-        The line where each row begins, the header in line 1; or, if `unit` says so, its number.
-    unit : {"line", "row"}
-        What is counted.
+    `starts` are these lines, the header in line 1; where `unit` is "row", the numbers of the rows.
+    `name` is what sentences call the file.
     """
 
     name: str

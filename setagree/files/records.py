@@ -42,13 +42,7 @@ def read_json(source: Source) -> pd.DataFrame:
 
 
 def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
-    """Yield the objects of JSON lines, some megabytes of the file at a time.
-
-    Raises
-    ------
-    FileError
-        The lines are no objects, as in `read_json`; or the file is one JSON list.
-    """
+    """Yield the objects of JSON lines, some megabytes of the file at a time."""
     empty = True
     for lines in _line_pieces(source):
         if empty and not _in_lines(source, lines):

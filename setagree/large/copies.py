@@ -34,22 +34,11 @@ Cells: TypeAlias = "Mapping[str, Any]"
 
 @dataclass
 class Copy:
-    """A file of text, copied.
+    """A file of text, copied as Parquet.
 
-    Attributes
-    ----------
-    source : Source
-        The file.
-    path : str
-        The Parquet file: ``unit``, ``rater`` and ``answer`` as text; answers of JSON as JSON.
-    names : dict of str to None
-        The columns of the file, which are those that memory finds, in their order.
-    kinds : dict of str to set of str
-        What the cells of each role are: text, numbers, or neither.
-    where : Where, optional
-        The condition that rows match which are copied.
-    counts : Counts
-        How many were, and were not.
+    The copy holds ``unit``, ``rater`` and ``answer`` as text, answers of JSON as JSON, of the rows
+    that match `where`; `counts` says how many do. `names` are the columns of the file as memory
+    finds them, and `kinds` tells for each role whether its cells are text, numbers, or neither.
     """
 
     source: Source

@@ -49,16 +49,8 @@ _MOST_DIGITS = 38
 class Files:
     """Files with one table.
 
-    Attributes
-    ----------
-    sources : list of Source
-        The files.
-    kind : {"parquet", "delimited", "json lines"}
-        What they are.
-    names : list of str
-        The columns; of JSON lines those that the first lines have.
-    types : tuple of dict
-        The types of the columns of each Parquet file.
+    `names` are its columns, of JSON lines those that the first lines have; `types` are those of the
+    columns of each Parquet file.
     """
 
     sources: list[Source]
@@ -121,7 +113,10 @@ class Files:
                         f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
                         f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
                     )
-                if not _READ.match(known[column]) or _wide_decimal(known[column]):
+                # Of decimals with more digits than its own DuckDB makes floats.
+                digits = _DIGITS.match(known[column])
+                is_wide = digits is not None and int(digits[1]) > _MOST_DIGITS
+                if is_wide or not _READ.match(known[column]):
                     raise FileError(
                         f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
                         f"otherwise; write text or numbers, or {_IN_MEMORY}."
@@ -147,18 +142,9 @@ class Files:
 class Ready:
     """Parquet files that DuckDB reads.
 
-    Attributes
-    ----------
-    paths : list of str
-        The files.
-    names : list of str
-        All columns of the table, as memory finds them.
-    columns : dict of str to str
-        What the columns of the roles are called in the files.
-    in_json : bool
-        Whether the answers are JSON.
-    counts : Counts, optional
-        How many rows match a condition, where no others are in the files.
+    `names` are all columns of the table, as memory finds them; `columns` says what those of the
+    roles are called in the files. `in_json` says that the answers are JSON; `counts` how many rows
+    match a condition, where no others are in the files.
     """
 
     paths: list[str]
@@ -254,12 +240,6 @@ def find_files(path: Paths, *, encoding: str) -> Files | None:
         for source, names in zip(sources, named, strict=True):
             check_columns(source, names, sources[0], named[0])
     return Files(sources, kind, list(dict.fromkeys(chain.from_iterable(heads))), types)
-
-
-def _wide_decimal(dtype: str) -> bool:
-    """Say whether a type has more digits than decimals of DuckDB, which makes floats of it."""
-    digits = _DIGITS.match(dtype)
-    return digits is not None and int(digits[1]) > _MOST_DIGITS
 
 
 def _stamp(source: Source) -> tuple[int, ...]:

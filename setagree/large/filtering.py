@@ -32,16 +32,8 @@ _BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}
 class Matching:
     """What tells the rows that match, in every part of a table.
 
-    Attributes
-    ----------
-    where : Where
-        The condition.
-    column : str
-        The column.
-    counts : Counts
-        Of all rows.
-    cells : native frame, optional
-        The cells that match, each once; where there is none, an expression tells.
+    `cells` is a native frame of the cells that match, each once; where there is none, an expression
+    tells.
     """
 
     where: Where
@@ -82,7 +74,7 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
             f"where={where.text!r}: column {column!r} holds {dtype}; only text, numbers, flags and "
             "dates are compared."
         )
-    if _is_plain_number(dtype):
+    if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
         counts = _count(frame, engine, where, column)
         few = frame.select(column).head(1000)
         counts.check(where, () if counts.n_kept else fetch(few, engine)[column].to_list())
@@ -141,10 +133,6 @@ def _is_comparable(dtype: Any) -> bool:
 
     others = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date, nw.Time, nw.Datetime)
     return dtype.is_numeric() or any(dtype == one for one in others)
-
-
-def _is_plain_number(dtype: Any) -> bool:
-    return dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype))
 
 
 def _count(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column: str) -> Counts:

@@ -22,15 +22,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Roster:
-    """Who gave annotations.
-
-    Attributes
-    ----------
-    names : list
-        The raters, in their order, whose positions are their codes.
-    totals : ndarray of shape (n_raters,)
-        How many annotations each gave.
-    """
+    """Who gave annotations: the raters in the order of their codes, and how many each gave."""
 
     names: list[Any]
     totals: Ints

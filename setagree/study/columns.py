@@ -62,15 +62,7 @@ _UNNAMED = "column1"
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a long table by what they hold.
-
-    Attributes
-    ----------
-    unit, rater : str
-        The columns that identify the unit and the rater.
-    labels, value : str or None
-        The column of the answers; one of the two is None.
-    """
+    """The columns of a long table by what they hold; one of `labels` and `value` is None."""
 
     unit: str
     rater: str
@@ -88,12 +80,7 @@ def guess_columns(
 ) -> Columns:
     """Return the columns of a long table: those that are named, and the others by usual names.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The columns of the table.
-    unit, rater, labels, value : str, optional
-        Columns that are known. Label sets are looked for before single values.
+    Label sets are looked for before single values.
 
     Raises
     ------
@@ -185,20 +172,8 @@ def guess_people(
 ) -> tuple[str, list[str]]:
     """Return the column of the raters and those of the units, where each row is a rater.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The columns of the table.
-    rater : str, optional
-        The column that says who answered. Default: by its usual name.
-    units : str, optional
-        A pattern of the columns of answers, as ``"Text *"``. Default: all that are not called like
-        a time, a comment or a rater.
-
-    Raises
-    ------
-    DataError
-        Nothing, or more than one thing, looks like the rater; or no column is left.
+    `units` is a pattern of the columns of answers, as ``"Text *"``. Default: all that are not
+    called like a time, a comment or a rater.
 
     Examples
     --------

@@ -35,13 +35,6 @@ def open_frame(data: object, *, also: str = "") -> Any:
     """Return a pandas frame as it is, a table of another library wrapped by narwhals.
 
     `also` words what else the caller takes, for the error.
-
-    Raises
-    ------
-    DataError
-        The object is no table.
-    MissingDependencyError
-        It is a table of another library than pandas, and narwhals is not installed.
     """
     if isinstance(data, pd.DataFrame):
         return data
