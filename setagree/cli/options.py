@@ -153,10 +153,10 @@ class Reading:
     people_in_rows: bool = flag(
         COLUMNS, "Each row is a rater, each column a unit.", "--people-in-rows"
     )
-    file_column: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
+    source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "Of a workbook: a sheet, or its number.")
-    source: Text = member(
+    format: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     )
     question: Text = member(ANSWERS, "NAME", "Of an export: which of its questions.")

@@ -82,19 +82,15 @@ def how_read(reading: Reading) -> HowRead:
     if missing == []:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
     sep = reading.sep and unescaped(reading.sep)
-    same = (
-        *("unit", "rater", "labels", "value", "wide", "raters", "kind", "people_in_rows"),
-        *("question", "roster", "blank", "duplicates", "case", "encoding", "where", "sheet"),
-    )
-    given: dict[str, Any] = {name: getattr(reading, name) for name in same}
-    return HowRead(
-        **given,
-        sep=sep,
-        missing=missing,
-        codebook=read_codebook(reading.codebook, sep or ",", reading.encoding),
-        delimiter=reading.delimiter and unescaped(reading.delimiter),
-        format=reading.source or "auto",
-        source=reading.file_column,
+    return HowRead.of(
+        {
+            **vars(reading),
+            "sep": sep,
+            "missing": missing,
+            "codebook": read_codebook(reading.codebook, sep or ",", reading.encoding),
+            "delimiter": reading.delimiter and unescaped(reading.delimiter),
+            "format": reading.format or "auto",
+        }
     )
 
 

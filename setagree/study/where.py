@@ -132,7 +132,7 @@ class Where:
         """Return the verdict on each of several cells; equal ones of one type are read once."""
         known: dict[tuple[type, Any], int] = {}
         found = []
-        with self._naming_column():
+        try:
             for cell in cells:
                 pair = (type(cell), cell)
                 try:
@@ -142,6 +142,8 @@ class Where:
                 if verdict is None:
                     verdict = known[pair] = self.verdict(cell)
                 found.append(verdict)
+        except DataError as error:
+            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
         return np.array(found, dtype=np.int8)
 
     def of_column(self, column: Column) -> npt.NDArray[np.int8]:
@@ -152,13 +154,6 @@ class Where:
         codes, distinct = pd.factorize(column)
         # A missing cell has code -1, which picks the last.
         return np.append(self.verdicts(distinct.tolist()), np.int8(NULL))[codes]
-
-    @contextmanager
-    def _naming_column(self) -> Iterator[None]:
-        try:
-            yield
-        except DataError as error:
-            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
 
     def found_in(self, names: Sequence[Any]) -> Any:
         """Return the column of a table that is meant, whose name need not be text."""
