@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, cast
 
@@ -165,75 +166,69 @@ def plan(
     deliver(frame, tables.plans(table, plans.rows, frame))
 
 
-@dataclass(frozen=True)
-class BootstrapInterval:
-    """Which bootstrap interval a table is to get."""
-
-    method: Literal["percentile", "basic", "BCa"] | None
-    over: Literal["units", "raters", "both"]
-    n_resamples: int
-    seed: int
-
-    def fill(self, table: sa.AgreementTable) -> Result:
-        """Return the table with the standard errors and intervals of the bootstrap."""
-        given: dict[str, Any] = {"n_resamples": self.n_resamples, "rng": self.seed}
-        rows = sa.bootstrap(table, over=self.over, **given).rows
-        ends = [row.interval(table.level, method=self.method) for row in rows]
-        frame = table.to_frame().assign(
-            standard_error=[row.standard_error for row in rows],
-            low=[low for low, _ in ends],
-            high=[high for _, high in ends],
-            interval_method=f"bootstrap {self.method or rows[0].default_method}",
-            over=self.over,
-            n_resamples=self.n_resamples,
-            n_undefined=[row.n_undefined for row in rows],
-            seed=self.seed,
-        )
-        # It comes from the analytic standard error, which is not in the table now.
-        frame = frame.rename(columns={"p_value": "analytic_p_value"})
-        return frame, tables.bootstrapped(table, frame)
+def _with_bootstrap_intervals(
+    table: sa.AgreementTable,
+    *,
+    method: Literal["percentile", "basic", "BCa"] | None,
+    over: Literal["units", "raters", "both"],
+    n_resamples: int,
+    seed: int,
+) -> Result:
+    """Return the table with the standard errors and intervals of the bootstrap."""
+    rows = sa.bootstrap(table, over=over, n_resamples=n_resamples, rng=seed).rows
+    ends = [row.interval(table.level, method=method) for row in rows]
+    frame = table.to_frame().assign(
+        standard_error=[row.standard_error for row in rows],
+        low=[low for low, _ in ends],
+        high=[high for _, high in ends],
+        interval_method=f"bootstrap {method or rows[0].default_method}",
+        over=over,
+        n_resamples=n_resamples,
+        n_undefined=[row.n_undefined for row in rows],
+        seed=seed,
+    )
+    # It comes from the analytic standard error, which is not in the table now.
+    frame = frame.rename(columns={"p_value": "analytic_p_value"})
+    return frame, tables.bootstrapped(table, frame)
 
 
-@dataclass(frozen=True)
-class ScoreInterval:
-    """That a table is to get score intervals, for small studies."""
-
-    def fill(self, table: sa.AgreementTable) -> Result:
-        """Return the table with the score intervals in place of the t intervals."""
-        for row in table:
-            if row.best_method != "score":
-                raise OptionError(
-                    f"interval='score' is not known to hold for {row.coefficient}; it is for "
-                    "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
-                )
-        ends = [row.interval(table.level, method="score") for row in table]
-        frame = table.to_frame().assign(
-            low=[low for low, _ in ends],
-            high=[high for _, high in ends],
-            interval_method="score",
-        )
-        return frame, tables.with_score_intervals(table, frame)
+def _with_score_intervals(table: sa.AgreementTable) -> Result:
+    """Return the table with the score intervals, for small studies, in place of the t intervals."""
+    for row in table:
+        if row.best_method != "score":
+            raise OptionError(
+                f"interval='score' is not known to hold for {row.coefficient}; it is for "
+                "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
+            )
+    ends = [row.interval(table.level, method="score") for row in table]
+    frame = table.to_frame().assign(
+        low=[low for low, _ in ends],
+        high=[high for _, high in ends],
+        interval_method="score",
+    )
+    return frame, tables.with_score_intervals(table, frame)
 
 
 def other_interval(
     interval: str, method: str | None, over: str | None, resampling: Resampling
-) -> ScoreInterval | BootstrapInterval | None:
-    """Return the interval that is asked for; None where the analytic one is."""
+) -> Callable[[sa.AgreementTable], Result] | None:
+    """Return what gives a table the intervals that are asked for; None for the analytic ones."""
     check_choice("interval", interval, ("analytic", "score", "bootstrap"))
     wanted = interval == "bootstrap"
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
-        return ScoreInterval() if interval == "score" else None
+        return _with_score_intervals if interval == "score" else None
     named = "BCa" if method in {"bca", "BCA"} else method
     if named is not None:
         check_choice("interval_method", named, ("percentile", "basic", "BCa"))
     check_choice("over", over or "units", ("units", "raters", "both"))
-    return BootstrapInterval(
-        cast(Any, named),
-        cast(Any, over or "units"),
-        _enough(resampling.resamples),
-        seed_or_drawn(resampling.seed),
+    return partial(
+        _with_bootstrap_intervals,
+        method=cast(Any, named),
+        over=cast(Any, over or "units"),
+        n_resamples=_enough(resampling.resamples),
+        seed=seed_or_drawn(resampling.seed),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from setagree.cli.options import LabelFiles, Reading
+from setagree.cli.options import Asked, LabelFiles, Reading
 from setagree.cli.reading import names
 from setagree.distances import Distance, taxonomy, transport, weighted_jaccard
 from setagree.errors import DataError, OptionError, SetagreeError, listing, shorten
@@ -17,6 +17,13 @@ from setagree.files.tables import read_table
 from setagree.study.names import tidied
 
 _Clean: TypeAlias = Callable[[Any], Any]
+
+
+def wished(asked: Asked, reading: Reading) -> dict[str, list[Any]]:
+    """Return the coefficients and the distances that are asked for, without what nobody named."""
+    found: dict[str, list[Any]] = {"coefficient": names(asked.coefficient)}
+    found["distance"] = asked_distances(asked.distance, asked, reading)
+    return {name: named for name, named in found.items() if named}
 
 
 def asked_distances(

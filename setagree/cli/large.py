@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import setagree as sa
-from setagree.cli.label_files import asked_distances
+from setagree.cli.label_files import wished
 from setagree.cli.options import Asked, Large, Reading
 from setagree.cli.output import say
-from setagree.cli.reading import Note, names, read_or_reduce
+from setagree.cli.reading import Note, read_or_reduce
 from setagree.errors import OptionError
 from setagree.large.opening import Plan
 from setagree.scoring.registry import get_coefficient
@@ -25,7 +25,7 @@ def scored(
     **default: Any,
 ) -> sa.AgreementTable:
     """Return the table of a file, which is reduced in DuckDB where asked for or very large."""
-    wished = _wished(asked, reading, default)
+    wanted = default | wished(asked, reading)
     in_memory = {"--without": reading.without is not None}
     in_memory[f"--duplicates {reading.duplicates}"] = reading.duplicates != "error"
     for option, is_given in in_memory.items():
@@ -33,11 +33,11 @@ def scored(
             raise OptionError(
                 f"{option} is for files that are read into memory; drop it, or {large.asked}."
             )
-    named = wished.get("coefficient", [])
+    named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).asks_who for one in several)
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
-    return sa.agreement(read_or_reduce(files, reading, plan, note=note), **wished)
+    return sa.agreement(read_or_reduce(files, reading, plan, note=note), **wanted)
 
 
 def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:
@@ -48,9 +48,3 @@ def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:
                 f"{option} needs the file in memory, as a reduced one does not tell units and "
                 f"raters apart; drop it, or {large.asked}."
             )
-
-
-def _wished(asked: Asked, reading: Reading, default: Mapping[str, Any]) -> dict[str, Any]:
-    distances = asked_distances(asked.distance, asked, reading)
-    given = {"coefficient": names(asked.coefficient), "distance": distances}
-    return {**default, **{name: named for name, named in given.items() if named}}

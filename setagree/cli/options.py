@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
@@ -41,6 +41,18 @@ def option(
     return typer.Option(*names, help=text, **look)
 
 
+def member(
+    *look: str, default: Any = None, known: Callable[[], Iterable[str]] | None = None
+) -> Any:
+    """Return a member of a group: an option, as `option` makes it, and what it is if not given."""
+    return field(default=default, metadata={"option": option(*look, known=known)})
+
+
+def flag(panel: str, text: str, name: str) -> Any:
+    """Return a member that is given or not."""
+    return member(panel, "", text, name, default=False)
+
+
 def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
     """Return the values that go on from what is typed, after the last comma of it."""
     before, comma, last = incomplete.rpartition(",")
@@ -56,35 +68,9 @@ def _format_names() -> list[str]:
 Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 
-_FILES = "Tables (joined), or an export."
-Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_FILES)]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables (joined), or an export.")]
 Compared = Annotated[list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools.")]
 
-Unit = Annotated[Text, option(COLUMNS, "COLUMN", "What was rated.")]
-Rater = Annotated[Text, option(COLUMNS, "COLUMN", "Who rated it.")]
-Labels = Annotated[Text, option(COLUMNS, "COLUMN", "The answers, each a set of labels.")]
-Value = Annotated[Text, option(COLUMNS, "COLUMN", "The answers, each one number or word.")]
-Wide = Annotated[bool, option(COLUMNS, "", "Each rater has a column of answers.", "--wide")]
-_OF_RATERS = "With --wide: their columns, if not all."
-Raters = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS)]
-RaterColumns = Annotated[Texts, option(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")]
-People = Annotated[
-    bool, option(COLUMNS, "", "Each row is a rater, each column a unit.", "--people-in-rows")
-]
-Kind = Annotated[Text, option(COLUMNS, "KIND", "With --wide: labels, number or category.")]
-From = Annotated[
-    Text,
-    option(
-        ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
-    ),
-]
-Where = Annotated[Text, option(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")]
-Sheet = Annotated[Text, option(ANSWERS, "NAME", "Sheet of a workbook: name or number.")]
-FileColumn = Annotated[
-    Text, option(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
-]
-Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: the question to read.")]
-Roster = Annotated[Text, option(ANSWERS, "FILE", "For an export: who rated which unit.")]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -96,53 +82,8 @@ Config = Annotated[
         callback=load_config,
     ),
 ]
-Escape = Annotated[
-    bool,
-    option(RESULTS, "", "Escape formula-like cells.", "--escape"),
-]
-Sep = Annotated[Text, option(ANSWERS, "TEXT", "Between two labels (default: a comma).")]
-Blank = Annotated[Text, option(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")]
-Missing = Annotated[Texts, option(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")]
-Duplicates = Annotated[str, option(ANSWERS, "HOW", "Rated twice: error, first, last or union.")]
-Case = Annotated[str, option(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.")]
-Codebook = Annotated[Text, option(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")]
-Encoding = Annotated[str, option(ANSWERS, "NAME", "Text encoding (default: utf-8).")]
-Delimiter = Annotated[Text, option(ANSWERS, "CHAR", "Between two columns (default: guessed).")]
-
-MemoryLimit = Annotated[Text, option(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")]
-Spill = Annotated[Text, option(LARGE, "FOLDER", "A folder for temporary files.")]
-AssumeUnique = Annotated[
-    bool, option(LARGE, "", "Skip the search for repeated ratings.", "--assume-unique")
-]
-ByUnit = Annotated[
-    bool, option(LARGE, "", "Each file has all ratings of its units.", "--partitioned-by-unit")
-]
-
-Coefficients = Annotated[
-    Texts,
-    option(
-        RESULTS,
-        "NAME",
-        "List: setagree coefficients.",
-        "--coefficient",
-        "-c",
-        known=coefficient_names,
-    ),
-]
-Distances = Annotated[
-    Texts,
-    option(
-        RESULTS,
-        "NAME",
-        "List: setagree distances.",
-        "--distance",
-        "-d",
-        known=all_distance_names,
-    ),
-]
-LabelWeights = Annotated[Text, option(RESULTS, "FILE", "Weighted Jaccard: label,weight.")]
-Taxonomy = Annotated[Text, option(RESULTS, "FILE", "Taxonomy distance: child,parent.")]
-LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square table.")]
+_OF_RATERS = "With --wide: their columns, if not all."
+Escape = Annotated[bool, option(RESULTS, "", "Escape formula-like cells.", "--escape")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
@@ -159,16 +100,11 @@ HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
-Models = Annotated[
-    list[str],
-    option(
-        PANEL,
-        "NAME",
-        "A model: a rater, or a file of its answers; repeatable.",
-        "--model",
-        "-m",
-    ),
-]
+_MODEL = option(
+    PANEL, "NAME", "A model: a rater, or a file of its answers; repeatable.", "--model", "-m"
+)
+Models = Annotated[list[str], _MODEL]
+AnyModels = Annotated[Texts, _MODEL]
 Humans = Annotated[
     Texts, option(PANEL, "NAME", "Who are the humans (default: all others).", "--humans")
 ]
@@ -199,9 +135,6 @@ TieRule = Annotated[
     str,
     option(AGREED, "RULE", "No majority: missing (no answer, default), plurality, or empty ([])."),
 ]
-Without = Annotated[
-    Texts, option(ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without")
-]
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
@@ -217,14 +150,7 @@ MedoidDistance = Annotated[
     ),
 ]
 Level = Annotated[float, option(SURE, "SHARE", "Confidence level (default: 0.95).")]
-Resamples = Annotated[int | None, option(SURE, "N", "How many resamples (default: 2000).")]
-Reshuffles = Annotated[int | None, option(SURE, "N", "How many (default: 9999).", "--resamples")]
 Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: random, printed).")]
-Format = Annotated[Text, option(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")]
-Output = Annotated[
-    Path | None,
-    option(RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"),
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,29 +159,37 @@ class Reading:
 
     raters_option: ClassVar[str] = "raters"
 
-    unit: Unit = None
-    rater: Rater = None
-    labels: Labels = None
-    value: Value = None
-    wide: Wide = False
-    raters: Raters = None
-    kind: Kind = None
-    people_in_rows: People = False
-    file_column: FileColumn = None
-    where: Where = None
-    sheet: Sheet = None
-    source: From = None
-    question: Question = None
-    roster: Roster = None
-    sep: Sep = None
-    blank: Blank = None
-    missing: Missing = None
-    duplicates: Duplicates = "error"
-    case: Case = "keep"
-    codebook: Codebook = None
-    without: Without = None
-    encoding: Encoding = "utf-8"
-    delimiter: Delimiter = None
+    unit: Text = member(COLUMNS, "COLUMN", "What was rated.")
+    rater: Text = member(COLUMNS, "COLUMN", "Who rated it.")
+    labels: Text = member(COLUMNS, "COLUMN", "The answers, each a set of labels.")
+    value: Text = member(COLUMNS, "COLUMN", "The answers, each one number or word.")
+    wide: bool = flag(COLUMNS, "Each rater has a column of answers.", "--wide")
+    raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS)
+    kind: Text = member(COLUMNS, "KIND", "With --wide: labels, number or category.")
+    people_in_rows: bool = flag(
+        COLUMNS, "Each row is a rater, each column a unit.", "--people-in-rows"
+    )
+    source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
+    where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
+    sheet: Text = member(ANSWERS, "NAME", "Sheet of a workbook: name or number.")
+    format: Text = member(
+        ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
+    )
+    question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
+    roster: Text = member(ANSWERS, "FILE", "For an export: who rated which unit.")
+    sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
+    blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
+    missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
+    duplicates: str = member(
+        ANSWERS, "HOW", "Rated twice: error, first, last or union.", default="error"
+    )
+    case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
+    codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")
+    without: Texts = member(
+        ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without"
+    )
+    encoding: str = member(ANSWERS, "NAME", "Text encoding (default: utf-8).", default="utf-8")
+    delimiter: Text = member(ANSWERS, "CHAR", "Between two columns (default: guessed).")
     config: Config = None
 
     def option(self, name: str) -> str:
@@ -269,17 +203,19 @@ class PilotReading(Reading):
 
     raters_option: ClassVar[str] = "rater-columns"
 
-    raters: RaterColumns = None
+    raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Large:
     """How a file is reduced that need not fit in memory; where none is given, it is read."""
 
-    memory_limit: MemoryLimit = None
-    spill: Spill = None
-    assume_unique: AssumeUnique = False
-    partitioned_by_unit: ByUnit = False
+    memory_limit: Text = member(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")
+    spill: Text = member(LARGE, "FOLDER", "A folder for temporary files.")
+    assume_unique: bool = flag(LARGE, "Skip the search for repeated ratings.", "--assume-unique")
+    partitioned_by_unit: bool = flag(
+        LARGE, "Each file has all ratings of its units.", "--partitioned-by-unit"
+    )
 
     @property
     def asked(self) -> str:
@@ -292,9 +228,9 @@ class Large:
 class LabelFiles:
     """Which file about the labels states the distance, if one does."""
 
-    label_weights: LabelWeights = None
-    taxonomy: Taxonomy = None
-    label_distances: LabelDistances = None
+    label_weights: Text = member(RESULTS, "FILE", "Weighted Jaccard: label,weight.")
+    taxonomy: Text = member(RESULTS, "FILE", "Taxonomy distance: child,parent.")
+    label_distances: Text = member(RESULTS, "FILE", "Transport: a square table.")
 
     @property
     def given(self) -> dict[str, str]:
@@ -307,15 +243,20 @@ class LabelFiles:
 class Asked(LabelFiles):
     """Which coefficients with which distances; none named is the default of the command."""
 
-    coefficient: Coefficients = None
-    distance: Distances = None
+    coefficient: Texts = member(
+        *(RESULTS, "NAME", "List: setagree coefficients.", "--coefficient", "-c"),
+        known=coefficient_names,
+    )
+    distance: Texts = member(
+        RESULTS, "NAME", "List: setagree distances.", "--distance", "-d", known=all_distance_names
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resampling:
     """How often something is drawn, and from which seed."""
 
-    resamples: Resamples = None
+    resamples: int | None = member(SURE, "N", "How many resamples (default: 2000).")
     seed: Seed = None
 
 
@@ -323,21 +264,23 @@ class Resampling:
 class Reshuffling(Resampling):
     """The same for reshuffles."""
 
-    resamples: Reshuffles = None
+    resamples: int | None = member(SURE, "N", "How many (default: 9999).", "--resamples")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
     """In what form the results come, and where they go."""
 
-    form: Format = None
-    output: Output = None
+    form: Text = member(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")
+    output: Path | None = member(
+        RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"
+    )
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose parameters that are groups of options are spread into options."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if _is_group(kind)}
+    groups = {n: kind for n, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
 
     @wraps(command)
     def spread(**given: Any) -> None:
@@ -345,21 +288,22 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
         command(**given)
 
-    parameters = []
+    parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        parameters += _parameters(groups[name]) if name in groups else [parameter]
-    for group in groups.values():
-        hints |= get_type_hints(group, include_extras=True)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [one.replace(kind=keyword, annotation=hints[one.name]) for one in parameters]
+        own = [parameter.replace(kind=_KEYWORD, annotation=hints[name])]
+        parameters += _parameters(groups[name]) if name in groups else own
     vars(spread)["__signature__"] = inspect.Signature(parameters)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     return spread
 
 
-def _is_group(kind: object) -> bool:
-    return isinstance(kind, type) and is_dataclass(kind)
+def _parameters(group: type[Any]) -> Iterator[inspect.Parameter]:
+    """Yield the members of a group as the parameters that typer makes options of."""
+    hints = get_type_hints(group, include_extras=True)
+    for each in fields(group):
+        look = each.metadata.get("option")
+        hint = hints[each.name] if look is None else Annotated[hints[each.name], look]
+        yield inspect.Parameter(each.name, _KEYWORD, default=each.default, annotation=hint)
 
 
-def _parameters(group: type[Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(group).parameters.values())
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY

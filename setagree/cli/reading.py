@@ -14,13 +14,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli.options import Reading
 from setagree.cli.output import say
-from setagree.errors import (
-    FileError,
-    OptionError,
-    SetagreeError,
-    SetagreeWarning,
-    counted,
-)
+from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, counted
 from setagree.files.streams import Source, expanded, readable
 from setagree.large.joining import with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
@@ -35,9 +29,9 @@ from setagree.wording.label_sets import Label
 Note: TypeAlias = Callable[[str], None]
 
 
-def read_study(files: Sequence[str], reading: Reading, *, note: Note = say) -> sa.Annotations:
-    """Return the study of files; note which columns were guessed, or which format was seen."""
-    study = read_or_reduce(files, reading, Plan(in_memory=True), note=note)
+def read_study(files: Sequence[str], reading: Reading) -> sa.Annotations:
+    """Return the study of files; say which columns were guessed, or which format was seen."""
+    study = read_or_reduce(files, reading, Plan(in_memory=True), note=say)
     return cast("sa.Annotations", study)
 
 
@@ -63,15 +57,15 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
 
 
 def read_with_models(
-    files: Sequence[str], reading: Reading, models: Sequence[str] | None, *, note: Note = say
+    files: Sequence[str], reading: Reading, models: Sequence[str] | None
 ) -> tuple[sa.Annotations, list[Any]]:
     """Return the study of files with the answers of models, and what these are called in it.
 
     A model is a rater of the study, or failing that a file with its answers.
     """
-    study = read_study(files, reading, note=note)
+    study = read_study(files, reading)
     with spelled(reading):
-        return with_models(study, rater_names(study, models), note=note)
+        return with_models(study, rater_names(study, models), note=say)
 
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:
@@ -88,19 +82,15 @@ def how_read(reading: Reading) -> HowRead:
     if missing == []:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
     sep = reading.sep and unescaped(reading.sep)
-    same = (
-        *("unit", "rater", "labels", "value", "wide", "raters", "kind", "people_in_rows"),
-        *("question", "roster", "blank", "duplicates", "case", "encoding", "where", "sheet"),
-    )
-    given: dict[str, Any] = {name: getattr(reading, name) for name in same}
-    return HowRead(
-        **given,
-        sep=sep,
-        missing=missing,
-        codebook=read_codebook(reading.codebook, sep or ",", reading.encoding),
-        delimiter=reading.delimiter and unescaped(reading.delimiter),
-        format=reading.source or "auto",
-        source=reading.file_column,
+    return HowRead.of(
+        {
+            **vars(reading),
+            "sep": sep,
+            "missing": missing,
+            "codebook": read_codebook(reading.codebook, sep or ",", reading.encoding),
+            "delimiter": reading.delimiter and unescaped(reading.delimiter),
+            "format": reading.format or "auto",
+        }
     )
 
 

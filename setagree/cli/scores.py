@@ -50,7 +50,7 @@ def score(
         text = str(table).replace("; permutation_test gives", "; 'setagree test' gives")
         deliver(table.to_frame(), text, reasons=map(reason_of, table))
     else:
-        deliver(*other.fill(table), reasons=map(reason_of, table))
+        deliver(*other(table), reasons=map(reason_of, table))
 
 
 def list_distances() -> None:

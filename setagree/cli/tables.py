@@ -293,12 +293,10 @@ def _names(sides: Sequence[Side]) -> dict[int, str]:
     if len({side.file for side in sides}) > 1:
         files = _file_names([side.file for side in sides])
         return {side.number: files[side.file] for side in sides}
-    rows = {side.number: side.agreement for side in sides}
-    if len({row.coefficient for row in rows.values()}) == 1:
-        return {number: row.distance for number, row in rows.items()}
-    if len({row.distance for row in rows.values()}) == 1:
-        return {number: row.coefficient for number, row in rows.items()}
-    return {number: str(number) for number in rows}
+    for alike, differing in (_WHAT, _WHAT[::-1]):
+        if len({getattr(side.agreement, alike) for side in sides}) == 1:
+            return {side.number: getattr(side.agreement, differing) for side in sides}
+    return {side.number: str(side.number) for side in sides}
 
 
 def _file_names(files: Iterable[str]) -> dict[str, str]:
@@ -310,18 +308,17 @@ def _file_names(files: Iterable[str]) -> dict[str, str]:
 
 def _sides(sides: Sequence[Side]) -> dict[str, Iterable[str]]:
     """Return the columns of the agreements that are compared."""
-    files = [side.file for side in sides]
-    shown: dict[str, Iterable[str]] = {"": [str(side.number) for side in sides]}
-    if len(set(files)) > 1:
-        names = _file_names(files)
-        shown["file"] = [names[file] for file in files]
-    rows = [side.agreement for side in sides]
-    shown["coefficient"] = [row.coefficient for row in rows]
-    shown["distance"] = [row.distance for row in rows]
-    shown["units"] = [f"{row.n_units:,}" for row in rows]
-    shown["estimate"] = [four(row.estimate) for row in rows]
-    shown["se"] = [four(row.standard_error) for row in rows]
-    return shown
+    names, rows = _file_names([side.file for side in sides]), [side.agreement for side in sides]
+    files = {"file": [names[side.file] for side in sides]} if len(names) > 1 else {}
+    return {
+        "": [str(side.number) for side in sides],
+        **files,
+        "coefficient": [row.coefficient for row in rows],
+        "distance": [row.distance for row in rows],
+        "units": [f"{row.n_units:,}" for row in rows],
+        "estimate": [four(row.estimate) for row in rows],
+        "se": [four(row.standard_error) for row in rows],
+    }
 
 
 def _undefined(frame: pd.DataFrame, what: str) -> str:

@@ -17,21 +17,10 @@ import pandas as pd
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
-from setagree.cli.label_files import asked_distances
-from setagree.cli.options import (
-    PANEL,
-    RESULTS,
-    SURE,
-    Asked,
-    Delivery,
-    Reading,
-    Resampling,
-    Text,
-    Texts,
-    option,
-)
+from setagree.cli.label_files import wished
+from setagree.cli.options import RESULTS, SURE, Asked, Delivery, Reading, Text, member, option
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
-from setagree.cli.reading import long_table, names, read_with_models
+from setagree.cli.reading import long_table, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
@@ -45,6 +34,7 @@ from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Column, Table, cell_text
+from setagree.study.annotations import Annotations
 from setagree.wording.tables import TERMINAL, aligned
 from setagree.wording.text import columns_of, cut
 from setagree.wording.words import Sentence, plain
@@ -69,17 +59,6 @@ setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
-Group = Annotated[Text, option(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")]
-Models = Annotated[
-    Texts,
-    option(
-        PANEL,
-        "NAME",
-        "A model: a rater, or a file of its answers; repeatable.",
-        "--model",
-        "-m",
-    ),
-]
 Title = Annotated[Text, option(RESULTS, "TEXT", "Title of the report.")]
 Page = Annotated[
     Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
@@ -88,16 +67,18 @@ Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--outp
 Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
 
-Reshuffles = Annotated[
-    int | None, option(SURE, "N", "How many (default: 999, of large files fewer).", "--resamples")
-]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Reshuffling(Resampling):
-    """How often answers are reshuffled, and from which seed."""
+class Explained(Asked):
+    """Which agreement is explained, by what, and how surely."""
 
-    resamples: Reshuffles = None
+    group: Text = member(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")
+    level: options.Level = 0.95
+    model: options.AnyModels = None
+    resamples: int | None = member(
+        SURE, "N", "How many (default: 999, of large files fewer).", "--resamples"
+    )
+    seed: options.Seed = None
 
 
 _REDRAWN = 100_000_000
@@ -119,11 +100,7 @@ def report(
     files: options.Files,
     *,
     reading: Reading,
-    group: Group = None,
-    asked: Asked,
-    level: options.Level = 0.95,
-    model: Models = None,
-    resampling: Reshuffling,
+    asked: Explained,
     title: Title = None,
     form: Page = None,
     output: Target,
@@ -132,26 +109,21 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    read = [*files, *asked.given.values(), *model_files(model)]
+    read = [*files, *asked.given.values(), *model_files(asked.model)]
     check_not_read(expanded(output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
-    n_resamples = resamples_or(resampling.resamples, 999)
-    study, models = read_with_models(files, reading, model)
+    study, given, how = _studied(files, reading, asked)
     with replacing(expanded(output)):
         path = write_report(
             study,
             output,
             **given,
-            groups=_groups(files, reading, group, given, models, n_resamples, seed),
-            model=models or None,
+            **how,
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
-            n_resamples=n_resamples,
-            rng=seed,
         )
-    say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {seed})")
+    say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {how['rng']})")
 
 
 @options.grouped
@@ -160,52 +132,44 @@ def diagnose(
     files: options.Files,
     *,
     reading: Reading,
-    group: Group = None,
+    asked: Explained,
     over_time: OverTime = None,
     window: Window = None,
-    asked: Asked,
-    level: options.Level = 0.95,
-    model: Models = None,
-    resampling: Reshuffling,
     rows: Rows = 5,
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    read = [*files, *asked.given.values(), *model_files(model)]
+    read = [*files, *asked.given.values(), *model_files(asked.model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
-    seed, given = seed_or_drawn(resampling.seed), _one_of_each(asked, reading, level)
-    n_resamples = resamples_or(resampling.resamples, 999)
-    study, models = read_with_models(files, reading, model)
-    times = time_lines(files, reading, over_time, window, given, models)
-    found = gather(
-        study,
-        **given,
-        groups=_groups(files, reading, group, given, models, n_resamples, seed),
-        model=models or None,
-        n_resamples=n_resamples,
-        rng=seed,
-    )
+    study, given, how = _studied(files, reading, asked)
+    times = time_lines(files, reading, over_time, window, given, how["model"] or ())
+    found = gather(study, **given, **how)
     is_shown = output is None and sys.stdout.isatty()
     width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
     lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
-def _one_of_each(asked: Asked, reading: Reading, level: float) -> dict[str, Any]:
+def _studied(
+    files: Sequence[str], reading: Reading, asked: Explained
+) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
+    """Return the study, which of its agreements is explained, and how that is done."""
+    seed, given = seed_or_drawn(asked.seed), _one_of_each(asked, reading)
+    n_resamples = resamples_or(asked.resamples, 999)
+    study, models = read_with_models(files, reading, asked.model)
+    how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
+    return study, given, {**how, "groups": _groups(files, reading, asked.group, given, how)}
+
+
+def _one_of_each(asked: Explained, reading: Reading) -> dict[str, Any]:
     """Return the coefficient and the distance that are to be explained."""
-    given: dict[str, Any] = {"level": level}
-    distances = asked_distances(asked.distance, asked, reading)
-    asked_for: dict[str, list[Any]] = {
-        "coefficient": names(asked.coefficient),
-        "distance": distances,
-    }
-    for name, chosen in asked_for.items():
+    given: dict[str, Any] = {"level": asked.level}
+    for name, chosen in wished(asked, reading).items():
         if len(chosen) > 1:
             raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
-        if chosen:
-            given[name] = chosen[0]
+        given[name] = chosen[0]
     return given
 
 
@@ -214,20 +178,19 @@ def _groups(
     reading: Reading,
     column: str | None,
     given: dict[str, Any],
-    models: list[Any],
-    n_resamples: int,
-    seed: int,
+    how: dict[str, Any],
 ) -> pd.DataFrame | None:
     """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
         return None
-    frame, how, without = long_table(files, reading, besides=column, option="--group")
+    frame, table, without = long_table(files, reading, besides=column, option="--group")
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
-        grouped = grouped_table(frame, column, how, without=[*without, *models])
-        n_resamples = min(n_resamples, max(99, _REDRAWN // grouped.study.n_units))
-        return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=seed)
+        grouped = grouped_table(frame, column, table, without=[*without, *(how["model"] or ())])
+        most = max(99, _REDRAWN // grouped.study.n_units)
+        n_resamples = min(how["n_resamples"], most)
+        return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=how["rng"])
 
 
 # ---- The terminal -------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ _HEAD = 2**16
 _HEAD_ROWS = 500
 _MOST_NAMES = 10_000
 _BINARY = (b"PK\x03\x04", b"PAR1")
-_NOTHING = Peek(Path(), is_folder=False, head="", header=(), record=None, names=())
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 
 
@@ -51,7 +50,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     """
     check_encoding(encoding)
     if os.path.isdir(path):  # noqa: PTH112 - Path's raises for a name that is too long
-        return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
+        return Peek(path, is_folder=True, names=_names(path))
     source = Source(path)
     with readable(source), source.open() as stream:
         start = stream.read(_HEAD)
@@ -60,14 +59,13 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
-    return replace(_NOTHING, path=path, head=head, header=header, record=record)
+    return Peek(path, head=head, header=header, record=record)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
     """Return the beginning of a table that is already read, as the CSV that it would be."""
     header = tuple(str(name) for name in frame)
-    head = frame.head(_HEAD_ROWS).to_csv(index=False)
-    return replace(_NOTHING, path=path, head=head, header=header)
+    return Peek(path, head=frame.head(_HEAD_ROWS).to_csv(index=False), header=header)
 
 
 def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
@@ -77,9 +75,8 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
     """
     first = {str(name): frame[name].iloc[0] for name in frame}
     if all(isinstance(cell, str) for cell in first.values()):
-        return replace(_NOTHING, path=path)
-    record = {name: cell for name, cell in first.items() if not is_missing(cell)}
-    return replace(_NOTHING, path=path, record=record)
+        return Peek(path)
+    return Peek(path, record={name: c for name, c in first.items() if not is_missing(c)})
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
@@ -135,15 +132,7 @@ def _offered(entry: metadata.EntryPoint, known: Collection[str]) -> Format:
 
 
 def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
-    """Return the one format that a file or folder has.
-
-    Raises
-    ------
-    OptionError
-        It could have several.
-    FileError
-        It has none that is known.
-    """
+    """Return the one format that a file or folder has."""
     peeked = peek(path, encoding)
     found = the_one(recognised(peeked, formats), path)
     if found is None:
@@ -152,13 +141,7 @@ def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") ->
 
 
 def the_one(found: Sequence[Format], path: Path) -> Format | None:
-    """Return the only format that was found, or None where none was.
-
-    Raises
-    ------
-    OptionError
-        There are several.
-    """
+    """Return the only format that was found, or None where none was."""
     if {each.name for each in found} == _SEVERAL_ROWS:
         raise OptionError(
             f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
@@ -178,13 +161,7 @@ _HELP = "setagree.formats() lists those that are; format= names one."
 
 
 def format_of_name(name: str, formats: Sequence[Format]) -> Format:
-    """Return the format of that name.
-
-    Raises
-    ------
-    OptionError
-        There is none.
-    """
+    """Return the format of that name."""
     known = {each.name: each for each in formats}
     if name not in known:
         known |= {each.name: each for each in other_formats()}

@@ -126,11 +126,11 @@ class Peek:
     """
 
     path: Path
-    is_folder: bool
-    head: str
-    header: tuple[str, ...]
-    record: object
-    names: tuple[str, ...]
+    is_folder: bool = False
+    head: str = ""
+    header: tuple[str, ...] = ()
+    record: object = None
+    names: tuple[str, ...] = ()
     is_binary: bool = False
 
     @cached_property
@@ -219,6 +219,9 @@ def _is_one(pattern: str, names: Collection[str]) -> bool:
     return any(map(whole, names))
 
 
+Reader: TypeAlias = Callable[[Path, Request], Answers]
+
+
 @dataclass(frozen=True)
 class Format:
     """A format that can be recognised and read.
@@ -243,7 +246,7 @@ class Format:
     title: str
     basis: Basis
     signatures: tuple[Signature, ...]
-    read: Callable[[Path, Request], Answers]
+    read: Reader
     asks: str = ""
 
     @property

@@ -13,21 +13,16 @@ from setagree.wording.label_sets import Label
 
 
 def choose_question(asked: str | None, found: Iterable[str], file: str) -> str | None:
-    """Return the question that is asked for, or the only one; None where there is none at all.
-
-    Raises
-    ------
-    OptionError
-        There are several and none is named, or the named one is not there.
-    """
+    """Return the question that is asked for, or the only one; None where there is none at all."""
     names = list(dict.fromkeys(found))
     if asked is not None and asked not in names:
-        has = f"it has {listing(names)}" if names else "it has none with answers"
-        raise OptionError(f"{file} has no question={asked!r}; {has}.{did_you_mean(asked, names)}")
+        has = f"has {listing(names, limit=12)}" if names else "has none with answers"
+        hint = did_you_mean(asked, names)
+        raise OptionError(f"question={asked!r} is not in {file}; it {has}.{hint}")
     if asked is None and len(names) > 1:
         raise OptionError(
-            f"{file} has answers to {len(names)} questions, {listing(names)}; say which with "
-            f"question={names[0]!r}."
+            f"{file} has answers to {len(names)} questions, {listing(names, limit=12)}; say which "
+            f"with question={names[0]!r}."
         )
     return asked if asked is not None else next(iter(names), None)
 
@@ -44,15 +39,15 @@ def refuse_useless(request: Request, path: Path, *options: Literal["question", "
 
 
 def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | None:
-    """Return what the caller says a blank answer means: the empty set, or no annotation (None).
-
-    Raises
-    ------
-    DataError
-        The caller did not say, or asked for an error.
-    """
+    """Return what the caller says a blank answer means: the empty set, or no annotation (None)."""
     if request.blank == "empty":
         return frozenset()
     if request.blank == "missing":
         return None
     raise DataError(f"{where}: {why}; say blank='empty' or blank='missing'.")
+
+
+def unanswered(request: Request, where: Node, question: str | None) -> frozenset[Label] | None:
+    """Return what the caller says that one of several questions means which has no answer."""
+    why = f"no answer to {question!r}, which was left empty or not shown"
+    return blank_answer(request, where, why)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from setagree.errors import FileError, did_you_mean, shorten
 from setagree.files.records import unique_keys
-from setagree.files.streams import Source, readable
+from setagree.files.streams import Source, readable, with_mark
 from setagree.wording.label_sets import Label
 
 _MOST_BYTES = 2**31
@@ -25,14 +24,7 @@ _NAMED = {dict: "an object", list: "a list", str: "text", bool: "true or false",
 class Node:
     """A JSON value that knows where it stands, and says what it lacks.
 
-    Attributes
-    ----------
-    value : object
-    file : str
-        The file, for sentences.
-    key : str or int
-        Its key or position in the value around it; the place of the outermost.
-    around : Node or None
+    `key` is its key or position in the value around it; of the outermost its place in the file.
     """
 
     # Not frozen: a file has millions of these, and freezing makes each three times as dear.
@@ -89,21 +81,19 @@ class Node:
 
     def name(self) -> Hashable:
         """Return the identifier that this value must be: text that is not blank, or a number."""
-        value = self.value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.strip():
-            return value
-        raise self.fail(f"{self._seen()} where a name or number is due.")
+        return self._named("a name or number")
 
     def label(self) -> Label:
         """Return the label that this value must be."""
+        return self._named("a label")
+
+    def _named(self, due: str) -> Label:
         value = self.value
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         if isinstance(value, str) and value.strip():
             return value
-        raise self.fail(f"{self._seen()} where a label is due.")
+        raise self.fail(f"{self._seen()} where {due} is due.")
 
     def label_set(self) -> frozenset[Label]:
         """Return the labels of the list that this value must be."""
@@ -128,14 +118,8 @@ class Node:
 
 
 def read_text(path: Path, encoding: str) -> str:
-    """Return the text of a file, decompressed where it is compressed.
-
-    Raises
-    ------
-    FileError
-        The file is absent, is no regular file, is cut off, or is not in that encoding.
-    """
-    source = Source(path)
+    """Return the text of a file, decompressed where it is compressed."""
+    source = Source(path, with_mark(encoding))
     with readable(source):
         data = source.content(_MOST_BYTES)
     if len(data) > _MOST_BYTES:
@@ -144,18 +128,13 @@ def read_text(path: Path, encoding: str) -> str:
         )
     if not data.strip():
         raise FileError(f"{source} is empty.")
-    return _decode(data, path, encoding)
+    return source.decoded(data)
 
 
 def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
     """Return the objects of a JSON list, or of a file with one object a line.
 
-    Parameters
-    ----------
-    path : Path
-    encoding : str
-    name : str
-        What the items of a list are called in sentences: ``tasks`` gives ``tasks[3]``.
+    `name` is what the items of a list are called in sentences: ``tasks`` gives ``tasks[3]``.
 
     Raises
     ------
@@ -178,13 +157,7 @@ def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
 
 
 def read_object(path: Path, encoding: str) -> Node:
-    """Return the one object that a file holds.
-
-    Raises
-    ------
-    FileError
-        The file holds several, of which the others would be lost, or is not JSON.
-    """
+    """Return the one object that a file holds."""
     records = read_records(path, encoding)
     if len(records) > 1:
         raise FileError(f"{shown(path)} holds {len(records):,} objects where one is due.")
@@ -260,16 +233,3 @@ def _parsed(text: str, file: str) -> Any:
         raise FileError(f"{file}, line {error.lineno:,}, column {error.colno:,}: {what}.") from None
     except (ValueError, RecursionError) as error:
         raise FileError(f"{file}: the JSON cannot be read ({error}).") from None
-
-
-def _decode(data: bytes, path: Path, encoding: str) -> str:
-    utf8 = codecs.lookup(encoding).name == "utf-8"
-    try:
-        return data.decode("utf-8-sig" if utf8 else encoding)
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        called = "UTF-8" if utf8 else encoding
-        raise FileError(
-            f"{shown(path)} is not {called}: byte 0x{data[error.start]:02x} at offset "
-            f"{error.start:,} (line {line:,}); name its encoding=."
-        ) from error

@@ -5,7 +5,7 @@ A new format is a file in `tools` with a function that reads it, and one entry h
 
 from __future__ import annotations
 
-from setagree.exports.format import Format, Signature, of_tool
+from setagree.exports.format import Format, Reader, Signature, of_tool
 from setagree.study.columns import Role
 
 _BLANK = "A blank answer needs blank= or roster=."
@@ -21,11 +21,18 @@ _MTURK = {"HITId", "WorkerId"}
 _LONG: tuple[Role, ...] = ("unit", "rater", "labels")
 _BOX = r"Answer\.[^\n]+\.on"
 
+
+def _documented(
+    name: str, title: str, signatures: tuple[Signature, ...], read: Reader, asks: str = ""
+) -> Format:
+    """Return a format whose layout is known from the tool's documents."""
+    return Format(name, title, "documented", signatures, read, asks)
+
+
 FORMATS: tuple[Format, ...] = (
-    Format(
+    _documented(
         "label_studio_json",
         "Label Studio, JSON",
-        "documented",
         (Signature("records", {"id", "annotations", "data"}),),
         of_tool("label_studio", "read_tasks"),
         "With several questions: question= says which, blank= what an unanswered one means.",
@@ -39,10 +46,9 @@ FORMATS: tuple[Format, ...] = (
         "Questions look like data where no answer has two choices: question=. With several "
         "questions, blank= says what an unanswered one means.",
     ),
-    Format(
+    _documented(
         "prodigy",
         "Prodigy, JSONL (choice)",
-        "documented",
         (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
         of_tool("prodigy", "read"),
         "A rejected example may mean no label or no answer: blank=.",
@@ -63,25 +69,22 @@ FORMATS: tuple[Format, ...] = (
         of_tool("argilla", "read_nested"),
         "Discarded responses look like submitted ones: roster=, or export the flat layout.",
     ),
-    Format(
+    _documented(
         "lighttag",
         "LightTag, JSON",
-        "documented",
         (Signature("records", {"examples", "annotations_and_examples"}),),
         of_tool("lighttag", "read"),
     ),
-    Format(
+    _documented(
         "labelbox",
         "Labelbox, NDJSON",
-        "documented",
         (Signature("records", {"data_row", "projects"}),),
         of_tool("labelbox", "read"),
         "With several questions: question= says which, blank= what an unanswered one means.",
     ),
-    Format(
+    _documented(
         "spacy_cats",
         "spaCy, JSONL with cats",
-        "documented",
         (Signature("records", {"text", "cats"}, none="_input_hash"),),
         of_tool("spacy", "read"),
         "Unit and rater must stand in each record's meta.",
@@ -110,10 +113,9 @@ FORMATS: tuple[Format, ...] = (
         of_tool("doccano", "read", ".csv"),
         "As in JSONL; and a label with # in it is split: sep=, or export JSONL.",
     ),
-    Format(
+    _documented(
         "sagemaker",
         "SageMaker Ground Truth, folder worker-response",
-        "documented",
         (
             Signature("folder", some=[r".*\d/[^/]+\.json"], also=of_tool("sagemaker", "is_job")),
             Signature("records", some=[".*-metadata"], also=of_tool("sagemaker", "is_manifest")),
@@ -121,10 +123,9 @@ FORMATS: tuple[Format, ...] = (
         of_tool("sagemaker", "read"),
         "The output manifest is consolidated and refused: it has no workers.",
     ),
-    Format(
+    _documented(
         "cvat",
         "CVAT, one job a rater",
-        "documented",
         (
             Signature("folder", some=[r"(.*/)?annotations\.xml"]),
             Signature("text", some=[".*<annotations>.*", ".*<meta>.*"]),
@@ -132,10 +133,9 @@ FORMATS: tuple[Format, ...] = (
         of_tool("cvat", "read"),
         "An image without tags needs blank= or roster=.",
     ),
-    Format(
+    _documented(
         "brat",
         "brat, one folder a rater",
-        "documented",
         (Signature("folder", some=[r".*\.ann"]),),
         of_tool("brat", "read"),
         "A document without attributes needs blank= or roster=.",
@@ -148,18 +148,16 @@ FORMATS: tuple[Format, ...] = (
         of_tool("mturk", "read", "pipe"),
         _REJECTED,
     ),
-    Format(
+    _documented(
         "mturk_checkboxes",
         "Mechanical Turk, one column a checkbox",
-        "documented",
         (Signature("table", _MTURK, [_BOX], r"Answer\.taskAnswers"),),
         of_tool("mturk", "read", "boxes"),
         _REJECTED,
     ),
-    Format(
+    _documented(
         "mturk_task_answers",
         "Mechanical Turk, taskAnswers in JSON",
-        "documented",
         (Signature("table", {*_MTURK, "Answer.taskAnswers"}),),
         of_tool("mturk", "read", "task answers"),
         _REJECTED,
@@ -172,19 +170,17 @@ FORMATS: tuple[Format, ...] = (
         of_tool("appen", "read"),
         f"{_EMPTY} Tainted judgments and test questions are left out.",
     ),
-    Format(
+    _documented(
         "toloka",
         "Toloka, assignments",
-        "documented",
         (Signature("table", {"ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id"}),),
         of_tool("toloka", "read"),
         "A blank answer that was handed in needs blank=. Rejected answers and control tasks are "
         "left out.",
     ),
-    Format(
+    _documented(
         "zooniverse",
         "Zooniverse, classifications",
-        "documented",
         (Signature("table", {"classification_id", "annotations", "subject_ids", "user_name"}),),
         of_tool("zooniverse", "read"),
     ),
@@ -197,66 +193,58 @@ FORMATS: tuple[Format, ...] = (
         "A blank answer is the empty set unless blank='missing' is said; with several questions, "
         "blank= must say it.",
     ),
-    Format(
+    _documented(
         "atlasti",
         "ATLAS.ti, quotations",
-        "documented",
         (Signature("table", {"Document", "Codes", "Created by"}),),
         of_tool("atlasti", "read"),
         "A quotation without codes is the empty set unless blank='missing' is said.",
     ),
-    Format(
+    _documented(
         "dedoose",
         "Dedoose, excerpts",
-        "documented",
         (Signature("table", {"Media Title", "Excerpt Creator"}),),
         of_tool("dedoose", "read"),
         "Excerpts without codes are not exported: roster= lists who annotated what, or "
         "blank='missing'.",
     ),
-    Format(
+    _documented(
         "nvivo_matrix",
         "NVivo, matrix coding query",
-        "documented",
         (Signature("table", some=["[A-Z]+ : [^\n]+"], first=r"\s*"),),
         of_tool("nvivo", "read", "a matrix of counts over all users"),
         _NO_RATERS,
     ),
-    Format(
+    _documented(
         "nvivo_comparison",
         "NVivo, coding comparison",
-        "documented",
         (Signature("table", {"Code", "File", "Kappa"}),),
         of_tool("nvivo", "read", "a comparison of two users or groups, code by code"),
         _NO_RATERS,
     ),
-    Format(
+    _documented(
         "hf_onehot",
         "Flags in the layout of GoEmotions",
-        "documented",
         (Signature("table", {"id", "rater_id", "example_very_unclear"}),),
         of_tool("hugging_face", "read_onehot"),
     ),
-    Format(
+    _documented(
         "google_forms_csv",
         "Google Forms, downloaded CSV",
-        "documented",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_download")),),
         of_tool("google_forms", "read", ";"),
         _BLANK,
     ),
-    Format(
+    _documented(
         "google_forms_sheet",
         "Google Forms, linked sheet",
-        "documented",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
         of_tool("google_forms", "read", ", "),
         f"{_BLANK} A label that contains ', ' is taken for two, which codebook= shows.",
     ),
-    Format(
+    _documented(
         "redcap_raw",
         "REDCap, raw",
-        "documented",
         (
             Signature(
                 "table",
@@ -266,34 +254,30 @@ FORMATS: tuple[Format, ...] = (
         of_tool("redcap", "read", "raw"),
         f"Without the column '<form>_complete', {_UNTICKED}",
     ),
-    Format(
+    _documented(
         "redcap_labels",
         "REDCap, labels",
-        "documented",
         (Signature("table", some=[r".+ \(choice=.+\)"]),),
         of_tool("redcap", "read", "labels"),
         f"Without the column 'Complete?', {_UNTICKED}",
     ),
-    Format(
+    _documented(
         "qualtrics_values",
         "Qualtrics, values",
-        "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "values")),),
         of_tool("qualtrics", "read_unsplit", "values"),
         _BLANK,
     ),
-    Format(
+    _documented(
         "qualtrics_labels",
         "Qualtrics, choice text",
-        "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "labels")),),
         of_tool("qualtrics", "read_unsplit", "labels"),
         f"{_BLANK} A label that contains a comma is refused where it is seen.",
     ),
-    Format(
+    _documented(
         "qualtrics_split",
         "Qualtrics, one column a choice",
-        "documented",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "split")),),
         of_tool("qualtrics", "read_split"),
         "Without -99 for choices seen and not taken, a blank answer needs blank= or roster=.",
@@ -339,18 +323,16 @@ FORMATS: tuple[Format, ...] = (
         of_tool("plain", "read_rows"),
         "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
     ),
-    Format(
+    _documented(
         "hf_sequence",
         "Hugging Face rows, JSONL: a list of labels each",
-        "documented",
         (Signature("records", none="_.*|Comments", also=of_tool("hugging_face", "is_sequence")),),
         of_tool("hugging_face", "read_sequence"),
         _CLASSES,
     ),
-    Format(
+    _documented(
         "hf_nested",
         "Hugging Face rows, JSONL: all raters of a unit",
-        "documented",
         (
             Signature(
                 "records",

@@ -29,13 +29,7 @@ Pair: TypeAlias = tuple[str, str]
 
 
 def read_roster(request: Request) -> dict[Pair, None] | None:
-    """Return the pairs of a roster in its order; None where none was given.
-
-    Raises
-    ------
-    DataError
-        The roster is no table with the columns unit and rater, or one of its rows lacks one.
-    """
+    """Return the pairs of a roster in its order; None where none was given."""
     if request.roster is None:
         return None
     table: Any = request.roster
@@ -63,11 +57,6 @@ def check_roster(
 
     Under `adds`, who gave no label has no row in the file: a rater without any is possible, though
     rare, and a pair is usual.
-
-    Raises
-    ------
-    DataError
-        A rater on the roster is nowhere in the file.
     """
     seen = {*pairs}
     raters = {rater: None for _, rater in seen}

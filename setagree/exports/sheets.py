@@ -26,6 +26,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.exports.format import Request
+from setagree.exports.gathering import choose_question
 from setagree.exports.unclear import Flags, Found
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
@@ -52,16 +53,8 @@ _OWN_IDS = (
 class Sheet:
     """A table of text, and the line where each of its rows begins.
 
-    Attributes
-    ----------
-    name : str
-        The file, for sentences.
-    frame : DataFrame
-        Its cells.
-    starts : ndarray of int
-        The line where each row begins, the header in line 1; or, if `unit` says so, its number.
-    unit : {"line", "row"}
-        What is counted.
+    `starts` are these lines, the header in line 1; where `unit` is "row", the numbers of the rows.
+    `name` is what sentences call the file.
     """
 
     name: str
@@ -201,19 +194,9 @@ def plain(name: str) -> str:
 
 def pick_question(asked: str | None, known: Sequence[str], where: str) -> str:
     """Return the question that was asked for, or the only one there is."""
-    if asked is None and len(known) == 1:
-        return known[0]
     if not known:
         raise FileError(f"{where} has no column of answers.")
-    if asked is None:
-        questions = f"{len(known)} questions, {listing(known, limit=12)}"
-        hint = f"say which with question={known[0]!r}"
-        raise OptionError(f"{where} has answers to {questions}; {hint}.")
-    if asked not in known:
-        hint = did_you_mean(asked, known)
-        questions = listing(known, limit=12)
-        raise OptionError(f"question={asked!r} is not in {where}; it has {questions}.{hint}")
-    return asked
+    return str(choose_question(asked, known, where))
 
 
 def usual_column(role: Role, names: Iterable[str], where: str) -> str:

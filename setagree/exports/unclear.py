@@ -22,14 +22,8 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 class Found:
     """What stands in an export, with the answers that it leaves open.
 
-    Attributes
-    ----------
-    name : str
-        The file, for sentences.
-    units, raters, labels, places : list
-        As in `Answers`; where an answer is open, its labels are None.
-    unclear : ndarray of bool
-        Whether an answer may be the empty set or none at all.
+    `unclear` says which may be the empty set or none at all; their labels are None. `name` is what
+    sentences call the file, and the rest is as in `Answers`.
     """
 
     name: str
@@ -64,22 +58,9 @@ def settle(
 ) -> Answers:
     """Return the answers, the open ones as the roster, ``blank=`` or the format says.
 
-    Parameters
-    ----------
-    found : Found
-    request : Request
-        A roster goes before ``blank=``.
-    why : str
-        Why the format leaves them open, a sentence.
-    default : {"missing", "empty"}, optional
-        What a blank answer means in this format, where it says so.
-    writes_empty : bool
-        Whether an answer without labels stands in the file at all.
-
-    Raises
-    ------
-    DataError
-        Something is open and nothing was said, or the roster and the file contradict.
+    A roster goes before ``blank=``, and that before the `default` of a format that has one. `why`
+    is a sentence that says why the format leaves them open; `writes_empty` says whether an answer
+    without labels stands in the file at all.
     """
     if request.blank is not None:
         check_choice("blank", request.blank, ("missing", "empty", "error"))

@@ -263,10 +263,10 @@ class _Survey:
         line = self.n_lines + error.object[: error.start].count(b"\n") + 1
         utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
         other = "'utf-16'" if utf16 else "'cp1252' or 'latin-1'"
-        called = "UTF-8" if self.source.encoding == "utf-8-sig" else self.source.encoding
         return FileError(
-            f"{self.source} is not {called}: byte 0x{error.object[error.start]:02x} at offset "
-            f"{start + error.start:,} (line {line:,}); name its encoding, perhaps encoding={other}."
+            f"{self.source} is not {self.source.encoding_name}: byte "
+            f"0x{error.object[error.start]:02x} at offset {start + error.start:,} (line {line:,}); "
+            f"name its encoding, perhaps encoding={other}."
         )
 
 

@@ -42,13 +42,7 @@ def read_json(source: Source) -> pd.DataFrame:
 
 
 def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
-    """Yield the objects of JSON lines, some megabytes of the file at a time.
-
-    Raises
-    ------
-    FileError
-        The lines are no objects, as in `read_json`; or the file is one JSON list.
-    """
+    """Yield the objects of JSON lines, some megabytes of the file at a time."""
     empty = True
     for lines in _line_pieces(source):
         if empty and not _in_lines(source, lines):
@@ -81,7 +75,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
                     lines, size = {}, 0
     except UnicodeDecodeError as error:
         raise FileError(
-            f"{source} is not {error.encoding}, somewhere below line {number:,}; name its "
+            f"{source} is not {source.encoding_name}, somewhere below line {number:,}; name its "
             "encoding, perhaps encoding='utf-16'."
         ) from error
     if lines:
@@ -92,14 +86,7 @@ def _text(source: Source) -> str:
     content = source.content(_MOST_BYTES)
     if len(content) > _MOST_BYTES:
         raise FileError(f"{source} is over {_MOST_BYTES:,} bytes of JSON; make it Parquet or CSV.")
-    try:
-        return content.decode(source.encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            f"{source} is not {error.encoding}: byte 0x{content[error.start]:02x} at offset "
-            f"{error.start:,} (line {line:,}); name its encoding, perhaps encoding='utf-16'."
-        ) from error
+    return source.decoded(content)
 
 
 def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
@@ -141,13 +128,7 @@ def _loads(text: str) -> Any:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object that JSON writes so, refused where a key stands in it twice.
-
-    Raises
-    ------
-    ValueError
-        One does: which of the two is meant, nobody can tell.
-    """
+    """Return the object that JSON writes so; `ValueError` where a key stands in it twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -121,6 +121,24 @@ class Source:
                 size += len(block)
         return b"".join(blocks)
 
+    def decoded(self, content: bytes) -> str:
+        """Return the text that bytes of the table spell."""
+        try:
+            return content.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            bad = error.object  # without the mark that the bytes may begin with
+            start = error.start + len(content) - len(bad)
+            line = content.count(b"\n", 0, start) + 1
+            raise FileError(
+                f"{self} is not {self.encoding_name}: byte 0x{bad[error.start]:02x} at offset "
+                f"{start:,} (line {line:,}); name its encoding, perhaps encoding='utf-16'."
+            ) from error
+
+    @property
+    def encoding_name(self) -> str:
+        """The encoding as people call it."""
+        return "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
+
     def n_stored(self) -> int:
         """Return how many bytes are stored, compressed or not."""
         with self.raw() as file:
@@ -184,8 +202,7 @@ def find_sources(
 ) -> Iterator[list[Source]]:
     """Give standard input for ``-``, the file of that name, or the files of patterns."""
     check_encoding(encoding)
-    # A byte order mark is allowed for.
-    encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    encoding = with_mark(encoding)
     if not is_stdin(path):
         yield [Source(each, encoding, sheet=sheet) for each in matching(path)]
         return
@@ -201,13 +218,7 @@ def is_stdin(path: Paths) -> bool:
 
 
 def _copy_stdin(spool: BinaryIO) -> None:
-    """Copy all of standard input, which may be closed, or have no end.
-
-    Raises
-    ------
-    FileError
-        It cannot be read, is no table from its beginning on, or is more than may be held.
-    """
+    """Copy all of standard input, which may be closed, or have no end."""
     if sys.stdin is None:
         raise FileError("Standard input cannot be read: it is closed.")
     try:
@@ -222,6 +233,21 @@ def _copy_stdin(spool: BinaryIO) -> None:
             spool.write(block)
     except OSError as error:
         raise FileError(f"Standard input cannot be read: {error.strerror or error}.") from error
+
+
+def with_mark(encoding: str) -> str:
+    """Return an encoding that allows for a byte order mark."""
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def check_columns(
+    one: Source, names: Iterable[object], other: Source, others: Iterable[object]
+) -> None:
+    """Refuse two files of one table that have different columns, in whatever order."""
+    if differing := sorted(map(str, {*names} ^ {*others})):
+        raise FileError(
+            f"{one} and {other} have different columns: only one of them has {listing(differing)}."
+        )
 
 
 def check_encoding(encoding: str) -> None:

@@ -10,11 +10,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from setagree.errors import FileError, OptionError, listing
+from setagree.errors import FileError, OptionError
 from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
-from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
+from setagree.files.streams import (
+    Paths,
+    Source,
+    check_columns,
+    find_sources,
+    no_collection,
+    readable,
+)
 from setagree.study.codes import Column
 from setagree.study.frames import stacked
 
@@ -148,11 +155,7 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
 def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all files, which must have the same columns in whatever order."""
     for source, frame in zip(sources, frames, strict=True):
-        if differing := sorted(map(str, set(frames[0]).symmetric_difference(frame))):
-            raise FileError(
-                f"{source} and {sources[0]} have different columns: only one of them "
-                f"has {listing(differing)}."
-            )
+        check_columns(source, frame, sources[0], frames[0])
     if len(frames) == 1:
         return frames[0]
     for name in frames[0]:

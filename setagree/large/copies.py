@@ -14,10 +14,10 @@ from decimal import Decimal
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from setagree.errors import DataError, FileError, a_type, listing, missing_package
+from setagree.errors import DataError, FileError, a_type, missing_package
 from setagree.files.delimited import delimited_pieces
 from setagree.files.records import line_pieces
-from setagree.files.streams import Source, no_collection, readable
+from setagree.files.streams import Source, check_columns, no_collection, readable
 from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text
@@ -34,22 +34,11 @@ Cells: TypeAlias = "Mapping[str, Any]"
 
 @dataclass
 class Copy:
-    """A file of text, copied.
+    """A file of text, copied as Parquet.
 
-    Attributes
-    ----------
-    source : Source
-        The file.
-    path : str
-        The Parquet file: ``unit``, ``rater`` and ``answer`` as text; answers of JSON as JSON.
-    names : dict of str to None
-        The columns of the file, which are those that memory finds, in their order.
-    kinds : dict of str to set of str
-        What the cells of each role are: text, numbers, or neither.
-    where : Where, optional
-        The condition that rows match which are copied.
-    counts : Counts
-        How many were, and were not.
+    The copy holds ``unit``, ``rater`` and ``answer`` as text, answers of JSON as JSON, of the rows
+    that match `where`; `counts` says how many do. `names` are the columns of the file as memory
+    finds them, and `kinds` tells for each role whether its cells are text, numbers, or neither.
     """
 
     source: Source
@@ -73,13 +62,7 @@ def copy_text(
     path: str,
     where: Where | None = None,
 ) -> Copy:
-    """Copy the three columns of a file, which are named by role, of the rows that match.
-
-    Raises
-    ------
-    FileError
-        The file is no table to the reader of memory; or there is no room for the copy.
-    """
+    """Copy the three columns of a file, which are named by role, of the rows that match."""
     copy = Copy(source, path, where=where)
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
     try:
@@ -98,11 +81,7 @@ def check_alike(copies: Sequence[Copy]) -> None:
     """Raise `FileError` where files of one table differ as memory does not let them."""
     first = copies[0]
     for copy in copies:
-        if differing := sorted(copy.names.keys() ^ first.names.keys()):
-            raise FileError(
-                f"{copy.source} and {first.source} have different columns: only one of them has "
-                f"{listing(differing)}."
-            )
+        check_columns(copy.source, copy.names, first.source, first.names)
     for role in first.kinds:
         found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
         text, numbers = (found[kind] for kind in _APART)

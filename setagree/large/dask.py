@@ -23,7 +23,7 @@ from setagree.large.partitions import (
 )
 from setagree.large.survey import CodedCells, code_cells
 from setagree.study.reading import Reading
-from setagree.study.where import NO_ROWS, Where, warn_dropped
+from setagree.study.where import NO_ROWS, Where
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -85,7 +85,7 @@ def _kept(
     kept = [delayed(kept_part, nout=2)(part, where, column, columns) for part in parts]
     counts = _compute(_tree([n for _, n in kept], partial(sum, start=NO_ROWS)))
     counts.check(where)
-    warn_dropped(counts.sentence(where))
+    counts.warn_dropped(where)
     return [part for part, _ in kept]
 
 

@@ -15,7 +15,14 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import FileError, OptionError, listing, missing_package
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
-from setagree.files.streams import Paths, Source, find_sources, no_collection, readable
+from setagree.files.streams import (
+    Paths,
+    Source,
+    check_columns,
+    find_sources,
+    no_collection,
+    readable,
+)
 from setagree.large.copies import check_alike, copy_text
 from setagree.study.where import NO_ROWS, Counts, Where
 
@@ -42,16 +49,8 @@ _MOST_DIGITS = 38
 class Files:
     """Files with one table.
 
-    Attributes
-    ----------
-    sources : list of Source
-        The files.
-    kind : {"parquet", "delimited", "json lines"}
-        What they are.
-    names : list of str
-        The columns; of JSON lines those that the first lines have.
-    types : tuple of dict
-        The types of the columns of each Parquet file.
+    `names` are its columns, of JSON lines those that the first lines have; `types` are those of the
+    columns of each Parquet file.
     """
 
     sources: list[Source]
@@ -72,13 +71,7 @@ class Files:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Read the files, which is done several times.
-
-        Raises
-        ------
-        FileError
-            One was written to meanwhile, so that not all saw the same rows.
-        """
+        """Read the files, which is done several times; refuse those that change meanwhile."""
         before = list(map(_stamp, self.sources))
         yield
         for source, stamp in zip(self.sources, before, strict=True):
@@ -120,7 +113,10 @@ class Files:
                         f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
                         f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
                     )
-                if not _READ.match(known[column]) or _wide_decimal(known[column]):
+                # Of decimals with more digits than its own DuckDB makes floats.
+                digits = _DIGITS.match(known[column])
+                is_wide = digits is not None and int(digits[1]) > _MOST_DIGITS
+                if is_wide or not _READ.match(known[column]):
                     raise FileError(
                         f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
                         f"otherwise; write text or numbers, or {_IN_MEMORY}."
@@ -146,18 +142,9 @@ class Files:
 class Ready:
     """Parquet files that DuckDB reads.
 
-    Attributes
-    ----------
-    paths : list of str
-        The files.
-    names : list of str
-        All columns of the table, as memory finds them.
-    columns : dict of str to str
-        What the columns of the roles are called in the files.
-    in_json : bool
-        Whether the answers are JSON.
-    counts : Counts, optional
-        How many rows match a condition, where no others are in the files.
+    `names` are all columns of the table, as memory finds them; `columns` says what those of the
+    roles are called in the files. `in_json` says that the answers are JSON; `counts` how many rows
+    match a condition, where no others are in the files.
     """
 
     paths: list[str]
@@ -239,13 +226,7 @@ def _folder(spill: object) -> str:
 
 
 def find_files(path: Paths, *, encoding: str) -> Files | None:
-    """Return the files that are read piece by piece; None where they are of another kind.
-
-    Raises
-    ------
-    FileError
-        A file is absent, or the files have different columns.
-    """
+    """Return the files that are read piece by piece; None where they are of another kind."""
     with find_sources(path, encoding) as sources:
         kinds = {_kind(source) for source in sources}
         kind = kinds.pop() if len(kinds) == 1 else None
@@ -254,29 +235,11 @@ def find_files(path: Paths, *, encoding: str) -> Files | None:
         heads = [_head(source, kind) for source in sources]
         types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
     if kind != "json lines":
-        for source, head in zip(sources, heads, strict=True):
-            _check_alike(source, head, sources[0], heads[0])
-    names = list(dict.fromkeys(chain.from_iterable(heads)))
-    return Files(sources, kind, names, types)
-
-
-def _check_alike(one: Source, names: list[str], other: Source, others: list[str]) -> None:
-    """Refuse files with different columns; those without a name may be blank and be none."""
-    found, known = (
-        {name for place, name in enumerate(listed, 1) if name != f"column {place}"}
-        for listed in (names, others)
-    )
-    if found != known:
-        raise FileError(
-            f"{one} and {other} have different columns: only one of them has "
-            f"{listing(sorted(found ^ known))}."
-        )
-
-
-def _wide_decimal(dtype: str) -> bool:
-    """Say whether a type has more digits than decimals of DuckDB, which makes floats of it."""
-    digits = _DIGITS.match(dtype)
-    return digits is not None and int(digits[1]) > _MOST_DIGITS
+        # Columns without a name may be blank and be none.
+        named = [{n for k, n in enumerate(head, 1) if n != f"column {k}"} for head in heads]
+        for source, names in zip(sources, named, strict=True):
+            check_columns(source, names, sources[0], named[0])
+    return Files(sources, kind, list(dict.fromkeys(chain.from_iterable(heads))), types)
 
 
 def _stamp(source: Source) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from setagree.errors import DataError, counted
 from setagree.large.engines import Engine, fetch, find_engine
 from setagree.study.frames import column_names
 from setagree.study.numbers import exact
-from setagree.study.where import YES, Counts, Key, Tell, Where, kept_rows, warn_dropped
+from setagree.study.where import YES, Counts, Key, Where, kept_rows
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -32,16 +32,8 @@ _BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}
 class Matching:
     """What tells the rows that match, in every part of a table.
 
-    Attributes
-    ----------
-    where : Where
-        The condition.
-    column : str
-        The column.
-    counts : Counts
-        Of all rows.
-    cells : native frame, optional
-        The cells that match, each once; where there is none, an expression tells.
+    `cells` is a native frame of the cells that match, each once; where there is none, an expression
+    tells.
     """
 
     where: Where
@@ -82,11 +74,11 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
             f"where={where.text!r}: column {column!r} holds {dtype}; only text, numbers, flags and "
             "dates are compared."
         )
-    if _is_plain_number(dtype):
-        counts, cells = _count(frame, engine, where, column), None
+    if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
+        counts = _count(frame, engine, where, column)
         few = frame.select(column).head(1000)
         counts.check(where, () if counts.n_kept else fetch(few, engine)[column].to_list())
-        return Matching(where, column, counts, cells)
+        return Matching(where, column, counts)
     keyed = frame.select(_cell(column, dtype))
     n_distinct = int(fetch(keyed.select(nw.col(CELL).n_unique()), engine)[CELL][0] or 0)
     check_cost(
@@ -103,15 +95,11 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
 
 
 def kept_lazy(
-    frame: nw.LazyFrame[Any],
-    engine: Engine,
-    where: Where,
-    column: str,
-    tell: Tell = warn_dropped,
+    frame: nw.LazyFrame[Any], engine: Engine, where: Where, column: str
 ) -> nw.LazyFrame[Any]:
-    """Return the rows of a lazy table that match; tell how many do not."""
+    """Return the rows of a lazy table that match; warn how many do not."""
     matching = find_matching(frame, engine, where, column)
-    tell(matching.counts.sentence(where))
+    matching.counts.warn_dropped(where)
     return matching.kept(frame, engine)
 
 
@@ -128,8 +116,7 @@ def kept_part(
     """Return the columns of the roles of the rows that match, and how many there are."""
     verdicts = where.of_column(part[column])
     picked = part.loc[verdicts == YES, list(roles.values())]
-    renamed = picked.rename(columns={name: role for role, name in roles.items()})
-    return renamed, Counts.of(verdicts)
+    return picked.rename(columns={n: role for role, n in roles.items()}), Counts.of(verdicts)
 
 
 def _cell(column: str, dtype: Any) -> nw.Expr:
@@ -146,10 +133,6 @@ def _is_comparable(dtype: Any) -> bool:
 
     others = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date, nw.Time, nw.Datetime)
     return dtype.is_numeric() or any(dtype == one for one in others)
-
-
-def _is_plain_number(dtype: Any) -> bool:
-    return dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype))
 
 
 def _count(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column: str) -> Counts:

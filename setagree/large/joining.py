@@ -105,13 +105,9 @@ def _read(study: Annotations, source: Any) -> Annotations:
     if isinstance(source, Annotations):
         return source
     given = study.reading or Reading()
-    how = Reading(
-        sep=given.sep,
-        blank=given.blank,
-        case=given.case,
-        codebook=given.codebook if study.kind == "labels" else None,
-        missing=given.missing,
-    )
+    has_sets = study.kind == "labels"
+    how = Reading(sep=given.sep, blank=given.blank, case=given.case, missing=given.missing)
+    how = replace(how, codebook=given.codebook if has_sets else None)
     if isinstance(source, str | os.PathLike):
         from setagree.large import recognition  # loads the readers of all formats
 
@@ -119,25 +115,18 @@ def _read(study: Annotations, source: Any) -> Annotations:
         if found is not None:
             return recognition.read_export(source, found, how)
     table = open_table(source, replace(how, format="table", encoding=given.encoding))
-    named: dict[str, Any] = _columns(table, given)
+    # The columns that are named for the study and that the table has.
+    columns = given.columns.items()
+    named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
     frame, how = _with_rater(table, replace(how, **named), _stem(_called(source)))
-    answer = how.answer
-    if study.kind == "labels":
-        named = {"labels": answer, "value": None}
-    else:
-        named = {"labels": None, "value": answer}
+    answer, other = ("labels", "value") if has_sets else ("value", "labels")
+    named = {answer: how.answer, other: None}
     with warnings.catch_warnings():
         # What the humans' table writes for no annotation, the model's may never write.
         warnings.simplefilter("ignore", MissingMarkerWarning)
         read = open_study(frame, replace(how, **named, kind=study.kind))
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
-
-
-def _columns(table: pd.DataFrame, given: Reading) -> dict[str, str]:
-    """Return the columns that are named for the study and that the table has."""
-    columns = given.columns.items()
-    return {role: x for role, x in columns if isinstance(x, str) and x in table.columns}
 
 
 def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFrame, Reading]:

@@ -22,27 +22,13 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Roster:
-    """Who gave annotations.
-
-    Attributes
-    ----------
-    names : list
-        The raters, in their order, whose positions are their codes.
-    totals : ndarray of shape (n_raters,)
-        How many annotations each gave.
-    """
+    """Who gave annotations: the raters in the order of their codes, and how many each gave."""
 
     names: list[Any]
     totals: Ints
 
     def name(self, tally: Tally) -> Tally:
-        """Return a tally whose raters are codes with their names.
-
-        Raises
-        ------
-        DataError
-            The patterns do not add up to the annotations that each rater was counted to have given.
-        """
+        """Return a tally whose raters are codes with their names, checked to count each rating."""
         if tally.given is None:
             return tally
         given = tally.given

@@ -11,13 +11,7 @@ from typing import cast
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import (
-    DataError,
-    FileError,
-    OptionError,
-    SetagreeError,
-    shorten,
-)
+from setagree.errors import DataError, FileError, OptionError, SetagreeError
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
     detect,
@@ -121,27 +115,7 @@ def read(
     ...     read(file)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        wide=wide,
-        raters=raters,
-        where=where,
-        source=source,
-        sheet=sheet,
-        sep=sep,
-        blank=blank,
-        case=case,
-        codebook=codebook,
-        missing=missing,
-        duplicates=duplicates,
-        encoding=encoding,
-        format=format,
-        question=question,
-        roster=roster,
-    )
+    reading = Reading.of(locals())
     alone = [] if not is_files(path) else [Path("-")] if is_stdin(path) else matching(path)
     if len(alone) == 1 and not (reading.is_table or where or source or sheet):
         _refuse_stdin(alone[0])
@@ -226,14 +200,7 @@ def find_format(
     """Return the format of a name, or the one that a file or folder has.
 
     Who says what to do with repeated annotations says that rows of one unit and rater are such.
-
-    Raises
-    ------
-    OptionError
-        A file of one row a label is named, whose rows are united, and repeats are to be dropped.
     """
-    if not isinstance(name, str):
-        raise OptionError(f"format={shorten(name)} must be the name of a format.")
     if name == "auto":
         one_answer = duplicates == "error"
         formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
@@ -285,13 +252,7 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
 
 
 def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
-    """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at.
-
-    Raises
-    ------
-    DataError
-        A pattern, standard input, or a binary file holds what a tool exported.
-    """
+    """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at."""
     files = [] if is_stdin(path) else matching(path)
     where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):

@@ -36,7 +36,7 @@ from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Reading, tells_reading
 from setagree.study.tally import Tally
-from setagree.study.where import NO_ROWS, Where, kept_rows, warn_dropped
+from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label
 
 if TYPE_CHECKING:
@@ -139,19 +139,7 @@ def tally(
 
     Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
     """
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        sep=sep,
-        blank=blank,
-        case=case,
-        codebook=codebook,
-        missing=missing,
-        encoding=encoding,
-        where=where,
-    )
+    reading = Reading.of(locals())
     check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)
@@ -292,7 +280,7 @@ def _matching(
     found = None if copied else find_matching(native(ready.paths), engine, where, files.CONDITION)
     counts = copied or (found.counts if found else NO_ROWS)
     counts.check(where)
-    warn_dropped(counts.sentence(where))
+    counts.warn_dropped(where)
     return found
 
 

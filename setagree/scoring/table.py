@@ -110,20 +110,7 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.4286
     """
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        sep=sep,
-        blank=blank,
-        case=case,
-        codebook=codebook,
-        missing=missing,
-        duplicates=duplicates,
-        encoding=encoding,
-        where=where,
-    )
+    reading = Reading.of(locals())
     check_level(level)
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient
     if not isinstance(several, list | tuple):

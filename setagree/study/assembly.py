@@ -94,7 +94,12 @@ def assemble(
         raise DataError("the table has 0 rows; there is nothing to score.")
     unit_codes, units = _coded_ids(long.unit, "unit")
     rater_codes, raters = _coded_ids(long.rater, "rater")
-    answers = _code_answers(long, reading, is_long=is_long)
+
+    def place(row: int) -> str:
+        unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
+        return f"Unit {shorten(unit)}, rater {shorten(rater)}"
+
+    answers = code_answers(long.answer, reading, is_long=is_long, place=place)
     ids = (units, raters, answers.values, unit_codes, rater_codes)
     coded = record(answers.kind, *ids, answers.codes, reading=reading)
     kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
@@ -135,14 +140,6 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
         doubt_alike(f"{role.capitalize()}s", listed)
     return codes, names
-
-
-def _code_answers(long: LongColumns, reading: Reading, *, is_long: bool) -> Answers:
-    def place(row: int) -> str:
-        unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
-        return f"Unit {shorten(unit)}, rater {shorten(rater)}"
-
-    return code_answers(long.answer, reading, is_long=is_long, place=place)
 
 
 def code_answers(

@@ -62,26 +62,12 @@ _UNNAMED = "column1"
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a long table by what they hold.
-
-    Attributes
-    ----------
-    unit, rater : str
-        The columns that identify the unit and the rater.
-    labels, value : str or None
-        The column of the answers; one of the two is None.
-    guessed : tuple of str
-        Which of the four were not named but guessed.
-    """
+    """The columns of a long table by what they hold; one of `labels` and `value` is None."""
 
     unit: str
     rater: str
     labels: str | None = None
     value: str | None = None
-    guessed: tuple[Role, ...] = ()
-
-    def __str__(self) -> str:
-        return ", ".join(f"{role} = {getattr(self, role)}" for role in self.guessed)
 
 
 def guess_columns(
@@ -94,12 +80,7 @@ def guess_columns(
 ) -> Columns:
     """Return the columns of a long table: those that are named, and the others by usual names.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The columns of the table.
-    unit, rater, labels, value : str, optional
-        Columns that are known. Label sets are looked for before single values.
+    Label sets are looked for before single values.
 
     Raises
     ------
@@ -108,21 +89,15 @@ def guess_columns(
 
     Examples
     --------
-    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])  # doctest: +ELLIPSIS
-    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None, guessed=(...))
-    >>> str(guess_columns(["doc", "who", "tags"], rater="who"))
-    'unit = doc, labels = tags'
+    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])
+    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None)
     """
     known: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     listed = list(names)
     named = {role: name for role, name in known.items() if name is not None}
     _check_named(listed, named)
     free = [name for name in listed if name not in named.values()]
-    guessed = _guesses(_needed(free, named), free, listed)
-    found = {**named, **guessed}
-    return Columns(
-        found["unit"], found["rater"], found.get("labels"), found.get("value"), tuple(guessed)
-    )
+    return Columns(**(named | _guesses(_needed(free, named), free, listed)))
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
@@ -165,7 +140,8 @@ def usual_roles(names: Iterable[str]) -> dict[Role, str]:
     if len(found) == 2:
         with suppress(DataError):
             whole = guess_columns(listed, unit=found["unit"], rater=found["rater"])
-            found |= {role: getattr(whole, role) for role in whole.guessed}
+            answer: Role = "value" if whole.labels is None else "labels"
+            found[answer] = str(getattr(whole, answer))
     return found
 
 
@@ -195,20 +171,8 @@ def guess_people(
 ) -> tuple[str, list[str]]:
     """Return the column of the raters and those of the units, where each row is a rater.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The columns of the table.
-    rater : str, optional
-        The column that says who answered. Default: by its usual name.
-    units : str, optional
-        A pattern of the columns of answers, as ``"Text *"``. Default: all that are not called like
-        a time, a comment or a rater.
-
-    Raises
-    ------
-    DataError
-        Nothing, or more than one thing, looks like the rater; or no column is left.
+    `units` is a pattern of the columns of answers, as ``"Text *"``. Default: all that are not
+    called like a time, a comment or a rater.
 
     Examples
     --------

@@ -16,7 +16,9 @@ from setagree.study.numbers import inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
 
-_UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
+UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
+"""What columns of units are called, which are neither raters nor counts."""
+
 _SUM_NAMES = {"all", "total", "sum"}
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -81,7 +83,7 @@ def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
         twice = listing(units[units.duplicated()].unique().tolist())
         raise DataError(f"the table of counts has several rows for the units {twice}.")
     names = [str(name).strip().casefold() for name in table.columns]
-    odd = [c for c, name in zip(table.columns, names, strict=True) if name in _UNIT_NAMES]
+    odd = [c for c, name in zip(table.columns, names, strict=True) if name in UNIT_NAMES]
     if odd:
         raise DataError(f"column {odd[0]!r} sounds like the units; make it the index.")
     sums = counts[:, :-1].sum(axis=1)

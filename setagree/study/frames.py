@@ -35,18 +35,6 @@ def open_frame(data: object, *, also: str = "") -> Any:
     """Return a pandas frame as it is, a table of another library wrapped by narwhals.
 
     `also` words what else the caller takes, for the error.
-
-    Raises
-    ------
-    DataError
-        The object is no table.
-    MissingDependencyError
-        It is a table of another library than pandas, and narwhals is not installed.
-
-    Examples
-    --------
-    >>> open_frame(pd.DataFrame({"unit": [1]})).columns.tolist()
-    ['unit']
     """
     if isinstance(data, pd.DataFrame):
         return data
@@ -72,17 +60,9 @@ def open_frame(data: object, *, also: str = "") -> Any:
 
 
 def column_names(data: Frame) -> list[Any]:
-    """Return the names of the columns of a table, which is not read for that.
-
-    Examples
-    --------
-    >>> column_names(pd.DataFrame({"doc": [1], "who": ["ann"]}))
-    ['doc', 'who']
-    """
+    """Return the names of the columns of a table, which is not read for that."""
     frame = open_frame(data)
-    if isinstance(frame, pd.DataFrame):
-        return list(frame.columns)
-    return _names(frame)
+    return list(frame.columns) if isinstance(frame, pd.DataFrame) else _names(frame)
 
 
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
@@ -92,23 +72,12 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     cells, and only these become Python objects. Numbers and flags stay what they are; where some
     are missing they become nullable, so that large whole numbers keep all their digits.
 
-    Parameters
-    ----------
-    data : frame
-        Of pandas, or of any library that narwhals knows, eager or lazy.
-    names : iterable, optional
-        The columns that are needed. Default: all.
+    `names` are the columns that are needed; all by default.
 
     Raises
     ------
     DataError
         The object is no table, or has no such column.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": [1, 2]})
-    >>> as_pandas(table) is table
-    True
     """
     frame = open_frame(data)
     if isinstance(frame, pd.DataFrame):
@@ -164,13 +133,7 @@ def is_inexact(column: Column) -> bool:
 
 
 def inexact_ids(role: str) -> DataError:
-    """Return the error that says that identifiers may have been rounded to one.
-
-    Examples
-    --------
-    >>> str(inexact_ids("unit")).partition(",")[0]
-    'units are floats of 2**53 and more'
-    """
+    """Return the error that says that identifiers may have been rounded to one."""
     return DataError(
         f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
         "read that column as text (in pandas dtype=str) or as whole numbers."
@@ -193,12 +156,7 @@ def stacked(columns: Sequence[Column]) -> Column:
 
 
 def check_column(columns: Sequence[Any], name: object) -> None:
-    """Raise `DataError` unless exactly one column is called ``name``.
-
-    Examples
-    --------
-    >>> check_column(["doc", "who"], "doc")
-    """
+    """Raise `DataError` unless exactly one column is called ``name``."""
     found = columns.count(name) if isinstance(name, Hashable) else 0
     if found == 0:
         known = f"the columns are {listing(columns)}" if columns else "the table has no columns"

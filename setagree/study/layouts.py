@@ -15,6 +15,7 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
+from setagree.study.counts import UNIT_NAMES
 from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals
 from setagree.study.frames import Frame, as_pandas, stacked
 from setagree.study.labels import is_missing, parse_labels
@@ -31,7 +32,6 @@ _NO_RATERS = {
     *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
     *("url", "created_at", "batch", "split"),
 }
-_UNITS = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 
 
 def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
@@ -214,7 +214,7 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
                 f"and most stand in no other column); say unit={column.name!r}, or list "
                 f"the raters: raters={others!r}."
             )
-    _refuse_names(columns, _UNITS)
+    _refuse_names(columns, UNIT_NAMES)
     answered = zip(columns, present, parts, strict=True)
     doubt_columns([(c.name, p) for c, given, p in answered if len(given) >= _ENOUGH], in_columns)
 
@@ -226,7 +226,7 @@ def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
     if not odd:
         return
     raters = f"raters={[name for name in names if name not in odd]!r}."
-    if odd_names is _UNITS:
+    if odd_names is UNIT_NAMES:
         raise DataError(
             f"column {odd[0]!r} sounds like the units; say unit={odd[0]!r}, or list the raters: "
             f"{raters}"

@@ -29,25 +29,8 @@ def read_nulls(
     is therefore what a blank is, unless blank text stands beside it: then somebody told the two
     apart. Everywhere else a null is no annotation.
 
-    Parameters
-    ----------
-    answers : Answers
-        The coded column.
-    column : Series
-        The column.
-    blank : {"missing", "empty", "error"}
-        What a blank is.
-    is_asked : bool
-        Whether somebody said so; else it is the default.
-    is_long : bool
-        Whether the column is that of a long table.
-    place, times
-        As in `code_label_sets`.
-
-    Raises
-    ------
-    LabelError
-        Nulls are blanks, and a blank is a mistake.
+    `is_asked` says whether somebody said what a blank is, or it is the default; `is_long` whether
+    the column is that of a long table. `place` and `times` are as in `code_label_sets`.
     """
     is_null = (answers.codes == MISSING) & column.isna().to_numpy(dtype=bool)
     n_null, asked = how_many(is_null, times), blank if is_asked else None

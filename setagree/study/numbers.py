@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from math import gcd
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -217,7 +216,7 @@ def _of_fraction(number: Fraction) -> Number:
         return math.inf
     whole, places = number.denominator, 0
     while (whole % 2 == 0 or whole % 5 == 0) and places < MOST_DIGITS:
-        whole, places = whole // gcd(whole, 10), places + 1
+        whole, places = whole // math.gcd(whole, 10), places + 1
     if whole > 1:  # its decimals never end, so that no float is the number
         return number
     sign, digits, _ = Decimal(number.numerator * 10**places // number.denominator).as_tuple()

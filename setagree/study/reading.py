@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -123,6 +123,14 @@ class Reading:
     wide: bool = False
     people_in_rows: bool = False
     raters: list[str] | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Reading:
+        """Return what a function's arguments say about reading; its other ones are left alone.
+
+        `given` is ``locals()`` in the first line of the function.
+        """
+        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -253,13 +261,7 @@ def tells_reading(function: Reads) -> Reads:
 
 
 def as_reading(reading: Reading | None) -> Reading:
-    """Return how something is read: as asked for, or with the usual names of columns.
-
-    Raises
-    ------
-    OptionError
-        It is no `Reading`.
-    """
+    """Return how something is read: as asked for, or with the usual names of columns."""
     if isinstance(reading, Reading):
         return reading
     check_type("reading", reading, type(None), "a Reading, such as Reading(unit='doc')")

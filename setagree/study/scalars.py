@@ -126,15 +126,12 @@ def _refuse_infinite(
             continue
         if _is_infinite(number):
             row = int(np.flatnonzero(codes == position)[0])
-            raise DataError(f"{place(row)}: {_why_refused(cells[position])}.")
+            shown = shorten(cells[position])
+            long = f"has more than {MOST_DIGITS:,} digits before or after the point"
+            why = "is not a finite number" if "inf" in shown.lower() else long
+            raise DataError(f"{place(row)}: {shown} {why}.")
 
 
 def _is_infinite(number: Number | None) -> bool:
     """Say whether a number is infinite; Python makes no float of a large whole one to see it."""
     return isinstance(number, float) and math.isinf(number)
-
-
-def _why_refused(cell: object) -> str:
-    if "inf" in (shown := shorten(cell)).lower():
-        return f"{shown} is not a finite number"
-    return f"{shown} has more than {MOST_DIGITS:,} digits before or after the point"

@@ -24,12 +24,6 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
     It does where no column is called like a rater or like answers, one identifies the units, and
     each of the others holds labels that another holds, too.
 
-    Raises
-    ------
-    DataError
-        Some of the other columns do and some do not; or they hold nothing but numbers, which may
-        be answers, flags of labels, or something else.
-
     Examples
     --------
     >>> table = pd.DataFrame({"id": [1, 2], "ann": ["joy", "fear"], "bob": ["joy, fear", "joy"]})
@@ -37,7 +31,8 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
     ('id', ['ann', 'bob'])
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
-    if named or reading.kind is not None or {"rater", "labels", "value"} & {*_roles(frame)}:
+    told = usual_roles(str(name) for name in frame)
+    if named or reading.kind is not None or {"rater", "labels", "value"} & {*told}:
         return None
     unit = reading.unit or guess_wide_unit(frame)
     raters = [str(name) for name in frame if name != unit]
@@ -63,10 +58,6 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
             "the unit, the rater and the labels."
         )
     return unit, raters
-
-
-def _roles(frame: pd.DataFrame) -> list[str]:
-    return list(usual_roles(str(name) for name in frame))
 
 
 def _words(column: Column, sep: str) -> set[str]:

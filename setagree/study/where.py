@@ -40,8 +40,6 @@ from setagree.study.numbers import as_number, exact
 Key: TypeAlias = Fraction | float | str
 """What is compared: an exact number (infinity is a float), or text."""
 
-Tell: TypeAlias = Callable[[str], None]
-
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -99,13 +97,7 @@ class Where:
 
     @classmethod
     def parse(cls, text: object) -> Where:
-        """Read a condition.
-
-        Raises
-        ------
-        OptionError
-            It is none; the sentence points at the place.
-        """
+        """Read a condition; what is none is refused, with the place."""
         check_type("where", text, str, "a condition, such as 'repeat == 0'")
         whole = str(text)
         column = _COLUMN.match(whole)
@@ -127,13 +119,7 @@ class Where:
         return [key for key in found if key is not None]
 
     def verdict(self, cell: object) -> int:
-        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it.
-
-        Raises
-        ------
-        DataError
-            The cell is a list, an object or the like.
-        """
+        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it."""
         key = _key(cell)
         if key is None:
             return NULL
@@ -149,7 +135,7 @@ class Where:
         """Return the verdict on each of several cells; equal ones of one type are read once."""
         known: dict[tuple[type, Any], int] = {}
         found = []
-        with self._naming_column():
+        try:
             for cell in cells:
                 pair = (type(cell), cell)
                 try:
@@ -159,6 +145,8 @@ class Where:
                 if verdict is None:
                     verdict = known[pair] = self.verdict(cell)
                 found.append(verdict)
+        except DataError as error:
+            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
         return np.array(found, dtype=np.int8)
 
     def of_column(self, column: Column) -> npt.NDArray[np.int8]:
@@ -170,21 +158,8 @@ class Where:
         # A missing cell has code -1, which picks the last.
         return np.append(self.verdicts(distinct.tolist()), np.int8(NULL))[codes]
 
-    @contextmanager
-    def _naming_column(self) -> Iterator[None]:
-        try:
-            yield
-        except DataError as error:
-            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
-
     def found_in(self, names: Sequence[Any]) -> Any:
-        """Return the column of a table that is meant, whose name need not be text.
-
-        Raises
-        ------
-        DataError
-            There is none, or more than one.
-        """
+        """Return the column of a table that is meant, whose name need not be text."""
         meant = [name for name in names if str(name) == self.column]
         if len(meant) == 1:
             return meant[0]
@@ -236,51 +211,36 @@ class Counts:
             holds = f"; column {where.column!r} holds {listing(known)}" if known else ""
             raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
 
+    def warn_dropped(self, where: Where) -> None:
+        """Say in a warning how many rows a condition drops."""
+        warn(self.sentence(where), DroppedRowsWarning)
+
 
 NO_ROWS = Counts(0, 0)
 
 
-def warn_dropped(sentence: str) -> None:
-    """Say in a warning how many rows a condition drops."""
-    warn(sentence, DroppedRowsWarning)
+def kept_rows(frame: Any, where: Where) -> Any:
+    """Return the rows of a table in memory that match; warn how many do not.
 
-
-def kept_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> Any:
-    """Return the rows of a table in memory that match; tell how many do not.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Of pandas, or an eager one that narwhals has wrapped.
-    where : Where
-        The condition.
-    tell : callable
-        Takes the sentence that counts; a warning is given otherwise.
+    The table is of pandas, or an eager one that narwhals has wrapped.
 
     Raises
     ------
     DataError
         The column is absent or holds lists, or no row matches.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": [1, 1, 2], "repeat": ["0", "1", "0"]})
-    >>> kept_rows(table, Where.parse("repeat == 0"), print)["unit"].tolist()
-    where='repeat == 0' drops 1 of 3 rows.
-    [1, 2]
     """
-    kept = matching_rows(frame, where, tell)
+    kept = matching_rows(frame, where)
     return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
 
 
-def matching_rows(frame: Any, where: Where, tell: Tell = warn_dropped) -> npt.NDArray[np.bool_]:
+def matching_rows(frame: Any, where: Where) -> npt.NDArray[np.bool_]:
     """Return which rows of a table in memory match; see `kept_rows`."""
     name = where.found_in(column_names(frame))
     column = as_pandas(frame, [name])[name]
     verdicts = where.of_column(column)
     counts = Counts.of(verdicts)
     counts.check(where, column.head(1000).tolist())
-    tell(counts.sentence(where))
+    counts.warn_dropped(where)
     return np.asarray(verdicts == YES)
 
 

@@ -130,7 +130,7 @@ class TestInputs:
     def test_reports_of_the_library(self):
         """`report` does not know the file of a study: a table stays, unless format= says."""
         study = sa.read("s.csv")
-        with pytest.raises(FileError, match="is no report"):
+        with pytest.raises(FileError, match="its name is not that of a report"):
             sa.report(study, "s.csv", n_resamples=19)
         assert Path("s.csv").read_text() == ROWS
         sa.report(study, "s.csv", n_resamples=19, format="markdown")

@@ -332,7 +332,7 @@ class TestReport:
         table.to_csv("panels.csv", index=False)
         printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
-        assert "seldom differ so much (p = .029)" in printed
+        assert "seldom differ this much (p = .029)" in printed
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
         assert "so few raters can be dealt" in " ".join(without.split())
 

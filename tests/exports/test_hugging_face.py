@@ -91,7 +91,7 @@ def test_sequence_rows(tmp_path):
     path = write(tmp_path, "hf_sequence", records[::-1])
     assert found(sa.read(path)) == {p: x for p, x in answered(TRUTH).items() if p != ("p1", "mia")}
     assert found(sa.read(path, question="topics"))["p1", "mia"] == {"x"}
-    with pytest.raises(OptionError, match="no question='topic'"):
+    with pytest.raises(OptionError, match="question='topic' is not in"):
         sa.read(path, question="topic")
     odd = write(tmp_path, "hf_sequence", [{"q": 1, "labels": ["x"]}])
     with pytest.raises(DataError, match=r"among 'q', 'labels'; call them unit, rater and labels"):

@@ -306,7 +306,9 @@ def test_options_without_use_are_refused(tmp_path, name):
     if name not in OPTIONS:
         with pytest.raises(OptionError, match=r"tells by itself who answered; drop roster=\."):
             sa.read(path, roster="roster.csv")
-    with pytest.raises(OptionError, match=r"has one question alone; drop q|no question='colour'"):
+    with pytest.raises(
+        OptionError, match=r"has one question alone; drop q|question='colour' is not in"
+    ):
         sa.read(path, question="colour", **OPTIONS.get(name, {}))
 
 

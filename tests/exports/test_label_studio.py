@@ -75,7 +75,9 @@ def test_label_studio_with_two_questions(tmp_path):
     path = write(tmp_path, "label_studio_json", records)
     with pytest.raises(OptionError, match=r"answers to 2 questions, 'birds', 'sharp'; say which"):
         sa.read(path)
-    with pytest.raises(OptionError, match=r"no question='bird'; it has .* Did you mean 'birds'"):
+    with pytest.raises(
+        OptionError, match=r"question='bird' is not in .*; it has .* Did you mean 'birds'"
+    ):
         sa.read(path, question="bird")
     for blank in (None, "error"):
         with pytest.raises(DataError, match=r"tasks\[2\]\.annotations\[0\]: no answer to 'birds'"):
@@ -117,7 +119,7 @@ def test_label_studio_min_question(tmp_path):
     with pytest.raises(DataError, match=r"say which of 'image', 'birds' it is with question="):
         sa.read(path)
     assert found(sa.read(path, question="birds")) == single
-    with pytest.raises(OptionError, match="no question='birdz'"):
+    with pytest.raises(OptionError, match="question='birdz' is not in"):
         sa.read(path, question="birdz")
 
 

@@ -308,6 +308,12 @@ class TestJson:
         assert "(line 5)" in refusal(path)
         assert rows(read_table(path, encoding="latin-1")) == RECORDS
 
+    def test_place_behind_a_mark(self, write):
+        """The byte that is no UTF-8 is named with its place in the file, the mark counted."""
+        start = b'\xef\xbb\xbf[{"unit": "u1", "rater": "ann", "labels": "caf'
+        sentence = refusal(write(start + b'\xe9 x"}]', "a.json"))
+        assert f"is not UTF-8: byte 0xe9 at offset {len(start)} (line 1)" in sentence
+
     def test_too_large(self, write, monkeypatch):
         """A file beyond the limit is refused before it is held in memory."""
         monkeypatch.setattr(records, "_MOST_BYTES", 100)

@@ -1,6 +1,7 @@
 """One condition keeps the same rows of a table whatever holds it."""
 
 import datetime as dt
+import warnings
 from decimal import Decimal
 
 import pandas as pd
@@ -94,13 +95,14 @@ def plain_rows(column, where):
 
 def rows_of(function, *args):
     """Return the rows that are kept and what was told, or none where that is refused."""
-    told = []
     try:
-        kept = function(*args, told.append)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            kept = function(*args)
     except DataError as error:
         return [], str(error).partition(";")[0]
     kept = kept.collect() if isinstance(kept, nw.LazyFrame) else kept
-    return sorted(kept["row"].to_list()), told
+    return sorted(kept["row"].to_list()), [str(one.message) for one in told]
 
 
 class TestParity:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError
+from setagree.large.opening import open_study
 from setagree.study.columns import (
     Columns,
     guess_columns,
@@ -13,6 +14,7 @@ from setagree.study.columns import (
     guess_wide_unit,
     with_missing_ids,
 )
+from setagree.study.reading import Reading
 
 
 def refusal(names, **named):
@@ -144,19 +146,23 @@ class TestNamed:
     def test_they_are_taken(self):
         """A named column is what it is said to be, whatever it is called."""
         found = guess_columns(["rater", "unit", "x"], unit="rater", rater="unit", labels="x")
-        assert found == Columns("rater", "unit", "x", None, ())
+        assert found == Columns("rater", "unit", "x", None)
 
     def test_the_others_are_guessed(self):
-        """What is not named is guessed among the other columns, and the guess is on record."""
+        """What is not named is guessed among the other columns."""
         found = guess_columns(["doc", "who", "tags", "item"], unit="item", value="doc")
-        assert found == Columns("item", "who", None, "doc", ("rater",))
-        assert str(found) == "rater = who"
+        assert found == Columns("item", "who", None, "doc")
 
     def test_guesses_read_well(self):
-        """All guesses print as one line."""
-        assert (
-            str(guess_columns(["doc", "who", "tags"])) == "unit = doc, rater = who, labels = tags"
-        )
+        """What was guessed, and nothing else, is said in one line."""
+        told = []
+        frame = pd.DataFrame({"doc": [1, 1], "who": ["ann", "bob"], "tags": ["a", "b"]})
+        open_study(frame, note=told.append)
+        open_study(frame, Reading(unit="doc", labels="tags"), note=told.append)
+        assert told == [
+            "Columns guessed: unit = doc, rater = who, labels = tags",
+            "Columns guessed: rater = who",
+        ]
 
     @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
     def test_absent(self, role):

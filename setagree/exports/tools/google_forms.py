@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 from setagree.errors import DataError, listing
@@ -22,7 +19,6 @@ from setagree.exports.sheets import (
     usual_column,
 )
 from setagree.exports.unclear import Found, settle
-from setagree.files.tables import sniff_delimiter
 
 _GRID = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
 # As in "2026/03/01 10:01:00 am GMT+1": the download names the time zone, a sheet does not.
@@ -45,9 +41,7 @@ def is_sheet(peek: Peek) -> bool:
 
 def _has_semicolons(peek: Peek) -> bool:
     """Say whether more cells have the semicolon of the download than the comma of the sheet."""
-    delimiter = sniff_delimiter(peek.head)
-    lines = csv.reader(io.StringIO(peek.head, newline=""), delimiter=delimiter)
-    cells = [cell for row in islice(lines, 1, None) for cell in row[1:]]
+    cells = [cell for row in peek.rows for cell in row[1:]]
     semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
     return semicolons > sum(", " in cell for cell in cells)
 

@@ -179,8 +179,11 @@ def class_names(path: Path, column: str, encoding: str) -> list[str]:
     for beside in class_files(path):
         tree = read_object(beside, encoding)
         names = _find_names(tree.value, column, inside=False)
-        if names is not None:
-            return _checked_names(names, beside)
+        if names is None:
+            continue
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise FileError(f"{shown(beside)}: the names of a ClassLabel must be a list of text.")
+        return names
     return []
 
 
@@ -195,12 +198,6 @@ def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
         if found is not None:
             return found
     return None
-
-
-def _checked_names(names: object, path: Path) -> list[str]:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise FileError(f"{shown(path)}: the names of a ClassLabel must be a list of text.")
-    return names
 
 
 def _named(labels: Node, names: list[str]) -> frozenset[Label]:

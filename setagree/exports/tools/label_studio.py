@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, shorten
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import blank_answer, choose_question, refuse_useless
+from setagree.exports.gathering import choose_question, refuse_useless, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import settle
@@ -75,8 +75,7 @@ def _chosen(
         return value.at("choices").label_set()
     if not several:
         return frozenset()
-    why = f"no answer to {question!r}, which was left empty or not shown"
-    return blank_answer(request, annotation, why)
+    return unanswered(request, annotation, question)
 
 
 def _completed_by(annotation: Node) -> Hashable:
@@ -115,7 +114,8 @@ def read_min(path: Path, request: Request) -> Answers:
         if row.get("annotation_id") is not None or row.get("annotator") is not None
     ]
     question = _min_question(rows, request, path)
-    several = _asks_more(rows, question)
+    others = [key for key in _min_keys(rows) if key != question]
+    several = any(_may_be_question(rows, key) for key in others)
     answers = Answers()
     for row in rows:
         labels = _min_labels(row, question, request, several=several)
@@ -144,12 +144,8 @@ def _min_keys(rows: list[Node]) -> dict[str, None]:
     return dict.fromkeys(key for row in rows for key in row.members() if key not in _NOT_QUESTIONS)
 
 
-def _asks_more(rows: list[Node], question: str) -> bool:
-    """Say whether another key may be a question: data are the same in all rows of a task."""
-    return any(_may_be_question(rows, key) for key in _min_keys(rows) if key != question)
-
-
 def _may_be_question(rows: list[Node], key: str) -> bool:
+    """Say whether a key may be a question: data are the same in all rows of a task."""
     of_task: dict[str, object] = {}
     for row in rows:
         value = row.members().get(key)
@@ -170,19 +166,13 @@ def _min_labels(
     if answer is None:
         if request.blank is None and not several:
             return frozenset()
-        why = f"no answer to {question!r}, which was left empty or not shown"
-        return blank_answer(request, row, why)
+        return unanswered(request, row, question)
     if isinstance(answer.value, dict):
         return answer.at("choices").label_set()
     return frozenset([answer.label()])
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
-
-_OF_LABEL_STUDIO = (
-    *("annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at"),
-    *("agreement", "comments"),
-)
 
 
 def read_csv(path: Path, request: Request) -> Answers:
@@ -204,7 +194,7 @@ def read_csv(path: Path, request: Request) -> Answers:
 def _columns_ask_more(sheet: Sheet, question: str) -> bool:
     """Say whether another column may be a question: data are the same in all rows of a task."""
     task = sheet.cells("id")
-    others = [name for name in sheet.columns if name not in {*_OF_LABEL_STUDIO, question}]
+    others = [name for name in sheet.columns if name not in {*_NOT_QUESTIONS, question}]
     return any(
         sheet.cells(name).str.startswith('{"choices"').any()
         or (sheet.cells(name).groupby(task).nunique() > 1).any()
@@ -214,7 +204,7 @@ def _columns_ask_more(sheet: Sheet, question: str) -> bool:
 
 def _csv_question(sheet: Sheet, request: Request) -> str:
     """Return the column of the answers: the one where somebody chose several labels."""
-    known = [name for name in sheet.columns if name not in _OF_LABEL_STUDIO]
+    known = [name for name in sheet.columns if name not in _NOT_QUESTIONS]
     if request.question is None:
         several = [n for n in known if sheet.cells(n).str.startswith('{"choices"').any()]
         known = several or known

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import SetagreeWarning, listing, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import blank_answer, choose_question, refuse_useless
+from setagree.exports.gathering import choose_question, refuse_useless, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
@@ -73,8 +73,7 @@ def _checked(
         return frozenset().union(*(_ticked(each) for each in mine))
     if not several:
         return frozenset()
-    why = f"no answer to {question!r}, which was left empty or not shown"
-    return blank_answer(request, label, why)
+    return unanswered(request, label, question)
 
 
 def _ticked(classification: Node) -> frozenset[Label]:

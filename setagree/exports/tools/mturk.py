@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,14 +42,11 @@ def read(path: Path, request: Request, layout: str) -> Answers:
     labels, blank = columns[layout](sheet, request)
     rejected = sheet.among("AssignmentStatus", {"rejected"})
     labels = leave_out(labels, rejected, "rejected assignment", sheet.name)
-    found = sheet.found(_hits(sheet), sheet.ids("WorkerId"), labels, blank & ~rejected)
-    return settle(found, request, why="A worker submitted it without a label.", default="empty")
-
-
-def _hits(sheet: Sheet) -> list[Hashable]:
-    """Return the units: the same input is the same unit, in whatever HIT."""
     inputs = sheet.after("Input.")
-    return unit_names(sheet, list(inputs.values()) or ["HITId"], inputs, "HITId")
+    # The same input is the same unit, in whatever HIT.
+    hits = unit_names(sheet, list(inputs.values()) or ["HITId"], inputs, "HITId")
+    found = sheet.found(hits, sheet.ids("WorkerId"), labels, blank & ~rejected)
+    return settle(found, request, why="A worker submitted it without a label.", default="empty")
 
 
 def _pipe_column(sheet: Sheet, request: Request) -> Column:
@@ -86,8 +83,7 @@ def _task_answers(sheet: Sheet, request: Request) -> Column:
     # Text beside boxes is a comment; what has labels of its own is another question.
     asked = {key for key, answer in answers if not isinstance(answer, str)} & {*known}
     if len(known) < len({key for key, _ in answers}) and not asked and request.question is None:
-        labels = sheet.parse(_TASK_ANSWERS, lambda cell: _ticked_boxes(_task_record(cell)))
-        return labels, sheet.blank(_TASK_ANSWERS)
+        return sheet.parse(_TASK_ANSWERS, _ticked_boxes), sheet.blank(_TASK_ANSWERS)
     name = pick_question(request.question, list(known), sheet.name)
     labels = sheet.parse(_TASK_ANSWERS, lambda cell: _task_labels(_task_record(cell), name))
     return labels, sheet.blank(_TASK_ANSWERS)
@@ -106,8 +102,9 @@ def _is_box(answer: object) -> bool:
     return isinstance(answer, dict) and list(answer) == ["on"] and isinstance(answer["on"], bool)
 
 
-def _ticked_boxes(record: Mapping[str, Any]) -> LabelSet:
-    return frozenset(label for label, box in record.items() if _is_box(box) and box["on"])
+def _ticked_boxes(cell: str) -> LabelSet:
+    boxes = _task_record(cell).items()
+    return frozenset(label for label, box in boxes if _is_box(box) and box["on"])
 
 
 def _task_labels(record: Mapping[str, Any], question: str) -> LabelSet | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from setagree.errors import DataError
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.sheets import Sheet, flag_sets, usual_column
+from setagree.exports.sheets import Sheet, drop, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
 from setagree.study.columns import Columns, guess_columns
 from setagree.study.doubts import doubt_brackets, doubt_markers, doubt_separator
@@ -105,7 +105,7 @@ def read_wide(path: Path, request: Request) -> Answers:
     who: list[Hashable] = [rater for rater in raters for _ in range(len(sheet.frame))]
     # Only a roster can tell a missing annotation from a label that is called NA.
     odd = _markers(sheet, raters) & ~listed_pairs(request, units, who)
-    kept = [None if o else each for each, o in zip(labels, odd.tolist(), strict=True)]
+    kept = drop(labels, odd)
     places = [f"{place}, column {rater!r}" for rater in raters for place in sheet.places]
     return _settled(Found(sheet.name, units, who, kept, places, _open(labels)), request)
 

@@ -72,8 +72,11 @@ class _Survey:
         )
         parsed = {name: _import_id(cell, sheet.name) for name, cell in imports.items()}
         body = np.arange(len(sheet.frame)) >= 2
-        body &= ~_said_trials(sheet, body & sheet.among("Status", _TRIALS))
-        return cls(sheet.keep(body), texts, parsed)
+        trials = body & sheet.among("Status", _TRIALS)
+        if n := int(np.count_nonzero(trials)):
+            responses = counted(n, "preview or test response")
+            warn(f"{sheet.name}: {responses} left out.", SetagreeWarning)
+        return cls(sheet.keep(body & ~trials), texts, parsed)
 
 
 def _import_id(cell: str, name: str) -> dict[str, Any]:
@@ -82,14 +85,6 @@ def _import_id(cell: str, name: str) -> dict[str, Any]:
     except FileError as error:
         raise FileError(f"{name}, line 3: {error}") from error
     return found if isinstance(found, dict) else {}
-
-
-def _said_trials(sheet: Sheet, trials: Flags) -> Flags:
-    """Return the previews and tests; one warning counts them."""
-    if n := int(np.count_nonzero(trials)):
-        responses = counted(n, "preview or test response")
-        warn(f"{sheet.name}: {responses} left out.", SetagreeWarning)
-    return trials
 
 
 def read_unsplit(path: Path, request: Request, layout: str) -> Answers:

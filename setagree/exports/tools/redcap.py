@@ -10,7 +10,7 @@ import numpy as np
 
 from setagree.errors import DataError, SetagreeWarning, counted, shorten, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.sheets import FALSE, TRUE, Sheet, flag_sets, pick_question, usual_column
+from setagree.exports.sheets import FALSE, TRUE, Sheet, drop, flag_sets, pick_question, usual_column
 from setagree.exports.unclear import Flags, settle
 from setagree.wording.label_sets import LabelSet
 
@@ -80,7 +80,7 @@ def _by_status(
     unticked = np.array([not each for each in labels], dtype=bool)
     if status is None:
         open_ = unticked & ~blank
-        return [None if o else each for each, o in zip(labels, open_, strict=True)], open_
+        return drop(labels, open_), open_
     done = sheet.among(status, _COMPLETE)
     odd = np.flatnonzero(~(done | sheet.among(status, _INCOMPLETE)))
     if odd.size:
@@ -89,5 +89,4 @@ def _by_status(
     if n := int(np.count_nonzero(~done & ~unticked)):
         boxes = counted(n, "record with ticks", "records with ticks")
         warn(f"{sheet.name}: {boxes} left out, as {status!r} is not Complete.", SetagreeWarning)
-    kept = [each if d else None for each, d in zip(labels, done, strict=True)]
-    return kept, np.zeros(len(kept), dtype=bool)
+    return drop(labels, ~done), np.zeros(len(labels), dtype=bool)
