@@ -83,6 +83,7 @@ Sheet = Annotated[Text, option(ANSWERS, "NAME", "Of a workbook: a sheet, or its 
 FileColumn = Annotated[
     Text, option(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
 ]
+Cluster = Annotated[Text, option(SURE, "COLUMN", "Units of one are alike: document.")]
 Question = Annotated[Text, option(ANSWERS, "NAME", "Of an export: which of its questions.")]
 Roster = Annotated[Text, option(ANSWERS, "FILE", "Of an export: units and raters who answered.")]
 Config = Annotated[
@@ -221,6 +222,7 @@ class Reading:
     file_column: FileColumn = None
     where: Where = None
     sheet: Sheet = None
+    cluster: Cluster = None
     source: From = None
     question: Question = None
     roster: Roster = None

@@ -91,6 +91,7 @@ def how_read(reading: Reading) -> HowRead:
     same = (
         *("unit", "rater", "labels", "value", "wide", "raters", "kind", "people_in_rows"),
         *("question", "roster", "blank", "duplicates", "case", "encoding", "where", "sheet"),
+        "cluster",
     )
     given: dict[str, Any] = {name: getattr(reading, name) for name in same}
     return HowRead(

@@ -14,6 +14,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.errors import counted
+from setagree.scoring.remarks import how_drawn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import count, four, four_interval, level_text, p_four
 from setagree.wording.tables import TERMINAL, aligned
@@ -59,7 +60,9 @@ def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
         "as without --interval."
     )
-    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
+    return paragraphs(
+        _counts(table), table_text(shown), *_alike(table), *_drawn(table), wrapped(note)
+    )
 
 
 def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iterable[str]]:
@@ -84,7 +87,9 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"
     )
     shown = _agreements(table, frame)
-    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
+    return paragraphs(
+        _counts(table), table_text(shown), *_alike(table), *_drawn(table), wrapped(note)
+    )
 
 
 def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
@@ -120,6 +125,12 @@ def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
     """Yield why agreements have no interval though their standard error is 0."""
     whys = dict.fromkeys(row.interval_reason for row in agreements if row.standard_error == 0)
     yield from (f"{why}." for why in whys)
+
+
+def _drawn(table: sa.AgreementTable) -> Iterator[str]:
+    """Yield how the units were drawn, where that is said."""
+    if said := how_drawn(table.rows):
+        yield wrapped(said)
 
 
 def comparison(

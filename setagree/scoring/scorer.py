@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import public
-from setagree.coefficients.chance import Case, Estimate, Undefined, estimate, standard_error
+from setagree.coefficients.chance import (
+    Case,
+    Estimate,
+    Undefined,
+    estimate,
+    standard_error,
+    summed_weights,
+)
+from setagree.coefficients.spread import spread
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -28,12 +36,14 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.remarks import doubt_clusters
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import sample_of
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -79,6 +89,9 @@ class Scorer:
             self._check_known(coefficient.name)
         if coefficient.raters == "two":
             self._check_two(coefficient)
+        sampling = None if self.annotations is None else self.annotations.sampling
+        if sampling is not None and sampling.is_weighted:
+            _check_weighted(coefficient)
         if coefficient.model.redraws_labels:
             self._check_sizes(coefficient.name, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
@@ -97,11 +110,11 @@ class Scorer:
 
     @cached_property
     def _builder(self) -> WeightBuilder:
-        return _builder(self.tally, checked=self._checked)
+        return _builder(self.tally, self.annotations, checked=self._checked)
 
     @cached_property
     def _listed_builder(self) -> WeightBuilder:
-        return _builder(self.listed, checked=self._checked)
+        return _builder(self.listed, self.annotations, checked=self._checked)
 
     def distances(
         self, coefficient: Coefficient[...], asked: Sequence[Distance] | None
@@ -211,11 +224,13 @@ def make_agreement(
     reason: str | None,
 ) -> Agreement:
     """Return the frozen result of an estimate."""
+    plain = case.sample is None
+    error = standard_error(parts) if plain else spread(case, parts).standard_error
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        standard_error(parts),
+        error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
@@ -227,7 +242,9 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Give one warning that names the undefined estimates and says why."""
+    """Give one warning that names the undefined estimates, and one of clusters that are few."""
+    if any(one.case.sample is not None for one in agreements):
+        doubt_clusters(agreements)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
@@ -276,6 +293,16 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     return number
 
 
-def _builder(tally: Tally, *, checked: bool) -> WeightBuilder:
-    pairable = tally.value_totals(tally.multiplicity * tally.pairable)
+def _check_weighted(coefficient: Coefficient[...]) -> None:
+    if coefficient.model.redraws_labels:
+        raise OptionError(
+            f"{coefficient.name} is not defined for sampling weights or strata; "
+            "krippendorff_alpha is."
+        )
+
+
+def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
+    sample = None if study is None or study.sampling is None else sample_of(study)
+    mass = summed_weights(tally, sample)
+    pairable = tally.value_totals(mass * tally.pairable)
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)
