@@ -195,7 +195,7 @@ class BootstrapInterval:
         )
         # It comes from the analytic standard error, which is not in the table now.
         frame = frame.rename(columns={"p_value": "analytic_p_value"})
-        return frame, tables.bootstrapped(table, frame)
+        return frame, tables.bootstrapped(table, frame, rows[0].drawn)
 
 
 @dataclass(frozen=True)

@@ -77,11 +77,11 @@ def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iter
     }
 
 
-def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> str:
     """Return a table of agreements with bootstrap intervals."""
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
-    over = {"both": "units and raters"}.get(one["over"], one["over"])
+    over = {"both": "units and raters"}.get(drawn, drawn)
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"

@@ -93,19 +93,20 @@ def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
     return units, x[units]
 
 
-def cluster_deviations(groups: Codes, x: Floats) -> tuple[Floats, float]:
+def cluster_deviations(groups: Codes, x: Floats, n_groups: int = 0) -> tuple[Floats, float]:
     """Return S_g / (n sqrt(1 - h_g)) of each group, 0 for one without units, and Bell-McCaffrey df.
 
     S_g sums x_i - mean over cluster g of n_g units, h_g = n_g / n, b_g = n_g² / (1 - h_g) and
     df = n² / {sum n_g² + [(sum b)² - sum b²] / n²}. Their squares add up to the CR2 variance.
     """
-    n, n_g = len(x), np.bincount(groups).astype(np.float64)
+    n, n_g = len(x), np.bincount(groups, minlength=n_groups).astype(np.float64)
     rest = 1 - n_g / n
     if not rest.all():
         return np.full(len(n_g), np.nan), 0.0
     b = n_g**2 / rest
     df = n**2 / (n_g @ n_g + (b.sum() ** 2 - b @ b) / n**2)
-    return np.bincount(groups, x - x.mean()) / (n * np.sqrt(rest)), float(df)
+    sums = np.bincount(groups, x - x.mean(), len(n_g))
+    return np.asarray(sums / (n * np.sqrt(rest))), float(df)
 
 
 def _clustered(sample: Sample, units: Codes, x: Floats) -> Spread:

@@ -63,7 +63,7 @@ def bootstrapped(
 def _resamples(bootstrap: Bootstrap) -> str:
     """Return how many resamples of what there are, and how many of them are undefined."""
     n = counted(len(bootstrap.distribution), "bootstrap resample")
-    what = {"both": "units and raters"}.get(bootstrap.over, bootstrap.over)
+    what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
     drawn = f"{n} of the {what}"
     if bootstrap.method == "krippendorff":
         drawn = f"{n} of pairs of ratings (Krippendorff's algorithm of 2006)"

@@ -171,6 +171,8 @@ def sampled(
 ) -> Annotations:
     """Return the study with how its units were drawn, which every interval of it then respects.
 
+    What was said before stays, unless it is said anew.
+
     Parameters
     ----------
     cluster : str, mapping or Series, optional
@@ -201,7 +203,8 @@ def sampled(
     <krippendorff_alpha [masi]: 0.3156 (se 0.0388, 95% 0.2278 to 0.4035, 10 clusters), 40 units>
     """
     given = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
-    names: dict[str, str] = {}
+    before = study.sampling or Sampling()
+    names = {role: name for role in given if (name := getattr(before, role)) is not None}
     for role, column in given.items():
         if column is None:
             continue
@@ -209,6 +212,7 @@ def sampled(
             study, column = with_units(study, {role: column}), role
         _check_column(study, column, role)
         names[role] = column
+    population_size = before.population_size if population_size is None else population_size
     if "cluster" in names and (len(names) > 1 or population_size is not None):
         raise OptionError("cluster= beside weights, strata or sizes is not defined; give one.")
     study = replace(study, sampling=Sampling(**names, population_size=population_size))
