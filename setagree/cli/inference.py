@@ -83,7 +83,7 @@ def permute(
 ) -> None:
     """Test an agreement against chance by reshuffling."""
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
@@ -150,6 +150,7 @@ def plan(
     half_width: options.HalfWidth = None,
     n_units: options.HowManyUnits = None,
     n_raters: options.HowManyRaters = None,
+    n_together: options.HowManyTogether = None,
     level: options.Level = 0.95,
     seed: options.Seed = None,
     delivery: Delivery,
@@ -159,6 +160,7 @@ def plan(
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
+    wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
     drawn = seed_or_drawn(seed)
     refuse_where_large(large, {"--raters": n_raters is not None})
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
@@ -342,15 +344,17 @@ def seed_or_drawn(given: int | None) -> int:
     return given
 
 
-def _numbers(name: str, given: Sequence[str] | None, *, hint: str = "") -> list[int] | None:
+def _numbers(
+    name: str, given: Sequence[str] | None, *, hint: str = "", least: int = 2
+) -> list[int] | None:
     """Return the whole numbers of an option."""
     if given is None:
         return None
     listed = names(given)
     numbers = [int(number) for number in listed if number.isdecimal()]
-    if listed and len(numbers) == len(listed) and min(numbers) >= 2:
+    if listed and len(numbers) == len(listed) and min(numbers) >= least:
         return numbers
     raise OptionError(
-        f"{name}={','.join(given)!r} must be whole numbers of 2 or more, such as 2,3,5."
+        f"{name}={','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
         + (hint if len(numbers) < len(listed) else "")
     )

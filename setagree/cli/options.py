@@ -140,7 +140,9 @@ LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square ta
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
-Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
+Scheme = Annotated[
+    str, option(SURE, "WHAT", "pooled (default), within_rater, within_cluster, table.")
+]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
 Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
@@ -150,6 +152,9 @@ HalfWidth = Annotated[
     float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
 ]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what so many give.", "--units")]
+HowManyTogether = Annotated[
+    Texts, option(SURE, "N,N", "Of a cluster (default: as now).", "--units-per-cluster")
+]
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]

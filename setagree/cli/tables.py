@@ -103,7 +103,7 @@ def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd
         "95th percentile": map(four, frame["null_95"]),
         "p": map(p_four, frame["p_value"]),
     }
-    note = f"{_meaning_of_p(frame)} {_undefined(frame, 'reshuffles')}"
+    note = f"{_meaning_of_p(frame, tested[0].over)} {_undefined(frame, 'reshuffles')}"
     said = [*_beside_chance(tested), *_alike(table)]
     return paragraphs(_counts(table), table_text(shown), *said, wrapped(note))
 
@@ -170,6 +170,11 @@ def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame
         shown = {
             "raters": map(_raters, mine["raters"]),
             "units": map(whole, mine["units"]),
+            **{
+                name.replace("_", " "): map(_raters, mine[name])
+                for name in ("units_per_cluster", "clusters")
+                if name in mine
+            },
             "more units": map(whole, mine["more_units"]),
             f"{level_text(table.level, gap='')} interval": [
                 f"± {four(half)}" for half in mine["half_width"]
@@ -221,11 +226,12 @@ _MOVED = {
     "pooled": "all answers over all raters and units",
     "within_rater": "each rater's answers over the units of that rater",
     "table": "all cells of the table, the missing ones too",
+    "within_cluster": "the answers of each cluster over its own units and raters",
 }
 _REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided": "as far out"}
 
 
-def _meaning_of_p(frame: pd.DataFrame) -> str:
+def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
     """Return what was reshuffled how often, and what counts."""
     one = frame.iloc[0]
     often = _of_rows(
@@ -240,8 +246,9 @@ def _meaning_of_p(frame: pd.DataFrame) -> str:
     tail = " (twice the smaller side)" if one["alternative"] == "two-sided" else ""
     return (
         f"p: the share of {often} that come out {_REACHED[one['alternative']]} as the "
-        f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}. by chance: their mean; expected: "
-        "the mean of all reshuffles, where it is known; 95th percentile: of the reshuffles."
+        f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}{over}. by chance: their mean; "
+        "expected: the mean of all reshuffles, where it is known; 95th percentile: of the "
+        "reshuffles."
     )
 
 

@@ -43,14 +43,18 @@ class Shuffler:
     ----------
     agreement : Agreement
         The coefficient and the study.
-    within_rater : bool
-        Whether answers stay with their rater.
+    within_rater, within_cluster : bool
+        Whether answers stay with their rater; in their cluster.
     """
 
-    def __init__(self, agreement: Agreement, *, within_rater: bool) -> None:
+    def __init__(
+        self, agreement: Agreement, *, within_rater: bool, within_cluster: bool = False
+    ) -> None:
         self.agreement = agreement
         self.weights = agreement.weights
         self.unit, self.rater, self.value = _ratings(agreement)
+        sample = agreement.case.sample
+        self.cluster = sample.groups[self.unit] if within_cluster and sample else None  # type: ignore[index]
         sizes = np.bincount(self.unit)
         self.model = agreement.definition.model
         alpha_like = self.model.weigh == "ratings"
@@ -58,15 +62,17 @@ class Shuffler:
             kept = sizes[self.unit] >= 2
             self.unit = np.unique(self.unit[kept], return_inverse=True)[1]
             self.rater, self.value = self.rater[kept], self.value[kept]
+            self.cluster = None if self.cluster is None else self.cluster[kept]
         self.alpha_like = alpha_like
         self.within_rater = within_rater
         self.r = np.bincount(self.unit).astype(np.float64)
 
     def groups(self) -> list[Codes]:
         """Return the positions that exchange their answers, group by group."""
-        if not self.within_rater:
+        inside = self.rater if self.within_rater else self.cluster
+        if inside is None:
             return [np.arange(len(self.value))] if len(self.value) else []
-        return [np.flatnonzero(self.rater == g) for g in np.unique(self.rater)]
+        return [np.flatnonzero(inside == g) for g in np.unique(inside)]
 
     def n_arrangements(self) -> float:
         """Return how many distinct arrangements there are, rounded up from a logarithm."""
@@ -143,7 +149,7 @@ class Shuffler:
         return np.argsort(self.unit, kind="stable")
 
     def _shuffled(self, V: Codes, generator: np.random.Generator) -> Codes:
-        if not self.within_rater:
+        if not self.within_rater and self.cluster is None:
             return generator.permuted(V, axis=1, out=V)
         # Row by row, so that the draws do not depend on how many rows a block has.
         groups = self.groups()
