@@ -154,7 +154,7 @@ def comparison(
     sides = [side for family in families for side in family]
     alike = _alike([side.agreement for side in sides])
     return paragraphs(
-        *head, table_text(_sides(sides)), shown, *alike, wrapped(_how_compared(frame))
+        *head, table_text(_sides(sides)), shown, *alike, wrapped(_how_compared(frame, sides))
     )
 
 
@@ -252,17 +252,18 @@ def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
     )
 
 
-def _how_compared(frame: pd.DataFrame) -> str:
+def _how_compared(frame: pd.DataFrame, sides: Sequence[Side]) -> str:
     """Return the design and where the standard errors come from."""
     one = frame.iloc[0]
+    drawn = " and ".join(dict.fromkeys(x.agreement.drawn for x in sides if x.agreement.drawn))
     if one["method"] == "linearised":
-        how = "standard errors by linearisation."
+        how = f"standard errors by linearisation{drawn and f', {drawn}'}."
     else:
         n_undefined = int(frame["n_undefined"].max())
         left_out = f"{n_undefined:,} undefined at most, left out" if n_undefined else "no undefined"
         how = (
-            f"{one['n_resamples']:,} resamples of the units, {left_out}, percentile interval, "
-            f"seed {one['seed']}."
+            f"{one['n_resamples']:,} resamples of the {drawn or 'units'}, {left_out}, percentile "
+            f"interval, seed {one['seed']}."
         )
     n = int(frame["p_value"].notna().sum())
     holm = f" Holm: p corrected for {n} comparisons." if n > 1 else ""

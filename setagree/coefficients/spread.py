@@ -130,22 +130,26 @@ def _weighted(w: Floats, x: Floats, sample: Sample, units: Codes) -> Spread:
     u_i = w_i (x_i - mean), Var = sum_s (1 - f_s) n_s s²_u,s / (sum w)²; t with n_Kish - 1 degrees
     of freedom, less one for each further stratum.
     """
-    u = w * (x - dot(w, x) / w.sum())
+    u = w * (x - dot(w, x) / w.sum()) / w.sum()
     strata = np.zeros(len(units), dtype=np.int64) if sample.groups is None else sample.groups[units]
-    n = np.bincount(strata, minlength=len(sample.names)).astype(np.float64)
-    used = n > 0
-    df = float(w.sum() ** 2 / (w @ w) - used.sum())
+    n = np.bincount(strata, minlength=len(sample.names))
+    df = float(w.sum() ** 2 / (w @ w) - (n > 0).sum())
     if (n == 1).any():
         alone = sample.names[n == 1][0]
         why = f"stratum {shorten(alone)} has one unit that counts, which shows no spread"
         return Spread(float("nan"), df, why)
-    means = np.bincount(strata, u, len(n)) / np.maximum(n, 1)
-    squares = np.bincount(strata, (u - means[strata]) ** 2, len(n))[used]
-    n = n[used]
-    each = (1 - np.minimum(n / sample.sizes[used], 1)) * n / (n - 1) * squares
     if df <= 0:
         return Spread(float("nan"), df, "the weights are so unequal that no freedom is left")
-    return Spread(_root(float(each.sum()) / w.sum() ** 2), df)
+    return Spread(_root(stratified_variance(u, strata, sample.sizes)), df)
+
+
+def stratified_variance(u: Floats, strata: Codes, sizes: Floats) -> float:
+    """Return sum_s (1 - n_s / N_s) n_s s²_u,s of a total of u; nan where a stratum has one unit."""
+    n = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
+    means = np.bincount(strata, u, len(n)) / np.maximum(n, 1)
+    squares = np.bincount(strata, (u - means[strata]) ** 2, len(n))
+    each = (1 - np.minimum(n / sizes, 1)) * n / np.where(n == 1, np.nan, n - 1) * squares
+    return float(each[n > 0].sum())
 
 
 def _root(variance: float) -> float:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.replicates import replicates
-from setagree.coefficients.spread import cluster_deviations, unit_values
+from setagree.coefficients.spread import cluster_deviations, stratified_variance, unit_values
 from setagree.errors import DataError, OptionError, shorten
 from setagree.inference.units import Places, rows_of_units, unit_keys
 from setagree.scoring.results import Agreement
@@ -130,6 +130,31 @@ def clustered_gap(
     if (seen[0] & seen[1]).any():
         return se, min(dfs)
     return se, welch_df([float(each @ each) for each in psi], dfs)
+
+
+def weighted_gap(
+    agreements: tuple[Agreement, Agreement], places: tuple[Places, Places]
+) -> tuple[float, float]:
+    """Return the same where units have sampling weights or strata: u_i is subtracted unit by unit.
+
+    u_i = w_i (x_i - mean) / sum w; the degrees of freedom are the fewer of the two.
+    """
+    n = 1 + max(int(place.max(initial=-1)) for place in places)
+    u, counts, sizes = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, np.inf)
+    named = np.full(n, "", dtype=object)
+    for sign, one, place in zip((1, -1), agreements, places, strict=True):
+        units, x = unit_values(one.case, one.parts)
+        w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
+        u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
+        counts[at] = True
+        if sample is not None:
+            groups = 0 * units if sample.groups is None else sample.groups[units]
+            named[at], sizes[at] = sample.names[groups], sample.sizes[groups]
+    strata, first = pd.factorize(named[counts])
+    of_stratum = np.full(len(first), np.inf)
+    of_stratum[strata] = sizes[counts]
+    variance = stratified_variance(u[counts], np.asarray(strata), of_stratum)
+    return float(np.sqrt(variance)), min(one.degrees_of_freedom for one in agreements)
 
 
 def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:

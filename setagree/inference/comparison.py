@@ -52,6 +52,8 @@ class Comparison(Result):
         The level of the interval.
     reasons : tuple of str or None
         Why a pair has no interval and no p.
+    drawn : str
+        How the units were drawn, such as "12 clusters"; blank where that is not said.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -61,6 +63,7 @@ class Comparison(Result):
     method: str
     level: float
     reasons: tuple[str | None, ...]
+    drawn: str = ""
 
     @property
     def difference(self) -> float:
@@ -104,6 +107,10 @@ class Comparison(Result):
         """
         return self.frame.copy()
 
+    @property
+    def _how(self) -> list[str]:
+        return [self.design, self.method, *([self.drawn] if self.drawn else [])]
+
     def __repr__(self) -> str:
         first = self.frame.iloc[0]
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
@@ -113,7 +120,7 @@ class Comparison(Result):
             f"p = {self.p_value:.4g}"
         )
         return (
-            f"<Comparison ({self.design}, {self.method}): {first['first']} - {first['second']} = "
+            f"<Comparison ({', '.join(self._how)}): {first['first']} - {first['second']} = "
             f"{self.difference:.4f} ({found}{missed}){more}>"
         )
 
@@ -125,7 +132,8 @@ class Comparison(Result):
             {"difference": 4, "standard_error": 4, "low": 4, "high": 4}
         )
         p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
-        head = f"{len(shown)} pairs ({self.design}, {self.method}, {100 * self.level:g}% intervals)"
+        how = ", ".join([*self._how, f"{100 * self.level:g}% intervals"])
+        head = f"{len(shown)} pairs ({how})"
         said = "".join(f"\n\n{why}." for why in dict.fromkeys(self.reasons) if why)
         return f"{head}\n\n{shown.to_string(index=False, formatters=p)}{said}"
 
@@ -232,7 +240,8 @@ def compare(
             shared.append(0 if design == "independent" else n_shared(one, two))
             reasons.append(_why_unsure(one, two, difference))
     found = (tuple(names), tuple(differences), tuple(shared))
-    return Comparison(*found, design, method, level, tuple(reasons))
+    drawn = " and ".join(dict.fromkeys(one.drawn for one in families[0] if one.drawn))
+    return Comparison(*found, design, method, level, tuple(reasons), drawn)
 
 
 def holm(p: Floats) -> Floats:

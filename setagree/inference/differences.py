@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.errors import OptionError
-from setagree.inference.clusters import cluster_places, clustered_gap, welch_df
+from setagree.inference.clusters import cluster_places, clustered_gap, weighted_gap, welch_df
 from setagree.inference.units import Places, rows_of_units, unit_places
 from setagree.scoring.results import Agreement
 
@@ -121,6 +120,8 @@ def linearised_difference(
     groups = cluster_places([one, two], [first, second])
     if groups is not None:
         se, df = clustered_gap((one, two), (first, second), groups)
+    elif one.case.sample is not None or two.case.sample is not None:
+        se, df = weighted_gap((one, two), (first, second))
     else:
         psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
         counts = np.zeros(len(psi), dtype=bool)
@@ -129,8 +130,6 @@ def linearised_difference(
             counts[place] |= np.isfinite(x)
             psi[place] += sign * np.nan_to_num(x)
         se, df = float(np.sqrt(psi @ psi)), int(counts.sum()) - 1
-        if one.case.is_weighted or two.case.is_weighted:
-            df = min(one.degrees_of_freedom, two.degrees_of_freedom)
     return _known(one, two, se, df)
 
 
@@ -141,19 +140,10 @@ def _known(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
 
 
 def deviations(agreement: Agreement) -> Floats:
-    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count.
-
-    With sampling weights w_i of mean 1 it is w_i times that.
-    """
+    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
     x = np.full(agreement.n_units, np.nan)
-    sample = agreement.case.sample
-    if sample is not None and sample.groups is not None and not sample.is_clustered:
-        raise OptionError("differences on the same units are not defined for strata.")
     if agreement.parts.influence.size:
         rows, _ = rows_of_units(agreement)
         x = np.where(agreement.parts.counted > 0, agreement.parts.influence, np.nan)[rows]
     n = np.isfinite(x).sum()
-    if sample is None or sample.weights is None:
-        return np.asarray((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x)
-    w = sample.weights / np.mean(sample.weights[np.isfinite(x)])
-    return np.asarray(w * (x - np.nansum(w * x) / n) / np.sqrt(n * (n - 1)) if n > 1 else x)
+    return np.asarray((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x)

@@ -12,7 +12,7 @@ from setagree.checks import Rng, as_generator, check_drawing, check_resamples, p
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, OptionError, check_choice
-from setagree.inference.clusters import is_clustered, refuse_weighted
+from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
 from setagree.inference.shuffles import Shuffler, table_shuffles
 from setagree.large.opening import Data
@@ -227,7 +227,6 @@ def _tested(
         )
     if scheme == "within_cluster" and not is_clustered(agreement):
         raise OptionError("scheme='within_cluster' needs cluster=, what each unit belongs to.")
-    refuse_weighted(agreement, "The permutation test")
     exact = False
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
@@ -252,10 +251,10 @@ def exact_mean(agreement: Agreement, scheme: str) -> float:
 
     Pooled: 0 for alpha, whose De no reshuffle changes; -1 / (N - 1) for Fleiss' kappa and Scott's
     pi on complete data of N ratings. Within raters on complete data: 0 for Conger's and Cohen's.
-    Where the coefficient is undefined, so is its mean.
+    Where the coefficient is undefined, so is its mean; with sampling weights none is known.
     """
     tally = agreement.tally
-    if agreement.reason is not None:
+    if agreement.reason is not None or agreement.case.is_weighted:
         return float("nan")
     complete = bool((tally.pattern_ratings == tally.pattern_ratings[0]).all())
     model = agreement.definition.model

@@ -56,11 +56,14 @@ class Shuffler:
         sample = agreement.case.sample
         self.cluster = sample.groups[self.unit] if within_cluster and sample else None  # type: ignore[index]
         sizes = np.bincount(self.unit)
+        weighted = agreement.case.is_weighted
+        self.w = agreement.case.unit_weights if weighted else np.ones(len(sizes))
         self.model = agreement.definition.model
         alpha_like = self.model.weigh == "ratings"
         if alpha_like and not within_rater:
             kept = sizes[self.unit] >= 2
-            self.unit = np.unique(self.unit[kept], return_inverse=True)[1]
+            units, self.unit = np.unique(self.unit[kept], return_inverse=True)
+            self.w = self.w[units]
             self.rater, self.value = self.rater[kept], self.value[kept]
             self.cluster = None if self.cluster is None else self.cluster[kept]
         self.alpha_like = alpha_like
@@ -169,8 +172,8 @@ class Shuffler:
         """What a distance of 1 in one pair of each unit adds to the observed part."""
         pairable, r = self.r >= 2, np.where(self.r >= 2, self.r, np.inf)
         if self.alpha_like:
-            return np.asarray(2 / ((r - 1) * self.r[pairable].sum()))
-        return np.asarray(2 / (r * (r - 1) * pairable.sum()))
+            return np.asarray(2 * self.w / ((r - 1) * (self.w * self.r)[pairable].sum()))
+        return np.asarray(2 * self.w / (r * (r - 1) * self.w[pairable].sum()))
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
@@ -181,7 +184,8 @@ class Shuffler:
     def _kept_chance(self) -> Floats | None:
         """The chance disagreement / d_max, of shape (1,), where no reshuffle changes it."""
         kept = (self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all()
-        if not (self.within_rater if self.model.asks_who else kept):
+        alike = not self.agreement.case.is_weighted
+        if not (alike and (self.within_rater if self.model.asks_who else kept)):
             return None
         return self._chance_of(self.value[None, :])
 
@@ -192,11 +196,11 @@ class Shuffler:
             case UrnOfEachRater():
                 return self.model.chance(self._case, self._by_rater(V))
             case Urn() | Redrawn() if self.model.weigh == "ratings":
-                counted = (self.r >= 2)[self.unit].astype(np.float64)
-                own = float(counted.sum())
+                counted = (self.w * (self.r >= 2))[self.unit]
+                own = float(counted @ counted)
                 return self.model.chance(self._case, self._totals(V, counted), own)
             case Urn() | Redrawn():
-                shares = (1 / self.r)[self.unit] / len(self.r)
+                shares = (self.w / self.r)[self.unit] / self.w.sum()
                 return self.model.chance(self._case, self._totals(V, shares))
         raise TypeError(f"{self.model!r} is no model of chance that can be reshuffled")
 
@@ -214,7 +218,7 @@ class Shuffler:
         """Yield the totals of each rater, of shape (K, 1, B)."""
         for g in np.unique(self.rater):
             mine = np.flatnonzero(self.rater == g)
-            yield self._totals(V[:, mine], np.ones(len(mine)))[:, None]
+            yield self._totals(V[:, mine], self.w[self.unit[mine]])[:, None]
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""

@@ -157,11 +157,12 @@ def show(f: Findings) -> list[Section]:
         Column("Overuses", "name", "overused_label"),
         Column("Underuses", "name", "underused_label"),
     ]
+    over = f.main.drawn and f" ({f.main.drawn})"
     note = (
         f"Change: by how much {word} changes when the rater is left out, with a "
-        f"{level_text(f.level)} interval for each rater alone; p is corrected by Holm for all. "
-        "Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer (−) "
-        "than the others give. Overuses, underuses: compared with the others, too. A rater who "
+        f"{level_text(f.level)} interval{over} for each rater alone; p is corrected by Holm for "
+        "all. Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer "
+        "(−) than the others give. Overuses, underuses: compared with the others, too. A rater who "
         "disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"
