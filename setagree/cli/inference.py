@@ -221,12 +221,33 @@ class ScoreInterval:
         return frame, tables.with_score_intervals(table, frame)
 
 
+@dataclass(frozen=True)
+class TwoWayInterval:
+    """That a table is to get intervals about raters like these."""
+
+    def fill(self, table: sa.AgreementTable) -> Result:
+        """Return the table with the standard errors and intervals of units and raters."""
+        ends = [row.interval(table.level, over="both") for row in table]
+        frame = table.to_frame().assign(
+            standard_error=[row.two_way.standard_error for row in table],
+            low=[low for low, _ in ends],
+            high=[high for _, high in ends],
+            interval_method="two-way jackknife",
+            over="both",
+        )
+        frame = frame.rename(columns={"p_value": "analytic_p_value"})
+        return frame, tables.two_way(table, frame)
+
+
 def other_interval(
     interval: str, method: str | None, over: str | None, resampling: Resampling
-) -> ScoreInterval | BootstrapInterval | None:
+) -> ScoreInterval | BootstrapInterval | TwoWayInterval | None:
     """Return the interval that is asked for; None where the analytic one is."""
     check_choice("interval", interval, ("analytic", "score", "bootstrap"))
     wanted = interval == "bootstrap"
+    if interval == "analytic" and over == "both":
+        _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
+        return TwoWayInterval()
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
@@ -304,7 +325,7 @@ def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> p
     return frame.assign(**{name: value for name, value in drawn.items() if value is not None})
 
 
-def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None:
+def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool = False) -> None:
     """Refuse options that would have no effect."""
     for name, value in given.items():
         if value is not None and not wanted:

@@ -139,7 +139,7 @@ Taxonomy = Annotated[Text, option(RESULTS, "FILE", "A Jaccard of: child,parent."
 LabelDistances = Annotated[Text, option(RESULTS, "FILE", "Transport: a square table.")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
-Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
+Over = Annotated[Text, option(SURE, "WHAT", "Sample: units (default), raters, both.", "--over")]
 Scheme = Annotated[
     str, option(SURE, "WHAT", "pooled (default), within_rater, within_cluster, table.")
 ]

@@ -14,6 +14,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.errors import counted
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.remarks import how_drawn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import count, four, four_interval, level_text, p_four
@@ -27,6 +28,10 @@ _LEFT = {
     *("coefficient", "distance", "file", "basis", "pair"),
     *("model", "human", "unit", "agreed", "why"),
 }
+
+
+_FEW_RATERS = 5
+"""Raters up to which the bootstrap of units and raters is known to be too narrow."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     shown = _agreements(table, frame) | {"p": map(p_four, frame["p_value"])}
     note = (
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
-        "as without --interval."
+        f"as without --interval. About {ABOUT['units']}."
     )
     return paragraphs(
         _counts(table), table_text(shown), *_alike(table), *_drawn(table), wrapped(note)
@@ -77,14 +82,28 @@ def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iter
     }
 
 
+def two_way(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
+    """Return a table of agreements with intervals about raters like these."""
+    note = (
+        f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units and "
+        "that over raters added up, t with one degree of freedom less than raters."
+    )
+    whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
+    shown = table_text(_agreements(table, frame))
+    return paragraphs(_counts(table), shown, *whys, *_drawn(table), wrapped(note))
+
+
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> str:
     """Return a table of agreements with bootstrap intervals."""
     one = frame.iloc[0]
     method = one["interval_method"].removeprefix("bootstrap ")
     over = {"both": "units and raters"}.get(drawn, drawn)
+    about, R = ABOUT[one["over"]], table[0].n_raters
+    if one["over"] == "both" and R is not None and R <= _FEW_RATERS:
+        about += f", of whom {R} are few: such intervals held the truth in 80-91 % of studies"
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
-        f"{over}, seed {one['seed']}. {_undefined(frame, 'resamples')}"
+        f"{over}, seed {one['seed']}. About {about}. {_undefined(frame, 'resamples')}"
     )
     shown = _agreements(table, frame)
     return paragraphs(

@@ -12,16 +12,15 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
-from setagree.coefficients.leave_rater_out import Absence, without_raters
 from setagree.coefficients.replicates import replicates
 from setagree.errors import check_choice
 from setagree.inference.clusters import is_clustered, refuse_weighted, without_clusters
 from setagree.inference.known_raters import known_study
 from setagree.inference.units import rows_of_units
 from setagree.large.opening import Data
+from setagree.scoring.over_raters import without_each_rater
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import score_part
 from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters"]
@@ -172,9 +171,9 @@ def jackknife(
 
 
 def _jackknifed(row: Agreement, over: Over) -> Jackknife:
-    refuse_weighted(row, "The jackknife")
     if over == "raters":
         return Jackknife(row, over, _without_raters(row))
+    refuse_weighted(row, "The jackknife")
     if is_clustered(row):
         return Jackknife(row, "clusters", without_clusters(row))
     return Jackknife(row, over, _without_units(row))
@@ -206,10 +205,6 @@ def without_rows(agreement: Agreement) -> Floats:
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:
     study = known_study(agreement, "to leave out raters it must be known")
-    absence = Absence(agreement.case, study)
-    values, anew = without_raters(absence, agreement.definition.model)
-    if agreement.reason is not None:
-        values[:] = np.nan
-    for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
-        values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
-    return pd.Series(values, index=pd.Index(study.raters, name="rater"))
+    return pd.Series(
+        without_each_rater(agreement, study), index=pd.Index(study.raters, name="rater")
+    )

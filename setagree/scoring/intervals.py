@@ -6,23 +6,34 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from setagree.coefficients.models import Model, Urn
 from setagree.coefficients.score_interval import score_ends
-from setagree.errors import OptionError, shorten
+from setagree.errors import OptionError, check_choice, shorten
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
 
 Method: TypeAlias = Literal["t", "score"]
+Over: TypeAlias = Literal["units", "both"]
+"""What is a sample: the units, judged by these raters; or the raters, too."""
+
+ABOUT = {"units": "these raters", "raters": "raters like these", "both": "raters like these"}
+"""What an interval is about, by what is a sample."""
 
 NONE = (float("nan"), float("nan"))
 
 
-def interval_of(row: Agreement, level: float, method: Method) -> tuple[float, float]:
+def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tuple[float, float]:
     """Return an interval of an agreement; see `Agreement.interval`."""
+    check_choice("over", over, ("units", "both"))
     if not isinstance(method, str) or method not in ("t", "score"):
         raise OptionError(
             f"method={shorten(method)} is unknown; use 't' or 'score'. Resampled intervals are "
             "those of bootstrap(...).interval(method=) and of jackknife."
         )
+    if over == "both":
+        if method == "score":
+            raise OptionError("method='score' is about these raters; drop over='both'.")
+        found = row.two_way
+        return t_interval(row.estimate, found.standard_error, found.degrees_of_freedom, level)
     if method == "score":
         return _score_interval(row, level)
     return t_interval(row.estimate, row.standard_error, row.degrees_of_freedom, level)
@@ -58,5 +69,5 @@ def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
         return NONE
     low, high = score_ends(row.case, model, level)
     if row.standard_error > 0:
-        low = min(low, interval_of(row, level, "t")[0])
+        low = min(low, row.interval(level)[0])
     return max(low, min(row.estimate, -1.0)), high

@@ -6,7 +6,6 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from setagree.coefficients.spread import Spread, spread
 from setagree.credit.base import Weights
 from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.intervals import best_method, interval_of
+from setagree.scoring.intervals import Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
 from setagree.scoring.remarks import how_drawn, remarks
 from setagree.study.annotations import Annotations
@@ -228,8 +227,15 @@ class Agreement(Result):
             return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
         return "All units disagree alike"
 
+    @cached_property
+    def two_way(self) -> Spread:
+        """The standard error where raters are a sample too; its `reason` where there is none."""
+        from setagree.scoring.over_raters import two_way_spread  # which knows this class
+
+        return two_way_spread(self)
+
     def interval(
-        self, level: float = 0.95, *, method: Literal["t", "score"] = "t"
+        self, level: float = 0.95, *, method: Method = "t", over: Over = "units"
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
@@ -246,6 +252,9 @@ class Agreement(Result):
             The confidence level, strictly between 0 and 1.
         method : {"t", "score"}
             Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²).
+        over : {"units", "both"}
+            What is a sample: the units, so that the interval is about these raters; or the raters
+            too, so that it is about raters like these (`two_way`: the two-way jackknife, t only).
 
         Raises
         ------
@@ -254,10 +263,10 @@ class Agreement(Result):
             coefficient.
         """
         check_level(level)
-        return interval_of(self, level, method)
+        return interval_of(self, level, method, over)
 
     @property
-    def best_method(self) -> Literal["t", "score"]:
+    def best_method(self) -> Method:
         """The method of `interval` that holds best: score where it is known to hold, else t."""
         return best_method(self)
 

@@ -6,7 +6,7 @@ units of the population it stands for; or a batch or a time that a diagnosis ask
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -157,7 +157,7 @@ def with_units(
     if not isinstance(columns, Mapping | pd.DataFrame):
         raise OptionError(f"columns is {a_type(columns)}; give a frame, or a mapping of mappings.")
     for name, of_unit in columns.items():
-        table[name] = as_objects(_of_each(study, of_unit, str(name)))
+        table[name] = _column(_of_each(study, of_unit, str(name)), table)
     return replace(study, unit_table=table)
 
 
@@ -240,7 +240,7 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
     kept = np.flatnonzero(of_row >= 0)
     units, columns = of_row[kept], study.units_frame
     for name in reading.of_units:
-        cells, things = pd.factorize(as_objects(map(tidied, pick_column(table, name).iloc[kept])))
+        cells, things = pd.factorize(as_objects(map(_said, pick_column(table, name).iloc[kept])))
         said, told = np.full(study.n_units, -1, dtype=np.int64), cells >= 0
         said[units[told]] = cells[told]
         other = told & (said[units] != cells)
@@ -251,7 +251,7 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
                 f"column {name!r} says several things of unit {shorten(study.units[which])}: "
                 f"{listing(several)}. A column of units says one thing of each."
             )
-        columns[name] = as_objects([*things, None])[said]
+        columns[name] = _column(as_objects([*things, None])[said], columns)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
 
@@ -269,8 +269,19 @@ def _of_each(study: Annotations, of_unit: Any, name: str) -> list[Any]:
         twice = [unit for unit in dict.fromkeys(units) if units.count(unit) > 1]
         raise DataError(f"{name}: the units {listing(twice)} have several entries.")
     entries = of_unit.tolist() if isinstance(of_unit, pd.Series) else of_unit.values()
-    found = dict(zip(units, map(tidied, entries), strict=True))
+    found = dict(zip(units, map(_said, entries), strict=True))
     return [found.get(unit) for unit in study.units.tolist()]
+
+
+def _said(cell: Any) -> Any:
+    """Return what a cell says of a unit; None where it says nothing."""
+    said = tidied(cell)
+    return None if said == "" or is_missing(said) else said
+
+
+def _column(cells: Iterable[Any], table: pd.DataFrame) -> pd.Series[Any]:
+    """Return a column of a table whose cells stay what they are."""
+    return pd.Series(as_objects(cells), index=table.index, dtype=object)
 
 
 def _check_column(study: Annotations, column: str, role: str) -> None:
