@@ -20,7 +20,7 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_raters, plain_units
 from setagree.inference.raters import (
     Codes,
     Flags,
@@ -131,6 +131,7 @@ def alt_test(
     1.0
     """
     study = known_raters(study, "alt_test")
+    plain_units(study, "alt_test")
     check_share("epsilon", epsilon)
     check_share("q", q)
     check_least("min_units", min_units, 2)

@@ -290,10 +290,10 @@ def _drawn(rows: Sequence[Agreement], text: _Text) -> tuple[str, list[str]]:
     if clusters is not None:
         how = (
             f", clustered by {visible(sample.by)} ({counted(clusters.n, 'cluster')}, the largest "
-            f"with {share(clusters.largest_share)} of the units; CR2)"
+            f"with {100 * clusters.largest_share:.0f}% of the units; CR2)"
             f"{text.cite('Bell & McCaffrey 2002')}"
         )
-        return how.replace("\u00a0", ""), freedom
+        return how, freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
     n_strata = counted(len(sample.names), "stratum", "strata")
     strata = f", stratified by {visible(sample.by)} ({n_strata})"

@@ -296,3 +296,56 @@ class TestComparing:
         assert wide["clusters"].is_monotonic_decreasing
         with pytest.raises(OptionError, match="needs cluster="):
             sa.plan(plain(study), units_per_cluster=[4])
+
+
+class TestEverywhere:
+    """What else a clustered study meets."""
+
+    def test_pairs_and_raters(self, study):
+        """Pairs of raters, raters left out and changes of labels have clustered errors."""
+        own = plain(study)
+        for function in (sa.by_pair, sa.by_rater):
+            one, two = function(study), function(own)
+            columns = [name for name in one if "standard_error" in name]
+            assert not np.allclose(one[columns], two[columns])
+            assert one["estimate_without" if "change" in one else "estimate"].tolist() == (
+                pytest.approx(two["estimate_without" if "change" in two else "estimate"].tolist())
+            )
+        label = study.labels[0]
+        one, two = (sa.what_if(x, drop_labels=[label]) for x in (study, own))
+        assert one["difference"].tolist() == pytest.approx(two["difference"].tolist())
+        assert one["difference_standard_error"][1] != two["difference_standard_error"][1]
+
+    def test_labels(self, study):
+        """A label's interval is that of its own clustered study."""
+        frame = sa.by_label(study).set_index("label")
+        label = frame.index[0]
+        binary = study.with_answers(lambda answer: frozenset({"yes"} if label in answer else ()))
+        alpha = sa.krippendorff_alpha(binary, distance="nominal")
+        assert frame.loc[label, "alpha"] == pytest.approx(alpha.estimate, abs=1e-12)
+        ends = frame.loc[label, ["low", "high"]].tolist()
+        assert ends == pytest.approx(alpha.interval(method="score"), abs=1e-12)
+
+    def test_what_takes_units_as_drawn_one_by_one(self, study):
+        """What does not respect clusters yet says so in a warning."""
+        with pytest.warns(sa.SetagreeWarning, match="clusters of the study are not taken into"):
+            sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
+
+    def test_words(self, study):
+        """The methods paragraph, the benchmark and a comparison say it in words."""
+        alpha = sa.krippendorff_alpha(study)
+        said = sa.methods_text(
+            alpha,
+            bootstrap=sa.bootstrap(alpha, n_resamples=50, rng=1),
+            test=sa.permutation_test(alpha, n_resamples=50, rng=1),
+        )
+        assert "clustered by cluster (12 clusters, the largest with 14% of the units; CR2)" in said
+        assert "50 bootstrap resamples of the 12 clusters" in said
+        assert "over all raters and units, over 12 clusters" in said
+        assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
+        assert "(score interval, 12 clusters)" in str(sa.benchmark(alpha))
+        other = sa.krippendorff_alpha(study, distance="nominal")
+        assert "linearised, 12 clusters" in repr(sa.compare(alpha, other))
+        weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})
+        said = sa.methods_text(weighted)
+        assert "stratified by strata (2 strata)" in said
