@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import reference
 from inference_support import T1
-from small_studies import annotations
+from plain_score import plain_drawn
+from small_studies import annotations, random_rows, sets_of
 
 import setagree as sa
 from setagree.coefficients.score_interval import score_ends
@@ -310,3 +312,30 @@ def test_coverage_of_a_population(n):
         naive += low <= alpha <= high
     assert 0.92 < held / 400 < 0.975
     assert naive < held
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("how", ["weights", "clusters"])
+def test_score_interval_by_loops(seed, how):
+    """The score interval of weighted or clustered units is that of plain loops."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        [x for x in row if x is not None]
+        for row in random_rows(rng, sets_of("ab"), units=24, raters=4, missing=0.3)
+    ]
+    rows = [row for row in rows if len(row) > 1]
+    units = [f"u{k}" for k in range(len(rows))]
+    said = rng.integers(1, 6, len(rows)).tolist()
+    study = annotations(rows)
+    if how == "weights":
+        study = study.sampled(sampling_weight=dict(zip(units, said, strict=True)))
+    else:
+        study = study.sampled(cluster=dict(zip(units, said, strict=True)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alpha = sa.krippendorff_alpha(study, distance="jaccard")
+    expected = plain_drawn(
+        rows, lambda a, b: float(reference.SET_DISTANCES["jaccard"](a, b)), **{how: said}
+    )
+    found = score_ends(alpha.case, alpha.definition.model, 0.95)
+    assert found == pytest.approx(expected, abs=1e-11)

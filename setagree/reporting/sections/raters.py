@@ -73,7 +73,9 @@ def with_holm(f: Findings) -> pd.DataFrame | None:
         return None
     gap, se = (raters[name].to_numpy(dtype=float) for name in ("change", "change_standard_error"))
     t = np.divide(np.abs(gap), se, out=np.full(len(se), np.nan), where=se > 0)
-    return raters.assign(p_holm=holm(2 * stdtr(max(f.main.n_pairable_units - 1, 1), -t)))
+    plain = f.main.case.sample is None
+    df = max(f.main.n_pairable_units - 1, 1) if plain else f.main.degrees_of_freedom
+    return raters.assign(p_holm=holm(2 * stdtr(df, -t)))
 
 
 def raised_without(f: Findings) -> pd.DataFrame:
