@@ -56,7 +56,7 @@ def how_drawn(rows: Sequence[Agreement]) -> str:
         return (
             f"Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{counted(found.n, 'cluster')}, {spread} degrees of freedom, the largest with "
-            f"{100 * found.largest_share:.0f} % of the units."
+            f"{100 * found.largest_share:.0f} % of the units.{_no_freedom(row)}"
         )
     parts = []
     if sample.weights is not None:
@@ -67,7 +67,11 @@ def how_drawn(rows: Sequence[Agreement]) -> str:
     if np.isfinite(sample.sizes).any():
         parts.append("the sizes of the population are taken into account")
     said = ", ".join(parts)
-    return f"{said[0].upper()}{said[1:]}; {row.degrees_of_freedom:.1f} degrees of freedom."
+    return f"{said[0].upper()}{said[1:]}; {row.degrees_of_freedom:.1f} degrees of freedom.{_no_freedom(row)}"
+
+
+def _no_freedom(row: Agreement) -> str:
+    return f" No interval: {row.spread.reason}." if row.spread.reason else ""
 
 
 def doubt_clusters(rows: Sequence[Agreement]) -> None:

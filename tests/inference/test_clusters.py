@@ -76,6 +76,11 @@ class TestStandardError:
             alpha = sa.krippendorff_alpha(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
         assert alpha.interval_reason == "all units are in one cluster (cluster 'd')"
+        with pytest.warns(FewClustersWarning):
+            table = sa.agreement(study.sampled(cluster=dict.fromkeys(study.units, "d")))
+        assert "No interval: all units are in one cluster (cluster 'd')." in str(table)
+        groups = sa.by_group(study, {u: k < 2 for k, u in enumerate(study.units)})
+        assert "all units are in one cluster" in groups["reason"][0]
 
     def test_two_unequal_clusters(self, study):
         """Fewer than 2 degrees of freedom give no t interval, and the reason says so."""
