@@ -90,9 +90,9 @@ def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
     m is sum m_g² / n, so that a unit counts the others of its own cluster.
     """
     study, found = agreement.study, agreement.spread.clusters
-    if found is None or study is None:
+    if study is None or agreement.case.sample is None:
         return None
-    if not agreement.standard_error > 0:
+    if found is None or not agreement.standard_error > 0:
         raise DataError(f"a plan in clusters needs their spread: {agreement.interval_reason}.")
     plain = score_part(agreement, replace(study, sampling=None))
     m = float(found.sizes @ found.sizes / found.sizes.sum())

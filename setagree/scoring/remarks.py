@@ -66,8 +66,8 @@ def how_drawn(rows: Sequence[Agreement]) -> str:
         parts.append(f"drawn from {n} ({visible(sample.by)})")
     if np.isfinite(sample.sizes).any():
         parts.append("the sizes of the population are taken into account")
-    said, df = ", ".join(parts), f"{row.degrees_of_freedom:.1f} degrees of freedom"
-    return f"{said[0].upper()}{said[1:]}; {df}.{_no_freedom(row)}"
+    whole, freedom = ", ".join(parts), f"{row.degrees_of_freedom:.1f} degrees of freedom"
+    return f"{whole[0].upper()}{whole[1:]}; {freedom}.{_no_freedom(row)}"
 
 
 def _no_freedom(row: Agreement) -> str:

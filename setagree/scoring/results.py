@@ -207,10 +207,10 @@ class Agreement(Result):
     def drawn(self) -> str:
         """How the units were drawn, in a word: "12 clusters", "weighted"; blank if not said."""
         sample, clusters = self.case.sample, self.spread.clusters
-        if clusters is not None:
-            return counted(clusters.n, "cluster")
-        if sample is None or sample.is_clustered:
+        if sample is None:
             return ""
+        if sample.is_clustered:
+            return counted(len(sample.names) if clusters is None else clusters.n, "cluster")
         strata = counted(len(sample.names), "stratum", "strata") if sample.by else ""
         return ", ".join(filter(None, ["weighted" if self.case.is_weighted else "", strata]))
 

@@ -236,6 +236,15 @@ class TestResampling:
         assert over.p_value < 0.01
         assert within.p_value > 0.05
 
+    def test_without_linearised_values(self, study):
+        """mv-alpha is resampled in clusters, too; a plan in clusters needs its spread."""
+        alpha = sa.mv_alpha(study)
+        boot = sa.bootstrap(alpha, n_resamples=20, rng=1)
+        assert boot.drawn == "12 clusters"
+        assert len(sa.jackknife(alpha).values) == 12
+        with pytest.raises(DataError, match="a plan in clusters needs their spread"):
+            sa.plan(alpha)
+
 
 class TestComparing:
     """Differences, groups and plans."""

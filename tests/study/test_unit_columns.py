@@ -5,6 +5,8 @@ import pytest
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, UnknownOptionError
+from setagree.large.joining import with_models
+from setagree.large.opening import Plan, open_study
 
 TABLE = pd.DataFrame(
     {
@@ -47,6 +49,16 @@ def test_they_survive():
     rest = study.without_raters(["a"])
     assert rest.units_frame["day"].tolist() == [1, 2, 3, 4]
     assert rest.sampling.cluster == "document"
+
+
+def test_merged_with_a_model():
+    """The answers of a model that stand elsewhere are joined to a study that keeps its units."""
+    study = read(unit_columns=["day"], cluster="document")
+    model = pd.DataFrame({"unit": [1, 2, 3, 4], "labels": list("ppqq")})
+    joined, _ = with_models(study, model)
+    assert joined.n_raters == 3
+    assert joined.units_frame.equals(study.units_frame)
+    assert joined.sampling == study.sampling
 
 
 def test_a_guess_leaves_them_out():
@@ -113,8 +125,6 @@ def test_what_is_reduced(option, tmp_path):
     path = tmp_path / "table.csv"
     TABLE.to_csv(path, index=False)
     how = sa.Reading(unit="sentence", rater="who", **option)
-    from setagree.large.opening import Plan, open_study
-
     with pytest.raises(OptionError, match="is for files that are read into memory"):
         open_study(path, how, Plan(memory_limit="1GB"))
     assert next(iter(option)) in "".join(how.in_memory_only)
