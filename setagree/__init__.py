@@ -5,41 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from setagree import distances
-from setagree.checks import constructor, constructor_hint
-from setagree.credit import Weights
-from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
-from setagree.errors import (
-    SetagreeError,
-    SetagreeWarning,
-    UndefinedAgreementWarning,
-    did_you_mean,
-)
-from setagree.scoring.coefficients import (
-    COEFFICIENTS,
-    brennan_prediger,
-    cohen_kappa,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    mv_alpha,
-    percent_agreement,
-    scott_pi,
-)
-from setagree.scoring.definition import Coefficient, coefficient
-from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import score
-from setagree.scoring.table import agreement, weights
-from setagree.study.annotations import Annotations
-from setagree.study.labels import parse_labels
-from setagree.study.reading import Reading
-from setagree.study.simulation import simulate
-from setagree.study.tally import Tally
-from setagree.wording.label_sets import LabelSet, format_labels
-
 if TYPE_CHECKING:
-    from setagree import plots
+    from setagree import distances, plots
+    from setagree.credit import Weights
     from setagree.diagnosis.by_group import by_group, over_time
     from setagree.diagnosis.by_label import by_label
     from setagree.diagnosis.by_pair import by_pair, pair_matrix
@@ -47,6 +15,8 @@ if TYPE_CHECKING:
     from setagree.diagnosis.by_unit import by_unit
     from setagree.diagnosis.confusions import confusions
     from setagree.diagnosis.what_if import what_if
+    from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
+    from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
@@ -64,6 +34,27 @@ if TYPE_CHECKING:
     from setagree.panels.scorer import panel_scorer
     from setagree.reporting.methods import methods_text
     from setagree.reporting.report import report
+    from setagree.scoring.coefficients import (
+        brennan_prediger,
+        cohen_kappa,
+        conger_kappa,
+        fleiss_kappa,
+        gwet_ac,
+        krippendorff_alpha,
+        mv_alpha,
+        percent_agreement,
+        scott_pi,
+    )
+    from setagree.scoring.definition import Coefficient, coefficient
+    from setagree.scoring.results import Agreement, AgreementTable
+    from setagree.scoring.scorer import score
+    from setagree.scoring.table import agreement, weights
+    from setagree.study.annotations import Annotations
+    from setagree.study.labels import parse_labels
+    from setagree.study.reading import Reading
+    from setagree.study.simulation import simulate
+    from setagree.study.tally import Tally
+    from setagree.wording.label_sets import LabelSet, format_labels
 
 __version__ = "0.1.0"
 
@@ -130,34 +121,65 @@ __all__ = [
     "what_if",
 ]
 
-# What a first look at the data does not need is imported when it is asked for.
-_LATER = {
+# Where each public name is; it is imported when it is asked for.
+_HOMES = {
+    "Agreement": "scoring.results",
+    "AgreementTable": "scoring.results",
+    "Annotations": "study.annotations",
+    "CallableDistance": "distances",
+    "Coefficient": "scoring.definition",
+    "Distance": "distances",
+    "LabelSet": "wording.label_sets",
+    "OverlapDistance": "distances",
+    "Reading": "study.reading",
+    "SetagreeError": "errors",
+    "SetagreeWarning": "errors",
+    "Tally": "study.tally",
+    "UndefinedAgreementWarning": "errors",
+    "Weights": "credit",
+    "agreement": "scoring.table",
     "alt_test": "panels.alt_test",
     "benchmark": "inference.benchmark",
     "bootstrap": "inference.bootstrap",
+    "brennan_prediger": "scoring.coefficients",
     "by_group": "diagnosis.by_group",
     "by_label": "diagnosis.by_label",
     "by_pair": "diagnosis.by_pair",
     "by_rater": "diagnosis.by_rater",
     "by_unit": "diagnosis.by_unit",
+    "coefficient": "scoring.definition",
+    "cohen_kappa": "scoring.coefficients",
     "compare": "inference.comparison",
     "confusions": "diagnosis.confusions",
+    "conger_kappa": "scoring.coefficients",
     "consensus": "panels.consensus",
     "cross_replication": "inference.cross_replication",
+    "distance_matrix": "distances",
+    "fleiss_kappa": "scoring.coefficients",
+    "format_labels": "wording.label_sets",
     "formats": "large.recognition",
+    "gwet_ac": "scoring.coefficients",
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",
+    "krippendorff_alpha": "scoring.coefficients",
     "methods_text": "reporting.methods",
+    "mv_alpha": "scoring.coefficients",
     "over_time": "diagnosis.by_group",
     "pair_matrix": "diagnosis.by_pair",
     "panel_scorer": "panels.scorer",
+    "parse_labels": "study.labels",
+    "percent_agreement": "scoring.coefficients",
     "permutation_test": "inference.permutation",
     "plan": "inference.planning",
     "rater_map": "panels.rater_map",
     "read": "large.recognition",
     "report": "reporting.report",
+    "score": "scoring.scorer",
     "score_against_consensus": "panels.against_consensus",
+    "scott_pi": "scoring.coefficients",
+    "simulate": "study.simulation",
     "tally": "large.reduce",
+    "weights": "scoring.table",
     "what_if": "diagnosis.what_if",
 }
 
@@ -177,15 +199,21 @@ _ALSO = {
 if not TYPE_CHECKING:  # a type checker knows what there is
 
     def __getattr__(name: str) -> object:
-        if name == "plots":
-            return importlib.import_module("setagree.plots")
-        if name in _LATER:
-            return getattr(importlib.import_module(f"setagree.{_LATER[name]}"), name)
+        if name in ("distances", "plots"):
+            return importlib.import_module(f"setagree.{name}")
+        if name in _HOMES:
+            found = getattr(importlib.import_module(f"setagree.{_HOMES[name]}"), name)
+            globals()[name] = found  # the next look finds it at once
+            return found
         raise AttributeError(_unknown(name))
 
 
 def _unknown(name: str) -> str:
     """Return a sentence with what a name that does not exist may stand for."""
+    from setagree.checks import constructor_hint
+    from setagree.errors import did_you_mean
+    from setagree.study.annotations import Annotations
+
     said = f"module {__name__!r} has no attribute {name!r}"
     if name.startswith("_"):
         return said
@@ -198,6 +226,12 @@ def _unknown(name: str) -> str:
 
 def _called(name: str) -> str | None:
     """Return the public name that another name stands for."""
+    from setagree import distances
+    from setagree.checks import constructor
+    from setagree.scoring.coefficients import COEFFICIENTS
+    from setagree.study.annotations import Annotations
+    from setagree.study.tally import Tally
+
     if ours := next((ours for ours, others in _ALSO.items() if name in others.split()), None):
         return ours
     for one in COEFFICIENTS.values():

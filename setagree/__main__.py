@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 _INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
 
@@ -11,6 +12,11 @@ _INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
 def main() -> int:
     """Run the command and return its exit code."""
     _open_what_is_closed()
+    if sys.argv[1:] == ["--version"]:
+        version = f"setagree {vars(sys.modules['setagree'])['__version__']}\n"
+        with suppress(OSError):  # which the command words
+            os.write(sys.stdout.fileno(), version.encode())
+            return 0
     _spare_memory()
     try:
         from setagree.cli.app import run

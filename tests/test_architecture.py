@@ -142,16 +142,17 @@ def test_the_layer_test_sees_every_form(source, rooms):
 
 
 def test_only_the_package_imports_by_name():
-    """No module but two imports through a string: the package itself, for its lazy names.
+    """No module but three imports through a string: the package itself, for its lazy names.
 
-    And the table of formats, so that the code of a tool is loaded for its own exports alone.
+    And the list of commands and the table of formats, so that the code of a command or of a tool is
+    loaded for it alone.
     """
     callers = [
         path.relative_to(ROOT).as_posix()
         for path in FILES
         if re.search(r"import_module\(|__import__\(", path.read_text(encoding="utf-8"))
     ]
-    assert callers == ["__init__.py", "exports/format.py"]
+    assert callers == ["__init__.py", "cli/app.py", "exports/format.py"]
 
 
 def test_no_function_shadows_a_module():
@@ -185,14 +186,25 @@ def modules_after(statement):
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent
     )
     assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_import_is_light():
-    """`import setagree` loads no plotting, command, engine, progress or statistics module."""
+    """`import setagree` loads nothing else, and a first look at data no wing that it can spare."""
     loaded = modules_after("import setagree")
-    assert {"setagree", "numpy", "pandas"} <= loaded
+    assert loaded.isdisjoint(["numpy", "pandas", "scipy", *HEAVY.split(" ")])
+    loaded = modules_after("import setagree; setagree.agreement")
+    assert {"setagree.scoring", "numpy", "pandas"} <= loaded
     assert loaded.isdisjoint(HEAVY.split(" "))
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_needs_no_data_is_quick(option):
+    """The version and the list of commands load neither data nor numbers."""
+    pytest.importorskip("typer")
+    called = f"sys.argv = ['setagree', '{option}']; from setagree.__main__ import main; main()"
+    loaded = modules_after(called)
+    assert loaded.isdisjoint(["numpy", "pandas", "scipy", "setagree.errors"])
 
 
 def test_the_import_test_sees_what_is_loaded():

@@ -2,47 +2,71 @@
 
 from __future__ import annotations
 
-import inspect
+import importlib
 import io
 import sys
-from collections.abc import Mapping
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 import setagree as sa
-from setagree.cli import inference as cli_inference
-from setagree.cli import options as options
-from setagree.cli import panels as cli_panels
-from setagree.cli import sources as cli_sources
-from setagree.cli import views as cli_views
-from setagree.cli.inference import other_interval
-from setagree.cli.large import scored
-from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
-from setagree.cli.output import Deliverer, ending_in_order, hang_up, say, sentences
-from setagree.cli.show import has_rich, marked, print_list
-from setagree.cli.tables import reason_of
-from setagree.distances.registry import known_distances
-from setagree.scoring.registry import known_coefficients
+from setagree.cli.ending import ending_in_order, hang_up
+from setagree.cli.show import has_rich, marked
 
-app = typer.Typer(
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if has_rich() else None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_MARKUP: Literal["rich"] | None = "rich" if has_rich() else None
 
 HELP = """[bold]setagree score study.csv[/bold]
 
 [not dim]How far do raters agree when each answer is a set of labels?[/]"""
 
-SCORE_HELP = """[bold]setagree score study.csv[/bold]
+# Each command with its module, its function, and the line that the list of commands has.
+COMMANDS = {
+    "score": ("scores", "score", "Score how far the raters of a file agree."),
+    "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
+    "compare": ("inference", "compare", "Compare files, coefficients or distances."),
+    "plan": ("inference", "plan", "Plan how many units a wanted interval takes."),
+    "diagnose": ("views", "diagnose", "Say why agreement is low and what to fix."),
+    "report": ("views", "report", "Write all there is to know about a file into one page."),
+    "panel": ("panels", "panel", "Test whether a model may replace a human."),
+    "consensus": ("panels", "agree", "Find the agreed answer of each unit."),
+    "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
+    "formats": ("sources", "list_formats", "List the exports of tools that are read."),
+    "distances": ("scores", "list_distances", "List the distances by name."),
+    "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
+}
 
-[not dim]Alpha and Fleiss' kappa (MASI): a row for each unit and rater. Also:[/]
 
-setagree score study.csv --unit doc --rater who --labels tags --blank empty
-setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1
-setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
-"""
+class Commands(TyperGroup):
+    """The commands: they are listed by their lines, and the one that is run is imported."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Import the module of the command that is asked for."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found if name is None else self.imported(name), rest
+
+    def imported(self, name: str) -> Any:
+        """Return a command with its options, of which the list of commands has only the line."""
+        return _imported(name)
+
+
+@cache
+def _imported(name: str) -> Any:
+    place, function, line = COMMANDS[name]
+    module = importlib.import_module(f"setagree.cli.{place}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
+    text = marked(getattr(module, f"{name.upper()}_HELP", line))
+    alone.command(name, help=text, short_help=line)(getattr(module, function))
+    return typer.main.get_command(alone)
+
+
+app = typer.Typer(
+    cls=Commands,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=_MARKUP,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @app.callback(help=marked(HELP), invoke_without_command=True)
@@ -58,69 +82,12 @@ def start(
         sys.stdout.write(context.get_help())
 
 
-@app.command(help=marked(SCORE_HELP), short_help="Score how far the raters of a file agree.")
-@options.grouped
-@sentences()
-def score(
-    files: options.Files,
-    *,
-    reading: Reading,
-    large: Large,
-    asked: Asked,
-    level: options.Level = 0.95,
-    interval: options.IntervalKind = "analytic",
-    interval_method: options.IntervalMethod = None,
-    over: options.Over = None,
-    resampling: Resampling,
-    delivery: Delivery,
-) -> None:
-    """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    other = other_interval(interval, interval_method, over, resampling)
-    table = scored(files, reading, large=large, asked=asked, level=level)
-    if other is None:
-        deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
-    else:
-        deliver(*other.fill(table), reasons=map(reason_of, table))
+def _listed() -> None:
+    """Stand in the list of commands."""
 
 
-app.command("test", help=marked(cli_inference.TEST_HELP), short_help=cli_inference.TEST_LINE)(
-    cli_inference.permute
-)
-app.command(
-    "compare", help=marked(cli_inference.COMPARE_HELP), short_help=cli_inference.COMPARE_LINE
-)(cli_inference.compare)
-app.command("plan", help=marked(cli_inference.PLAN_HELP), short_help=cli_inference.PLAN_LINE)(
-    cli_inference.plan
-)
-app.command("diagnose", help=marked(cli_views.DIAGNOSE_HELP), short_help=cli_views.DIAGNOSE_LINE)(
-    cli_views.diagnose
-)
-app.command("report", help=marked(cli_views.REPORT_HELP), short_help=cli_views.REPORT_LINE)(
-    cli_views.report
-)
-app.command("panel", help=marked(cli_panels.PANEL_HELP), short_help=cli_panels.PANEL_LINE)(
-    cli_panels.panel
-)
-app.command(
-    "consensus", help=marked(cli_panels.CONSENSUS_HELP), short_help=cli_panels.CONSENSUS_LINE
-)(cli_panels.agree)
-app.command("convert", help=marked(cli_sources.CONVERT_HELP), short_help=cli_sources.CONVERT_LINE)(
-    cli_sources.convert
-)
-app.command("formats", help=cli_sources.FORMATS_LINE)(cli_sources.list_formats)
-
-
-@app.command("distances", help="List the distances by name.")
-def list_distances() -> None:
-    """List the distances by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in known_distances().items()})
-
-
-@app.command("coefficients", help="List the coefficients by name.")
-def list_coefficients() -> None:
-    """List the coefficients by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in known_coefficients().items()})
+for _name, (_, _, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(_listed)
 
 
 def run() -> int:
@@ -137,7 +104,7 @@ def run() -> int:
         return hang_up()
     except OSError as error:  # what is not printed by a command that words it: help, version
         hang_up()
-        say(f"Error: the results cannot be written: {error.strerror or error}.")
+        _say(f"Error: the results cannot be written: {error.strerror or error}.")
         return 2
     except Exception as error:
         if not hasattr(error, "format_message"):
@@ -145,18 +112,12 @@ def run() -> int:
         sentence = error.format_message().rstrip(".")
         context = getattr(error, "ctx", None)
         where = "setagree" if context is None else context.command_path
-        say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See '{where} --help'.")
+        _say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See '{where} --help'.")
         return 2
     return code or 0
 
 
-def _print_list(docs: Mapping[str, str | None]) -> None:
-    """Print names with the first line of what is written about them, if Python kept it."""
-    stripped = sys.flags.optimize > 1
-    texts = dict.fromkeys(docs) if stripped else docs
-    firsts = {name: (doc or "").partition("\n")[0] for name, doc in texts.items()}
-    print_list(
-        [(n, text.removeprefix("Return ").replace("\\|", "|")) for n, text in firsts.items()]
-    )
-    if stripped:
-        say("Python runs with -OO, which drops the descriptions; run it without to see them.")
+def _say(sentence: str) -> None:
+    from setagree.cli.output import say
+
+    say(sentence)

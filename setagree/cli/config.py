@@ -41,9 +41,9 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return values by parameter: the general ones, and over them those of this command."""
-    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
+    group: Any = context.find_root().command
     mine = str(context.info_name)
-    options = {name: _options(command) for name, command in commands.items()}
+    options = {name: _options(group.imported(name)) for name in group.commands}
     every = {key for known in options.values() for key in known}
     found: dict[str, Any] = {}
     for key, value in settings.items():

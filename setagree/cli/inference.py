@@ -29,10 +29,6 @@ from setagree.cli.reading import names
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted
 
-TEST_LINE = "Test an agreement against chance by reshuffling."
-COMPARE_LINE = "Compare files, coefficients or distances."
-PLAN_LINE = "Plan how many units a wanted interval takes."
-
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
 [not dim]Could chance give such an alpha? Answers are reshuffled many times. In Python it is

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import pandas as pd
 import typer
 
+from setagree.cli.ending import hang_up, let_go
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.show import print_table
@@ -192,20 +191,6 @@ def sentences() -> Iterator[None]:
             raise typer.Exit(2) from None
 
 
-@contextmanager
-def ending_in_order() -> Iterator[None]:
-    """Let SIGTERM end the program as Ctrl-C does, so that temporary files are removed."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"Warning: {message}")
 
@@ -249,7 +234,7 @@ def say(sentence: str) -> None:
         sys.stderr.write(f"{visible(line)}\n")
         sys.stderr.flush()
     except OSError:  # nobody can be told
-        _let_go(sys.stderr)
+        let_go(sys.stderr)
 
 
 def _command_list(match: re.Match[str]) -> str:
@@ -259,13 +244,3 @@ def _command_list(match: re.Match[str]) -> str:
 def _command_option(match: re.Match[str]) -> str:
     ends = match.string[match.end() : match.end() + 1] in {*",.;:)", ""}
     return f"--{match[1].removeprefix('n_').replace('_', '-')}{'' if ends else ' '}"
-
-
-def hang_up() -> int:
-    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
-    _let_go(sys.stdout)
-    return 1
-
-
-def _let_go(stream: TextIO) -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

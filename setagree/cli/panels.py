@@ -23,8 +23,6 @@ from setagree.wording.label_sets import format_labels
 if TYPE_CHECKING:
     from setagree.panels.alt_results import AltTestTable
 
-PANEL_LINE = "Test whether a model may replace a human."
-CONSENSUS_LINE = "Find the agreed answer of each unit."
 
 PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 

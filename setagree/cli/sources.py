@@ -15,9 +15,6 @@ from setagree.cli.show import print_list
 from setagree.errors import OptionError, counted
 from setagree.wording.label_sets import format_labels, sorted_labels
 
-FORMATS_LINE = "List the exports of tools that are read."
-CONVERT_LINE = "Convert an export or a table to a long CSV."
-
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
 
 [not dim]One row for each unit and rater; [] is the empty set, --sep between labels. Also:[/]

@@ -48,9 +48,6 @@ from setagree.wording.tables import TERMINAL, aligned
 from setagree.wording.text import columns_of, cut
 from setagree.wording.words import Sentence, plain
 
-REPORT_LINE = "Write all there is to know about a file into one page."
-DIAGNOSE_LINE = "Say why agreement is low and what to fix."
-
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
 [not dim]One page: how far raters agree, what costs the agreement, what to fix. Also:[/]

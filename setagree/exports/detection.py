@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
@@ -49,7 +50,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     (('unit', 'rater', 'labels'), ('study.csv',))
     """
     check_encoding(encoding)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - Path's raises for a name that is too long
         return replace(_NOTHING, path=path, is_folder=True, names=_names(path))
     source = Source(path)
     with readable(source), source.open() as stream:

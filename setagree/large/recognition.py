@@ -252,7 +252,8 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     where = expanded(path)
     if reading.format != "auto":
         return find_format(where, name=reading.format, duplicates=reading.duplicates), True
-    if not (where.is_file() or where.is_dir()):
+    # Path's methods raise for a name that is too long.
+    if not (os.path.isfile(where) or os.path.isdir(where)):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(where, reading.encoding, reading.sheet)
     return _of_tool(peeked, [where]), not peeked.is_binary

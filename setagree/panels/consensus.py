@@ -48,7 +48,7 @@ WHY = (
     "no majority",
     "one rating",
     "no answer",
-    "empty though nobody said so",
+    "an answer that nobody gave",
     "low confidence",
 )
 """Why a unit should be looked at again, in the order of the bits of `Consensus.doubts`."""
@@ -229,7 +229,7 @@ def consensus(
 
     ``"label_majority"`` (default for label sets): each label that at least the threshold of the
     unit's raters gave; the empty set where more than half of them gave that. Assumes that labels
-    can be decided one by one; a set of several labels may be one that nobody gave as a whole.
+    can be decided one by one; a set that nobody gave as a whole is marked for adjudication.
     Confidence: the smallest share of raters behind any of the decisions.
 
     ``"medoid"`` (default for scalars): of the unit's answers the one with the smallest mean
@@ -356,13 +356,12 @@ def _support(study: Annotations, decision: Decision) -> Floats:
 
 
 def _doubts(decision: Decision, support: Floats, ratings: Codes, adjudicate_below: float) -> Codes:
-    empty = np.array([value == frozenset() for value in decision.values] + [False])
     bits = (
         decision.tied,
         decision.undecided,
         ratings == 1,
         decision.codes < 0,
-        empty[decision.codes] & (support == 0),
+        support == 0,
         decision.confidence < adjudicate_below,
     )
     return np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))

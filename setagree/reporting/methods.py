@@ -185,6 +185,8 @@ def _policies(one: Agreement) -> str:
     cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
     how = None if one.study is None else one.study.reading
     parts = [f"missing ratings{cells} were left out and never counted as an answer"]
+    if how is not None and how.where is not None:
+        parts.append(f"only rows of the table with {how.where} were read")
     if how is not None and how.blank is not None:
         parts.append(_BLANKS[how.blank])
     if how is not None and how.missing is not None and len(how.missing):

@@ -23,6 +23,9 @@ from setagree.study.reading import AnswerKind
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
+_FEW_RATINGS = 5_000
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally(ReadOnlyArrays):
     """Distinct unit patterns and how often each occurs.
@@ -90,22 +93,15 @@ class Tally(ReadOnlyArrays):
             check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
             raise DataError(f"{a_type(study)} is no Annotations, which a tally is made from.")
-        # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
-        from scipy import sparse
-
-        ones, shape = np.ones(study.n_ratings), (study.n_units, study.n_values)
-        matrix = sparse.coo_array(
-            (ones, (study.unit_codes, study.value_codes)), shape=shape
-        ).tocsr()
-        matrix.sum_duplicates()
+        indptr, indices, counts = _counted(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes
         return _in_patterns(
             cls(
                 study.kind,
                 study.values,
-                matrix.indptr.astype(np.int64),
-                matrix.indices,
-                matrix.data,
+                indptr,
+                indices,
+                counts,
                 np.ones(study.n_units),
                 study.units,
                 np.arange(study.n_units),
@@ -308,6 +304,24 @@ def dot(x: Floats, y: Floats) -> float:
     time of the processor than all that is done here.
     """
     return float(np.einsum("i,i", x, y))
+
+
+def _counted(study: Annotations) -> tuple[npt.NDArray[np.int64], Codes, Floats]:
+    """Return where each unit begins, the values it was given, and how often each was."""
+    shape = (study.n_units, study.n_values)
+    if study.n_ratings < _FEW_RATINGS:  # which scipy would take longer to import than to count
+        keys, n = np.unique(study.unit_codes * shape[1] + study.value_codes, return_counts=True)
+        rows, values = np.divmod(keys, max(1, shape[1]))
+        indptr = np.zeros(shape[0] + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
+        return indptr, values, n.astype(np.float64)
+    # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
+    from scipy import sparse
+
+    codes = study.unit_codes, study.value_codes
+    matrix = sparse.coo_array((np.ones(study.n_ratings), codes), shape=shape).tocsr()
+    matrix.sum_duplicates()
+    return matrix.indptr.astype(np.int64), matrix.indices, matrix.data
 
 
 def _in_patterns(tally: Tally) -> Tally:

@@ -25,6 +25,7 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 
 from setagree import __main__
 from setagree.cli import app as cli
+from setagree.cli import scores as cli_scores
 
 # T1: the published R walk-through, 11 units x 3 raters; "." is missing.
 WALKTHROUGH = """unit,r1,r2,r3
@@ -600,7 +601,9 @@ class TestHelp:
         assert max(map(len, lines)) <= 80
         assert len(lines) <= 70
         assert run.stdout.index("score study.csv") < run.stdout.index("--unit ")
-        options = {name for name in inspect.signature(cli.score).parameters if name != "files"}
+        options = {
+            name for name in inspect.signature(cli_scores.score).parameters if name != "files"
+        }
         spelled = {"format", "from", "source"}
         for option in options - {"form", "source", "file_column"} | spelled:
             assert f"--{option.replace('_', '-')} " in run.stdout
@@ -680,12 +683,14 @@ class TestProcess:
     def test_another_module_that_is_missing(self):
         """That pandas is missing is not said to be a matter of the extra."""
         run = process(
+            "score",
+            "walk.csv",
             code="""
             import sys
             from setagree.__main__ import main
             sys.modules["setagree.scoring"] = None
             main()
-            """
+            """,
         )
         assert "setagree.scoring" in run.stderr
         assert "setagree[cli]" not in run.stderr

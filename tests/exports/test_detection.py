@@ -115,6 +115,10 @@ def test_absent_and_odd_files(tmp_path):
     for odd in ("~nobody-of-this-name/x.json", "a\0b.json"):
         with pytest.raises(FileError, match="There is no file"):
             sa.read(odd)
+    for door in (sa.read, sa.agreement, sa.tally):
+        for long in ("a" * 3000, "a" * 3000 + ".csv"):
+            with pytest.raises(FileError, match="File name too long"):
+                door(long)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="is a pipe or a device"):
         sa.read(tmp_path / "pipe")

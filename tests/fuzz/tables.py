@@ -104,10 +104,10 @@ def _meanings(road: Road, table: Table) -> list[tuple[Any, Any, tuple[str, Any]]
 
 def _policies(road: Road, table: Table) -> dict[str, Any]:
     kept = {k: v for k, v in table.options.items() if k in {"blank", "duplicates"}}
-    # A column of objects that are all text, but for nulls, is a column of text.
+    # A column of objects that are all text, but for nulls, is a column of text; so is one of nulls.
     cells = zip(table.columns["answer"], table.meant, strict=True)
     is_text = all(isinstance(cell, str) for cell, (*_, (kind, _)) in cells if kind != "null")
-    if road.long and table.shape in {"text", "object"} and is_text:
+    if road.long and table.shape in {"text", "object", "list"} and is_text:
         kept["nulls_follow"] = True
     return kept
 

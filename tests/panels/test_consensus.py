@@ -74,13 +74,17 @@ class TestDawidSkene:
     """The EM algorithm."""
 
     def test_an_answer_that_nobody_gave(self):
-        """Where no label is probable and nobody gave the empty set, there is no answer."""
+        """There is none where nobody gave the empty set; a set made of several is marked."""
         rows = text("a b c / {} b c / ab ab ab / bc bc bc / ac ac ac / {} {} {} / c c c / a a a")
         found = consensus(annotations(rows), method="dawid_skene")
         assert found.answers.tolist()[:2] == [None, frozenset()]
         assert found.to_frame()["why"][0] == "no majority; no answer"
         left = consensus(annotations(rows), method="dawid_skene", ties="empty")
-        assert left.to_frame()["why"][0] == "no majority; empty though nobody said so"
+        assert left.to_frame()["why"][0] == "no majority; an answer that nobody gave"
+        rows = text("ab ac bc / ab ab ac")
+        pieced = consensus(annotations(rows), method="label_majority")
+        assert pieced.answers.tolist() == [frozenset("abc"), frozenset("ab")]
+        assert pieced.to_frame()["why"].tolist() == ["an answer that nobody gave", ""]
 
     def test_published_data(self):
         """On the data of the paper the fit stands where 300 rounds of the loops below come to rest.

@@ -369,6 +369,17 @@ class TestSentences:
             again = "where a rater had rated a unit again (1 time in the data)"
             assert f"{again}, {words}." in methods_of(found)
 
+    def test_rows_that_do_not_count(self, tmp_path):
+        """Which rows of the table were read stands in what was left out, and in the methods."""
+        path = tmp_path / "study.csv"
+        rows = [f"u{u},{r},{'ab'[u % 2]},{u // 5}" for u in range(6) for r in "xy"]
+        path.write_text("\n".join(["unit,rater,labels,repeat", *rows]), encoding="utf-8")
+        with pytest.warns(sa.SetagreeWarning, match="drops 2 of 12 rows"):
+            found = gather(sa.read(path, where="repeat == 0"), n_resamples=19, rng=1)
+        table = next(one.table for one in sections(found) if one.id == "data")
+        assert table.caption.endswith("of the table only the rows with repeat == 0 were read")
+        assert "only rows of the table with repeat == 0 were read" in methods_of(found)
+
     def test_holm_over_all_raters(self):
         """Of many raters one interval above 0 is to be expected; corrected, it names nobody.
 

@@ -46,6 +46,8 @@ def show(f: Findings) -> list[Section]:
     )
     rows = (*contents(f.study, f.main, people="Humans" if f.models else "Raters"), *_models(f))
     caption = "What the study holds, and what was left out"
+    if f.study.reading is not None and f.study.reading.where is not None:
+        caption += f"; of the table only the rows with {f.study.reading.where} were read"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
     return [Section("data", "What was counted, what was left out", (), table)]
 

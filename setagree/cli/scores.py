@@ -1,0 +1,73 @@
+"""The command that scores a file, and the lists of what it can score with."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+
+from setagree.cli import options as options
+from setagree.cli.inference import other_interval
+from setagree.cli.large import scored
+from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
+from setagree.cli.output import Deliverer, say, sentences
+from setagree.cli.show import print_list
+from setagree.cli.tables import reason_of
+from setagree.distances.registry import known_distances
+from setagree.scoring.registry import known_coefficients
+
+SCORE_HELP = """[bold]setagree score study.csv[/bold]
+
+[not dim]Alpha and Fleiss' kappa (MASI): a row for each unit and rater. Also:[/]
+
+setagree score study.csv --unit doc --rater who --labels tags --blank empty
+setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1
+setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
+"""
+
+
+@options.grouped
+@sentences()
+def score(
+    files: options.Files,
+    *,
+    reading: Reading,
+    large: Large,
+    asked: Asked,
+    level: options.Level = 0.95,
+    interval: options.IntervalKind = "analytic",
+    interval_method: options.IntervalMethod = None,
+    over: options.Over = None,
+    resampling: Resampling,
+    delivery: Delivery,
+) -> None:
+    """Score how far the raters of a file agree."""
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    other = other_interval(interval, interval_method, over, resampling)
+    table = scored(files, reading, large=large, asked=asked, level=level)
+    if other is None:
+        deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
+    else:
+        deliver(*other.fill(table), reasons=map(reason_of, table))
+
+
+def list_distances() -> None:
+    """List the distances by name."""
+    _print_list({name: inspect.getdoc(one) for name, one in known_distances().items()})
+
+
+def list_coefficients() -> None:
+    """List the coefficients by name."""
+    _print_list({name: inspect.getdoc(one) for name, one in known_coefficients().items()})
+
+
+def _print_list(docs: Mapping[str, str | None]) -> None:
+    """Print names with the first line of what is written about them, if Python kept it."""
+    stripped = sys.flags.optimize > 1
+    texts = dict.fromkeys(docs) if stripped else docs
+    firsts = {name: (doc or "").partition("\n")[0] for name, doc in texts.items()}
+    print_list(
+        [(n, text.removeprefix("Return ").replace("\\|", "|")) for n, text in firsts.items()]
+    )
+    if stripped:
+        say("Python runs with -OO, which drops the descriptions; run it without to see them.")
