@@ -30,10 +30,6 @@ _LEFT = {
 }
 
 
-_FEW_RATERS = 5
-"""Raters up to which the bootstrap of units and raters is known to be too narrow."""
-
-
 @dataclass(frozen=True)
 class Side:
     """One of the agreements that are compared, and its number in the table."""
@@ -65,9 +61,8 @@ def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
         f"as without --interval. About {ABOUT['units']}."
     )
-    return paragraphs(
-        _counts(table), table_text(shown), *_alike(table), *_drawn(table), wrapped(note)
-    )
+    said = [*_alike(table), *_drawn(table), wrapped(note)]
+    return paragraphs(_counts(table), table_text(shown), *said)
 
 
 def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iterable[str]]:
@@ -89,8 +84,8 @@ def two_way(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         "that over raters added up, t with one degree of freedom less than raters."
     )
     whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
-    shown = table_text(_agreements(table, frame))
-    return paragraphs(_counts(table), shown, *whys, *_drawn(table), wrapped(note))
+    said = [*whys, *_drawn(table), wrapped(note)]
+    return paragraphs(_counts(table), table_text(_agreements(table, frame)), *said)
 
 
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> str:
@@ -99,16 +94,14 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> s
     method = one["interval_method"].removeprefix("bootstrap ")
     over = {"both": "units and raters"}.get(drawn, drawn)
     about, R = ABOUT[one["over"]], table[0].n_raters
-    if one["over"] == "both" and R is not None and R <= _FEW_RATERS:
+    if one["over"] == "both" and R is not None and R <= 5:  # as few as were simulated
         about += f", of whom {R} are few: such intervals held the truth in 80-91 % of studies"
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"{over}, seed {one['seed']}. About {about}. {_undefined(frame, 'resamples')}"
     )
     shown = _agreements(table, frame)
-    return paragraphs(
-        _counts(table), table_text(shown), *_alike(table), *_drawn(table), wrapped(note)
-    )
+    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
 
 
 def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
@@ -146,10 +139,9 @@ def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
     yield from (f"{why}." for why in whys)
 
 
-def _drawn(table: sa.AgreementTable) -> Iterator[str]:
-    """Yield how the units were drawn, where that is said."""
-    if said := how_drawn(table.rows):
-        yield wrapped(said)
+def _drawn(table: sa.AgreementTable) -> list[str]:
+    """Return how the units were drawn, where that is said."""
+    return [wrapped(said)] if (said := how_drawn(table.rows)) else []
 
 
 def comparison(
@@ -182,6 +174,7 @@ def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame
     from setagree.inference.pilots import take_turns  # not loaded by the commands that need none
 
     parts = [_counts(table)]
+    together = [name for name in ("units_per_cluster", "clusters") if name in frame]
     for row, plan in zip(table, planned, strict=True):
         mine = frame[
             (frame["coefficient"] == row.coefficient) & (frame["distance"] == row.distance)
@@ -189,11 +182,7 @@ def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame
         shown = {
             "raters": map(_raters, mine["raters"]),
             "units": map(whole, mine["units"]),
-            **{
-                name.replace("_", " "): map(_raters, mine[name])
-                for name in ("units_per_cluster", "clusters")
-                if name in mine
-            },
+            **{name.replace("_", " "): map(_raters, mine[name]) for name in together},
             "more units": map(whole, mine["more_units"]),
             f"{level_text(table.level, gap='')} interval": [
                 f"± {four(half)}" for half in mine["half_width"]
@@ -266,8 +255,7 @@ def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
     return (
         f"p: the share of {often} that come out {_REACHED[one['alternative']]} as the "
         f"estimate{tail}. Reshuffled: {_MOVED[one['scheme']]}{over}. by chance: their mean; "
-        "expected: the mean of all reshuffles, where it is known; 95th percentile: of the "
-        "reshuffles."
+        "expected: that of all reshuffles, where it is known; 95th percentile: of the reshuffles."
     )
 
 

@@ -39,6 +39,13 @@ def _known(study: Annotations | None, what_must_know: str, other: str) -> Annota
     )
 
 
+def known_plain(study: Data, what: str) -> Annotations:
+    """Return the same, with a warning where the units were not drawn one by one."""
+    found = known_raters(study, what)
+    plain_units(found, what)
+    return found
+
+
 def plain_units(study: Annotations, what: str) -> None:
     """Warn that something takes units as drawn one by one, where the study says otherwise."""
     if study.sampling is not None:
