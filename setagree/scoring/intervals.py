@@ -65,7 +65,7 @@ def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
             f"method='score' is not known to hold for {of}; it is for krippendorff_alpha, "
             "fleiss_kappa and scott_pi without strata."
         )
-    if row.reason is not None:
+    if row.reason is not None or row.spread.reason is not None:
         return NONE
     low, high = score_ends(row.case, model, level)
     if row.standard_error > 0:

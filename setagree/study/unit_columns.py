@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import (
     DataError,
     OptionError,
@@ -161,6 +162,7 @@ def with_units(
     return replace(study, unit_table=table)
 
 
+@public
 def sampled(
     study: Annotations,
     *,
