@@ -15,6 +15,7 @@ import setagree as sa
 from setagree.coefficients.score_interval import score_ends
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeError
 from setagree.inference.shuffles import Shuffler
+from setagree.scoring.coefficients import COEFFICIENTS
 
 CLUSTERS = {f"u{k}": name for k, name in enumerate("AAABBCCCCDD")}
 WEIGHTS = {f"u{k}": w for k, w in enumerate([1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1])}
@@ -57,7 +58,7 @@ class TestVectors:
         assert kappa.standard_error == pytest.approx(0.1406603400, abs=6e-11)
 
 
-NAMES = sorted(sa.COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"})
+NAMES = sorted(COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"})
 
 
 def drawn_study(n=40, seed=5, missing=0.25):

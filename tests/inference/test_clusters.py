@@ -6,9 +6,10 @@ import pytest
 
 import setagree as sa
 from setagree.errors import DataError, FewClustersWarning, OptionError
+from setagree.scoring.coefficients import COEFFICIENTS
 
 SIZES = (4, 2, 5, 3, 4, 6, 2, 3, 4, 5, 3, 4)
-NAMES = sa.COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"}
+NAMES = COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"}
 
 
 def documents(study, sizes=SIZES):

@@ -7,6 +7,7 @@ from small_studies import annotations
 
 import setagree as sa
 from setagree.errors import OptionError
+from setagree.scoring.coefficients import COEFFICIENTS
 
 
 def test_walkthrough():
@@ -21,7 +22,7 @@ def test_walkthrough():
     assert (low, high) == pytest.approx((alpha.estimate - 4.3026527297 * 0.1714659928, 1), abs=1e-8)
 
 
-@pytest.mark.parametrize("name", sorted(sa.COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa"}))
+@pytest.mark.parametrize("name", sorted(COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa"}))
 def test_from_the_jackknife(name):
     """The variances of units and of raters are added up; mv-alpha has none of units."""
     row = getattr(sa, name)(sa.simulate(40, 5, missing=0.2, rng=2))
