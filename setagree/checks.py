@@ -125,6 +125,10 @@ _ALSO = {
     "iterations reps n_reps n_samples resamples b times",
     "n_splits": "n n_iter n_iterations iterations n_resamples",
     "over": "resample by",
+    "cluster": "clusters cluster_col cluster_column psu block",
+    "sampling_weight": "sampling_weights sample_weight sample_weights pweight pweights",
+    "strata": "stratum strata_col stratify",
+    "population_size": "fpc population_sizes",
     "equal": "ties",
     "half_width": "width halfwidth margin precision moe",
     "model": "llm candidate",
@@ -154,6 +158,9 @@ _OF_READ = (
     "codebook missing duplicates encoding"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
+
+_OF_SAMPLED = "cluster sampling_weight strata population_size"
+"""Options that say how units were drawn, which a study remembers."""
 
 
 def public(function: F) -> F:
@@ -210,6 +217,11 @@ def _unknown_option(
     if called:
         alpha = " (level=0.95 is alpha=0.05)" if called[0] == "level" and wrong == "alpha" else ""
         return UnknownOptionError(f"{wrong}= is called {called[0]}={alpha}.")
+    if wrong in _OF_SAMPLED.split():
+        return UnknownOptionError(
+            f"{said}; say it of the study first: study.sampled({wrong}=...), or of the table: "
+            f"sa.read(table, {wrong}=...)."
+        )
     if wrong in _OF_READ.split():
         if "reading" in known:
             return UnknownOptionError(f"{said}; say reading=sa.Reading({wrong}=...).")

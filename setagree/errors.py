@@ -105,6 +105,10 @@ class SparseRatersWarning(SetagreeWarning):
     """Raters who rated few units were left out of a plan."""
 
 
+class FewClustersWarning(SetagreeWarning):
+    """Clusters are too few, or of too unequal size, for an interval that holds its level."""
+
+
 class ConvergenceWarning(SetagreeWarning):
     """An iteration was stopped before its numbers stood still."""
 

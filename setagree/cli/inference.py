@@ -80,7 +80,7 @@ def permute(
 ) -> None:
     """Test an agreement against chance by reshuffling."""
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
@@ -147,6 +147,7 @@ def plan(
     half_width: options.HalfWidth = None,
     n_units: options.HowManyUnits = None,
     n_raters: options.HowManyRaters = None,
+    n_together: options.HowManyTogether = None,
     level: options.Level = 0.95,
     seed: options.Seed = None,
     delivery: Delivery,
@@ -156,6 +157,7 @@ def plan(
     hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("raters", n_raters, hint=hint)
+    wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
     drawn = seed_or_drawn(seed)
     refuse_where_large(large, {"--raters": n_raters is not None})
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
@@ -189,7 +191,7 @@ def _with_bootstrap_intervals(
     )
     # It comes from the analytic standard error, which is not in the table now.
     frame = frame.rename(columns={"p_value": "analytic_p_value"})
-    return frame, tables.bootstrapped(table, frame)
+    return frame, tables.bootstrapped(table, frame, rows[0].drawn)
 
 
 def _with_score_intervals(table: sa.AgreementTable) -> Result:
@@ -209,12 +211,29 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
     return frame, tables.with_score_intervals(table, frame)
 
 
+def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
+    """Return the table with the standard errors and intervals of units and raters."""
+    ends = [row.interval(table.level, over="both") for row in table]
+    frame = table.to_frame().assign(
+        standard_error=[row.two_way.standard_error for row in table],
+        low=[low for low, _ in ends],
+        high=[high for _, high in ends],
+        interval_method="two-way jackknife",
+        over="both",
+    )
+    frame = frame.rename(columns={"p_value": "analytic_p_value"})
+    return frame, tables.two_way(table, frame)
+
+
 def other_interval(
     interval: str, method: str | None, over: str | None, resampling: Resampling
 ) -> Callable[[sa.AgreementTable], Result] | None:
     """Return what gives a table the intervals that are asked for; None for the analytic ones."""
     check_choice("interval", interval, ("analytic", "score", "bootstrap"))
     wanted = interval == "bootstrap"
+    if interval == "analytic" and over == "both":
+        _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
+        return _with_two_way_intervals
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
@@ -293,7 +312,7 @@ def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> p
     return frame.assign(**{name: value for name, value in drawn.items() if value is not None})
 
 
-def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool) -> None:
+def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool = False) -> None:
     """Refuse options that would have no effect."""
     for name, value in given.items():
         if value is not None and not wanted:
@@ -333,15 +352,17 @@ def seed_or_drawn(given: int | None) -> int:
     return given
 
 
-def _numbers(name: str, given: Sequence[str] | None, *, hint: str = "") -> list[int] | None:
+def _numbers(
+    name: str, given: Sequence[str] | None, *, hint: str = "", least: int = 2
+) -> list[int] | None:
     """Return the whole numbers of an option."""
     if given is None:
         return None
     listed = names(given)
     numbers = [int(number) for number in listed if number.isdecimal()]
-    if listed and len(numbers) == len(listed) and min(numbers) >= 2:
+    if listed and len(numbers) == len(listed) and min(numbers) >= least:
         return numbers
     raise OptionError(
-        f"{name}={','.join(given)!r} must be whole numbers of 2 or more, such as 2,3,5."
+        f"{name}={','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
         + (hint if len(numbers) < len(listed) else "")
     )

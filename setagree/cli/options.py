@@ -86,8 +86,10 @@ _OF_RATERS = "With --wide: their columns, if not all."
 Escape = Annotated[bool, option(RESULTS, "", "Escape formula-like cells.", "--escape")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
-Over = Annotated[Text, option(SURE, "WHAT", "Redraw units (default), raters, both.", "--over")]
-Scheme = Annotated[str, option(SURE, "WHAT", "pooled (default), within_rater or table.")]
+Over = Annotated[Text, option(SURE, "WHAT", "Sample: units (default), raters, both.", "--over")]
+Scheme = Annotated[
+    str, option(SURE, "WHAT", "pooled (default), within_rater, within_cluster, table.")
+]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
 Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
@@ -97,6 +99,9 @@ HalfWidth = Annotated[
     float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
 ]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]
+HowManyTogether = Annotated[
+    Texts, option(SURE, "N,N", "Of a cluster (default: as now).", "--units-per-cluster")
+]
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
@@ -172,6 +177,7 @@ class Reading:
     source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "Sheet of a workbook: name or number.")
+    cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
     format: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     )

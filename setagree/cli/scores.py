@@ -22,8 +22,7 @@ SCORE_HELP = """[bold]setagree score study.csv[/bold]
 
 setagree score study.csv --unit doc --rater who --labels tags --blank empty
 setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1
-setagree score 'round-*.csv' --value stars -c cohen_kappa -d nominal,linear
-setagree score 'ratings/*.parquet' --memory-limit 2GB
+setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
 """
 
 

@@ -18,6 +18,7 @@ from setagree.credit.base import Weights
 from setagree.distances import Distance
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally, dot
+from setagree.study.unit_columns import Sample, sample_of
 
 if TYPE_CHECKING:
     from setagree.coefficients.models import Model
@@ -81,7 +82,7 @@ class Rated:
     row_codes, rater_codes, value_codes : ndarray of shape (n_ratings,)
         The row, rater and value of each rating.
     row_times : ndarray of shape (n_rows,)
-        How many units each row stands for.
+        How many units each row stands for, or its sampling weight.
     patterns : ndarray of shape (n_rows,)
         The pattern of each row.
     raters : ndarray of object, shape (n_raters,)
@@ -139,12 +140,39 @@ class Case:
         study, tally = self.study, self.tally
         if study is not None and tally.unit_patterns is not None:
             codes = study.unit_codes, study.rater_codes, study.value_codes
-            return Rated(*codes, np.ones(study.n_units), tally.unit_patterns, study.raters)
+            return Rated(*codes, self.unit_weights, tally.unit_patterns, study.raters)
         if tally.given is None:
             raise TypeError("this case does not know who gave what")
         given, patterns = tally.given, np.arange(tally.n_patterns)
         codes = given.rows, given.rater_codes, given.value_codes
         return Rated(*codes, tally.multiplicity, patterns, given.raters)
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """How the units were drawn; None where nothing is said of that."""
+        study = self.study
+        return None if study is None or study.sampling is None else sample_of(study)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether units have sampling weights."""
+        return self.sample is not None and self.sample.weights is not None
+
+    @property
+    def unit_weights(self) -> Floats:
+        """The sampling weight w_i of each unit; 1 where there is none."""
+        weights = None if self.sample is None else self.sample.weights
+        return np.ones(self.tally.n_units) if weights is None else weights
+
+    @cached_property
+    def mass(self) -> Floats:
+        """The summed w_i of the units of each pattern: how many they are, without weights."""
+        return summed_weights(self.tally, self.sample)
+
+    @cached_property
+    def squared_mass(self) -> Floats:
+        """The summed w_i² of the units of each pattern."""
+        return summed_weights(self.tally, self.sample, power=2)
 
     @cached_property
     def disagreement(self) -> Floats:
@@ -157,6 +185,14 @@ class Case:
         r, d_max = self.tally.pattern_ratings, self.weights.max_distance
         pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
         return np.asarray(self.disagreement / (d_max * pairs))
+
+
+def summed_weights(tally: Tally, sample: Sample | None, *, power: int = 1) -> Floats:
+    """Return the sum of w_i, or of a power, over the units of each pattern; w_i = 1 without any."""
+    if sample is None or sample.weights is None or tally.unit_patterns is None:
+        return tally.multiplicity
+    sums = np.bincount(tally.unit_patterns, sample.weights**power, tally.n_patterns)
+    return np.asarray(sums, dtype=np.float64)
 
 
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
@@ -188,9 +224,16 @@ def reach(weights: Weights, totals: Floats) -> float:
     return float(found) or weights.max_distance
 
 
-def rated_shares(tally: Tally) -> Floats:
-    """Return pi_k = (1/n) sum_i r_ik / r_i over rated units, of shape (K,)."""
-    return tally.value_totals(tally.multiplicity / tally.pattern_ratings) / tally.n_units
+def rated_shares(case: Case) -> Floats:
+    """Return pi_k = sum_i w_i r_ik / r_i / sum_i w_i over rated units, of shape (K,)."""
+    shares = case.tally.value_totals(case.mass / case.tally.pattern_ratings)
+    return np.asarray(shares / case.mass.sum())
+
+
+def squared_share(case: Case) -> float:
+    """Return sum_i w_i² r_i / sum_i w_i r_i over pairable units: 1 without weights."""
+    r = case.tally.pattern_ratings * case.tally.pairable
+    return dot(case.squared_mass, r) / dot(case.mass, r)
 
 
 def estimate(case: Case, model: Model) -> Estimate:
@@ -203,10 +246,11 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
 
     Do = (1/N) sum_i q_i / (r_i - 1), q_i the distance summed over the ordered pairs of unit i
     (Krippendorff 2011). pa, pe and the linearised values are Gwet's (2014, ch. 2):
-    pa = (1 - 1/N) pa' + 1/N, pe = pi' W pi.
+    pa = (1 - 1/N) pa' + 1/N, pe = pi' W pi. Sampling weights w_i stand in every sum over units,
+    and N_eff = (sum w_i r_i)² / sum w_i² r_i in place of N where it stands alone.
     """
     tally, d_max = case.tally, case.weights.max_distance
-    m = tally.multiplicity * tally.pairable
+    m = case.mass * tally.pairable
     n = float(m.sum())
     if not n:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
@@ -224,15 +268,17 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
         agreements, none = (1 - observed / d_max, 1 - chance), np.zeros(0)
         return Estimate(alpha, *agreements, observed, expected, none, none)
     # What follows is in the units of the distance: y = (1 - pe) d_max.
-    x, y = (1 - 1 / N) * observed, (1 - 1 / N) * expected
+    N_eff = N / squared_share(case)
+    x, y = (1 - 1 / N_eff) * observed, (1 - 1 / N_eff) * expected
     mean_r = N / n
     excess = r / mean_r - 1
     a = 1 + (excess * x - q / mean_r) / y
     e = (1 + excess) * (1 - chance_i * d_max / y)
     # The linearised values belong to alpha without its small-sample term: 1 - x N / (N - 1) / y.
-    plain = 1 - (1 - alpha) * N / (N - 1)
+    plain = 1 - (1 - alpha) * N_eff / (N_eff - 1)
     influence = a - 2 * (1 - plain) * e
-    return Estimate(alpha, 1 - x / d_max, 1 - y / d_max, observed, expected, influence, m)
+    counted = tally.multiplicity * tally.pairable
+    return Estimate(alpha, 1 - x / d_max, 1 - y / d_max, observed, expected, influence, counted)
 
 
 def _by_units(case: Case, model: Model) -> Estimate:
@@ -244,16 +290,16 @@ def _by_units(case: Case, model: Model) -> Estimate:
     tally, d_max = case.tally, case.weights.max_distance
     y, y_i = model.linearised(case)
     x_i, used, m = case.mean_disagreement, tally.pairable, tally.multiplicity
-    n, n_pairable = tally.n_units, tally.n_pairable_units
-    x = dot(m[used], x_i[used]) / n_pairable if n_pairable else np.nan
+    n, n_pairable = float(case.mass.sum()), float(case.mass[used].sum())
+    x = dot(case.mass[used], x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.
     nothing = NOTHING * reach(case.weights, tally.value_totals(m)) / d_max
-    if not n_pairable or not y > nothing or (n == 1 and not model.fixed):
+    if not n_pairable or not y > nothing or (tally.n_units == 1 and not model.fixed):
         return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
     by_unit = model.asks_who and case.study is not None
     if by_unit:
         patterns = tally.unit_patterns
-        x_i, used, m = x_i[patterns], used[patterns], np.ones(n)
+        x_i, used, m = x_i[patterns], used[patterns], np.ones(tally.n_units)
     kappa = 1 - x / y
     influence = np.where(used, n / n_pairable * (1 - x_i / y), 0.0)
     if y_i is not None:

@@ -17,7 +17,15 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.chance import NOTHING, Case, Codes, Floats, rated_shares, reach
+from setagree.coefficients.chance import (
+    NOTHING,
+    Case,
+    Codes,
+    Floats,
+    rated_shares,
+    reach,
+    squared_share,
+)
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.within_raters import group_spread, spread_within_raters
 from setagree.credit.base import Weights
@@ -96,15 +104,16 @@ class Urn(Model):
         """Return the totals of the study, of shape (K,): pairable ratings, or shares of units."""
         tally = case.tally
         if self.weigh == "units":
-            return rated_shares(tally)
-        return tally.value_totals(tally.multiplicity * tally.pairable)
+            return rated_shares(case)
+        return tally.value_totals(case.mass * tally.pairable)
 
     def linearised(self, case: Case) -> tuple[float, Floats]:
         """Return 1 - pe of a study, and of each pattern: x' F x and c' F x, per pair of answers."""
         x = self.totals(case)
         spread = self.spread(case, x)
         N = float(x.sum())
-        pairs, mass = (N * (N - 1), N) if self.weigh == "ratings" else (1.0, 1.0)
+        pairs = N * (N - squared_share(case)) if self.weigh == "ratings" else 1.0
+        mass = N if self.weigh == "ratings" else 1.0
         return dot(x, spread) / pairs, case.tally.pattern_means(spread) / mass
 
 
@@ -222,7 +231,7 @@ class UrnOfEachRater(Model):
         z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only; nan for one
         rater.
         """
-        rated, weights, n = case.rated, case.weights, case.tally.n_units
+        rated, weights, n = case.rated, case.weights, float(case.mass.sum())
         r, g, v = rated.n_raters, rated.rater_codes, rated.value_codes
         if r < 2:
             return float("nan"), np.full(len(rated.row_times), np.nan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,13 +17,16 @@ from setagree.diagnosis.grouping import (
     group_by_mapping,
     group_of_units,
     grouped_table,
+    is_constant_in,
     study_and_column,
 )
 from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError
-from setagree.inference.known_raters import known_raters
+from setagree.errors import DataError, OptionError, listing
+from setagree.inference.clusters import is_clustered
+from setagree.inference.differences import linearised_difference
+from setagree.inference.known_raters import known_raters, plain_units
 from setagree.large.opening import Data, open_table
 from setagree.progress import track
 from setagree.scoring.registry import CoefficientLike
@@ -31,6 +35,7 @@ from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import OfUnits
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
@@ -45,6 +50,7 @@ def by_group(
     level: float = 0.95,
     n_resamples: int = 999,
     reading: Reading | None = None,
+    cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> pd.DataFrame:
     """Return the coefficient of each group: of units (batches, sources), or of raters (panels).
@@ -58,9 +64,10 @@ def by_group(
     data : Annotations, or a table or path as `agreement` takes it
         A study, or what `agreement` reads; where `by` is a further column, a long table.
     by : str, mapping or Series
-        A column of the table; or what says of each unit, or of each rater, of the study to which
-        group it belongs. A column that says one thing of each rater makes groups of raters; else a
-        unit that a table puts into several groups is compared inside each of them.
+        A column of the table, or of a study's units (`Annotations.units_frame`); or what says of
+        each unit, or of each rater, of the study to which group it belongs. A column that says one
+        thing of each rater makes groups of raters; else a unit that a table puts into several
+        groups is compared inside each of them.
     coefficient, distance
         As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
         distance) and the list of values are those of the whole study.
@@ -72,6 +79,10 @@ def by_group(
     reading : Reading, optional
         How a table is read; that of a study that was read from it is ``study.reading``. Default:
         with the usual names of columns, and as `agreement` reads cells.
+    cluster : str, mapping or Series, optional
+        The document, patient or conversation of each unit; see `Annotations.sampled`. Where a
+        cluster has units in several groups, these are no independent samples: differences take
+        that into account, and there is no test of homogeneity.
     rng : int or numpy Generator, optional
         The seed for groups of raters.
 
@@ -128,7 +139,9 @@ def by_group(
     0   first       45     0.426       0.124               0.082
     1  second       45     0.302      -0.124               0.082
     """
-    grouped = _grouped(data, by, reading)
+    grouped = _grouped(data, by, reading, cluster)
+    if cluster is not None:
+        grouped = replace(grouped, study=grouped.study.sampled(cluster=cluster))
     return compare_groups(
         grouped,
         by=by,
@@ -157,6 +170,7 @@ def compare_groups(
     whole = score_whole(study, coefficient, distance, level)
     _refuse_scattered(by, len(grouped.names), study, compares)
     if compares == "raters":
+        plain_units(study, "a comparison of groups of raters")
         found = whole.case.distance
         assert found is not None  # noqa: S101 - what the door makes has one
         drawing: Row = {"n_resamples": n_resamples, "generator": generator}
@@ -178,7 +192,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
         score_part(whole, study.take(np.sort(order[first:last])))
         for first, last in itertools.pairwise(bounds)
     ]
-    p = _homogeneity(parts)
+    p = np.nan if _share_clusters(whole, grouped) else _homogeneity(parts)
     rows = []
     long = len(parts) * study.n_ratings > 20_000_000
     for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
@@ -268,8 +282,8 @@ def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotatio
         how = as_reading(reading)
         study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
         return study, first_times(times_of(cells), unit_of_row, study.n_units)
-    study = _known(data, at, "over_time", reading)
-    of_unit = group_of_units(study, at, "over_time")  # type: ignore[arg-type]  # no column
+    study, at = _known(data, at, "over_time", reading)
+    of_unit = group_of_units(study, at, "over_time")
     return study, times_of(pd.Series(of_unit).infer_objects())
 
 
@@ -288,23 +302,31 @@ def _refuse_scattered(by: Grouping, n_groups: int, study: Annotations, compares:
 _FEW_GROUPS = 20
 
 
-def _grouped(data: Data, by: Grouping, reading: Reading | None) -> Grouped:
+def _grouped(data: Data, by: Grouping, reading: Reading | None, cluster: OfUnits | None) -> Grouped:
     """Return the study, and the groups of its units or raters."""
     if isinstance(by, str) and not isinstance(data, Annotations | Tally):
         how = as_reading(reading)
+        if isinstance(cluster, str):
+            how = replace(how, cluster=cluster)
         return grouped_table(open_table(data, how), by, how)
-    study = _known(data, by, "by_group", reading)
-    return group_by_mapping(study, by, "by_group")  # type: ignore[arg-type]  # no column
+    study, by = _known(data, by, "by_group", reading)
+    return group_by_mapping(study, by, "by_group")
 
 
-def _known(data: Data, by: Grouping, what: str, reading: Reading | None) -> Annotations:
-    """Return the study that a mapping is about."""
-    if isinstance(by, str):
+def _known(
+    data: Data, by: Grouping, what: str, reading: Reading | None
+) -> tuple[Annotations, Mapping[Any, Any] | pd.Series[Any]]:
+    """Return the study that a mapping is about, and the mapping: a column of its units is one."""
+    study = known_raters(data, what, reading)
+    if not isinstance(by, str):
+        return study, by
+    if by not in (known := study.units_frame):
+        listed = f" ({listing([*known])})" if len(known.columns) else ""
         raise OptionError(
-            f"{what}: {by!r} names a column, so pass the table; with a study, which keeps only "
-            "its units, pass a mapping from unit to group."
+            f"{what}: {by!r} names a column, so pass the table; a study keeps its units and what "
+            f"is named when it is read{listed}: unit_columns=[{by!r}]. Or pass a mapping from unit."
         )
-    return known_raters(data, what, reading)
+    return study, known[by]
 
 
 def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
@@ -312,11 +334,23 @@ def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
     if not rest.n_ratings:
         return dict.fromkeys(_BESIDE, float("nan"))
     others = score_part(whole, rest)
+    if is_clustered(whole):
+        places = np.arange(part.n_units), part.n_units + np.arange(others.n_units)
+        gap = linearised_difference(part, others, design="same_units", places=places)
+        return dict(zip(_BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
     difference = part.estimate - others.estimate
     known = part.standard_error > 0 and others.standard_error > 0
     se = float(np.hypot(part.standard_error, others.standard_error)) if known else float("nan")
     p = _welch_p(difference, (part, others), se)
     return dict(zip(_BESIDE, (difference, se, p), strict=True))
+
+
+def _share_clusters(whole: Agreement, grouped: Grouped) -> bool:
+    """Say whether a cluster has units in several groups."""
+    sample = whole.case.sample
+    if sample is None or sample.groups is None or not sample.is_clustered:
+        return False
+    return not is_constant_in(sample.groups[grouped.study.unit_codes], grouped.of_rating)
 
 
 def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:

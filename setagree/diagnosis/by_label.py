@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
-from setagree.diagnosis.membership import label_counts, membership_of
+from setagree.diagnosis.membership import Membership, label_counts, membership_of
 from setagree.distances import get_distance
 from setagree.errors import counted
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
+from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 
 
@@ -34,6 +36,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     label's alpha far too seldom. A label that fewer than 3 units hold gets none: too few to say.
     Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
     it: of a question of yes or no, either answer can be the rare one.
+    Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
+    interval respects it; where from strata, the interval is t.
 
     Parameters
     ----------
@@ -77,12 +81,16 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     1     b          3  0.444                    0.5
     """
     check_level(level)
-    tally = Scorer(study).tally
+    whole = Scorer(study)
+    tally, known = whole.tally, whole.annotations
     membership = membership_of(tally)
-    counts = label_counts(tally, membership)
+    if known is not None and known.sampling is not None:
+        parts: Iterator[Data] = _binary_studies(known, membership)
+    else:
+        parts = _binary_tallies(tally, label_counts(tally, membership))
     rows = [
         {"label": label, **_row(binary, level)}
-        for label, binary in zip(membership.labels, _binary_tallies(tally, counts), strict=True)
+        for label, binary in zip(membership.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
@@ -116,18 +124,19 @@ _COLUMNS = (
 )
 
 
-def _row(binary: Tally, level: float) -> Row:
+def _row(binary: Data, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    yes, no = _dense(binary)
+    yes, no = _dense(scorer.tally)
     few = _too_few(alpha, yes, no)
-    low, high = (np.nan, np.nan) if few else alpha.interval(level, method="score")
+    low, high = (np.nan, np.nan) if few else alpha.interval(level, method=alpha.best_method)
     ac1_low, ac1_high = ac1.interval(level)
-    m, r = binary.multiplicity, binary.pattern_ratings
+    tally, m = scorer.tally, alpha.case.mass
+    r = tally.pattern_ratings
     return {
-        "n_ratings": round(float(m @ yes)),
-        "n_units": round(float(m[yes > 0].sum())),
+        "n_ratings": round(float(tally.multiplicity @ yes)),
+        "n_units": round(float(tally.multiplicity[yes > 0].sum())),
         "prevalence": float(m @ yes) / float(m @ r),
         "alpha": alpha.estimate,
         "standard_error": alpha.standard_error,
@@ -197,6 +206,15 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
         yes = np.concatenate([seen[0], np.zeros(len(lengths))])
         ratings = np.concatenate([seen[1], lengths])
         yield _binary_tally(yes, ratings - yes, np.concatenate([times, rest]))
+
+
+def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Annotations]:
+    """Yield the same with every unit kept, where it matters how the units were drawn."""
+    for label in range(membership.n_labels):
+        every = np.arange(study.n_values)
+        without = ~membership.holds(every, np.full(study.n_values, label))
+        codes = without.astype(np.int32)[study.value_codes]
+        yield replace(study, kind="category", values=(True, False), value_codes=codes)
 
 
 def _binary_tally(yes: Floats, no: Floats, m: Floats) -> Tally:

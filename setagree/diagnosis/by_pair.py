@@ -87,7 +87,8 @@ def by_pair(
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
-    ratings, at_once = sorted_ratings(study), asked is krippendorff_alpha
+    ratings = sorted_ratings(study)
+    at_once = asked is krippendorff_alpha and whole.case.sample is None
     _check_cost(ratings, study.n_raters, 0 if at_once else _STEPS_A_PAIR_OF_RATERS)
     blocks = [
         _alphas_of(study, ratings, left, right, whole.weights, level)

@@ -93,7 +93,7 @@ def by_rater(
         "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
         **_distances(study, ratings, far),
     }
-    if whole.definition is krippendorff_alpha:
+    if whole.definition is krippendorff_alpha and whole.case.sample is None:
         changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
         changes = _changes(study, whole, level)

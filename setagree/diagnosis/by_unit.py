@@ -14,7 +14,7 @@ from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
-from setagree.inference.differences import rows_of_units
+from setagree.inference.units import rows_of_units
 from setagree.large.opening import Data, Study, open_study
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement

@@ -52,8 +52,9 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
 
 
 def why_nan(agreement: Agreement) -> str | None:
-    """Return why the estimate is nan, or the interval for a standard error of 0."""
-    return agreement.interval_reason if agreement.standard_error == 0 else agreement.reason
+    """Return why the estimate is nan, or the interval where its spread cannot be told."""
+    unsure = agreement.standard_error == 0 or agreement.spread.reason is not None
+    return agreement.interval_reason if unsure else agreement.reason
 
 
 def counts(agreement: Agreement) -> Row:

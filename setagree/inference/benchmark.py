@@ -91,9 +91,11 @@ class Benchmark(Result):
 
     def _rule(self) -> str:
         if not np.isnan(self.at_least):
+            drawn = self.agreement.drawn
             return (
                 f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95 % "
-                "confidence (score interval); membership is Gwet's, from the standard error."
+                f"confidence (score interval{drawn and f', {drawn}'}); membership is Gwet's, from "
+                "the standard error."
             )
         if self.levels["membership"].isna().any():
             return ""

@@ -15,14 +15,16 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples, pub
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
-from setagree.inference.differences import drawn_rows
+from setagree.inference.clusters import is_clustered, refuse_weighted, rows_of_clusters
 from setagree.inference.draws import Resampled, over_resamples, row_weights
 from setagree.inference.jackknife import jackknife
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
+from setagree.inference.units import drawn_rows
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.unit_columns import OfUnits
 
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
@@ -45,12 +47,15 @@ class Bootstrap(Resampled):
         What was drawn with replacement.
     method : {"standard", "krippendorff"}
         How the draws were made.
+    clusters : str
+        How many clusters were drawn in place of units, such as "12 clusters"; blank without any.
     """
 
     agreement: Agreement
     distribution: Floats
     over: str
     method: str
+    clusters: str = ""
 
     @property
     def standard_error(self) -> float:
@@ -151,9 +156,16 @@ class Bootstrap(Resampled):
         why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
-            f"{self.over}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
+            f"{self.drawn}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
             f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined{why}>"
         )
+
+    @property
+    def drawn(self) -> str:
+        """What was drawn, in words: clusters where the units were drawn in them."""
+        if self.over == "raters" or not self.clusters:
+            return self.over
+        return f"{self.clusters}{'' if self.over == 'units' else ' and raters'}"
 
     @property
     def _has_bca(self) -> bool:
@@ -211,6 +223,7 @@ def bootstrap(
     n_resamples: int = ...,
     over: Over = ...,
     method: Literal["standard", "krippendorff"] = ...,
+    cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> BootstrapTable: ...
 
@@ -222,6 +235,7 @@ def bootstrap(
     n_resamples: int = ...,
     over: Over = ...,
     method: Literal["standard", "krippendorff"] = ...,
+    cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> Bootstrap: ...
 
@@ -233,6 +247,7 @@ def bootstrap(
     n_resamples: int = 2000,
     over: Over = "units",
     method: Literal["standard", "krippendorff"] = "standard",
+    cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> Bootstrap | BootstrapTable:
     """Return the bootstrap distribution of a coefficient, or of a whole table.
@@ -251,12 +266,17 @@ def bootstrap(
     n_resamples : int
         How many resamples.
     over : {"units", "raters", "both"}
-        What is drawn.
+        What is drawn: the interval is about these raters, or about raters like these. With 3 to 5
+        raters the percentile interval over both held the truth in 80-91 % of simulated studies;
+        ``agreement.interval(over="both")`` in 94-98.5 %.
     method : {"standard", "krippendorff"}
         ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
         ratings as if they were independent; its intervals are too narrow. With missing ratings a
         pair keeps the weight of its own unit, so that the mean is alpha; other programs weigh it
         by the unit it is drawn for, and spread differently.
+    cluster : str, mapping or Series, optional
+        The document, patient or conversation of each unit: whole clusters are drawn. Default: as
+        the agreement, or the study, says; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same numbers. Where units or pairs are drawn, these depend
         on the answers alone, not on the order of rows, the names of units, or the engine that found
@@ -291,17 +311,20 @@ def bootstrap(
     check_choice("over", over, ("units", "raters", "both"))
     check_choice("method", method, ("standard", "krippendorff"))
     generator = as_generator(rng)
-    given = as_agreement(agreement)
+    given = as_agreement(agreement, cluster)
     rows = given.rows if isinstance(given, AgreementTable) else (given,)
+    refuse_weighted(rows[0], "The bootstrap")
     if method == "krippendorff":
-        if over != "units":
-            raise OptionError("method='krippendorff' redraws pairs of ratings; drop over=.")
+        if over != "units" or is_clustered(rows[0]):
+            drop = "over=" if over != "units" else "cluster="
+            raise OptionError(f"method='krippendorff' redraws pairs of ratings; drop {drop}.")
         resample_all: Callable[..., list[Floats]] = _krippendorff
     else:
         resample_all = _over_units if over == "units" else _two_way
+    clusters = rows[0].drawn if is_clustered(rows[0]) else ""
     distributions = resample_all(rows, n_resamples, generator, over)
     results = tuple(
-        Bootstrap(row, values if row.reason is None else values * np.nan, over, method)
+        Bootstrap(row, values if row.reason is None else values * np.nan, over, method, clusters)
         for row, values in zip(rows, distributions, strict=True)
     )
     return BootstrapTable(results) if isinstance(given, AgreementTable) else results[0]
@@ -314,8 +337,17 @@ def _over_units(
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
     evaluate = [replicates(row.case, row.definition.model) for row in rows]
-    layouts = [drawn_rows(row) for row in rows]
     width = max(row.n_values for row in rows)
+    if is_clustered(rows[0]):
+        inside = rows_of_clusters(rows)
+        n_clusters = inside[0].shape[0]
+
+        def of_clusters(draws: npt.NDArray[np.int64]) -> list[Floats]:
+            times = row_weights(draws, np.arange(n_clusters), n_clusters)
+            return [of(times @ rows_of) for of, rows_of in zip(evaluate, inside, strict=True)]
+
+        return over_resamples(of_clusters, n_clusters, n_resamples, generator, width=width)
+    layouts = [drawn_rows(row) for row in rows]
 
     def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
         weights = (row_weights(draws, *layout) for layout in layouts)

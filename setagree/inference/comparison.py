@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +16,15 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples, pub
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
-from setagree.inference.differences import (
-    Design,
-    Difference,
-    Places,
-    linearised_difference,
-    rows_of_units,
-    unit_keys,
-    unit_places,
-)
+from setagree.inference.differences import Design, Difference, linearised_difference
 from setagree.inference.draws import over_resamples, row_weights
+from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.unit_columns import OfUnits
 from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
@@ -57,6 +52,8 @@ class Comparison(Result):
         The level of the interval.
     reasons : tuple of str or None
         Why a pair has no interval and no p.
+    drawn : str
+        How the units were drawn, such as "12 clusters"; blank where that is not said.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -66,6 +63,7 @@ class Comparison(Result):
     method: str
     level: float
     reasons: tuple[str | None, ...]
+    drawn: str = ""
 
     @property
     def difference(self) -> float:
@@ -109,6 +107,10 @@ class Comparison(Result):
         """
         return self.frame.copy()
 
+    @property
+    def _how(self) -> list[str]:
+        return [self.design, self.method, *([self.drawn] if self.drawn else [])]
+
     def __repr__(self) -> str:
         first = self.frame.iloc[0]
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
@@ -118,7 +120,7 @@ class Comparison(Result):
             f"p = {self.p_value:.4g}"
         )
         return (
-            f"<Comparison ({self.design}, {self.method}): {first['first']} - {first['second']} = "
+            f"<Comparison ({', '.join(self._how)}): {first['first']} - {first['second']} = "
             f"{self.difference:.4f} ({found}{missed}){more}>"
         )
 
@@ -130,7 +132,8 @@ class Comparison(Result):
             {"difference": 4, "standard_error": 4, "low": 4, "high": 4}
         )
         p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
-        head = f"{len(shown)} pairs ({self.design}, {self.method}, {100 * self.level:g}% intervals)"
+        how = ", ".join([*self._how, f"{100 * self.level:g}% intervals"])
+        head = f"{len(shown)} pairs ({how})"
         said = "".join(f"\n\n{why}." for why in dict.fromkeys(self.reasons) if why)
         return f"{head}\n\n{shown.to_string(index=False, formatters=p)}{said}"
 
@@ -142,6 +145,7 @@ def compare(
     method: Method = "linearised",
     level: float = 0.95,
     n_resamples: int = 2000,
+    cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> Comparison:
     """Return the difference of two coefficients, or of all pairs of several.
@@ -149,7 +153,9 @@ def compare(
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies z = difference / sqrt(SE1² + SE2²). A standard error of 0 is no certainty:
+    independent studies z = difference / sqrt(SE1² + SE2²). Where units were drawn in clusters, the
+    deviations of clusters take the place of psi_i, and t has their degrees of freedom (Welch's for
+    independent studies, and so with sampling weights). A standard error of 0 is no certainty:
     a difference from such a coefficient has no interval and no p (nan), and `reasons` says why.
 
     Another distance, or another coefficient, measures another thing: that one is above the other
@@ -174,6 +180,9 @@ def compare(
         the smaller share of differences on one side of 0, each with one added.
     level : float
         The level of the intervals.
+    cluster : str, mapping or Series, optional
+        The document, patient or conversation of each unit, in all of the studies; clusters of one
+        name are one where units of one name are. Default: as they say themselves.
     n_resamples, rng
         For the bootstrap. A seed gives the same numbers whatever the order of rows, the names of
         units, or the engine that found the patterns.
@@ -202,7 +211,7 @@ def compare(
     >>> result.design, round(result.difference, 3), result.p_value < 0.001
     ('same_units', 0.086, True)
     """
-    families = _families([as_agreement(one) for one in agreements])
+    families = _families([as_agreement(one, cluster) for one in agreements])
     check_level(level)
     check_resamples(n_resamples)
     check_choice("method", method, ("linearised", "bootstrap"))
@@ -231,7 +240,8 @@ def compare(
             shared.append(0 if design == "independent" else n_shared(one, two))
             reasons.append(_why_unsure(one, two, difference))
     found = (tuple(names), tuple(differences), tuple(shared))
-    return Comparison(*found, design, method, level, tuple(reasons))
+    drawn = " and ".join(dict.fromkeys(one.drawn for one in families[0] if one.drawn))
+    return Comparison(*found, design, method, level, tuple(reasons), drawn)
 
 
 def holm(p: Floats) -> Floats:
@@ -309,10 +319,17 @@ def _resampled(
     agreements: list[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
     """Return the estimates over resamples of the units of all of them together."""
-    places = _in_order(agreements, unit_places(agreements))
+    for one in agreements:
+        refuse_weighted(one, "The bootstrap")
+    places = unit_places(agreements)
+    groups = cluster_places(agreements, places)
+    if groups is not None:
+        places = [groups[place] for place in places]
+    places = _in_order(agreements, places)
     n_places = 1 + max(int(place.max(initial=-1)) for place in places)
     of_row = [
-        _rows_by_unit(one, place, n_places) for one, place in zip(agreements, places, strict=True)
+        counted_in(place, *rows_of_units(one), n_places)
+        for one, place in zip(agreements, places, strict=True)
     ]
     evaluate = [replicates(one.case, one.definition.model) for one in agreements]
     width = max(agreement.n_values for agreement in agreements)
@@ -325,20 +342,11 @@ def _resampled(
 
 
 def _in_order(agreements: list[Agreement], places: list[Places]) -> list[Places]:
-    """Return the places of the units once they are sorted by what all of them were answered."""
+    """Return the places of units, or clusters, once they are sorted by what all were answered."""
     keys = np.zeros(1 + max(int(place.max(initial=-1)) for place in places), dtype=np.uint64)
     for one, place in zip(agreements, places, strict=True):
         keys *= _ODD
-        keys[place] += unit_keys(one)
+        np.add.at(keys, place, unit_keys(one))
     rank = np.empty(len(keys), dtype=np.int64)
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return [rank[place] for place in places]
-
-
-def _rows_by_unit(agreement: Agreement, places: npt.NDArray[Any], n_places: int) -> Any:
-    """Return which row (pattern or unit) the unit at each place is, as a sparse 0/1 array."""
-    from scipy import sparse
-
-    rows, n_rows = rows_of_units(agreement)
-    ones = np.ones(len(rows))
-    return sparse.coo_array((ones, (places, rows)), shape=(n_places, n_rows)).tocsr()

@@ -14,7 +14,7 @@ from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, UndefinedAgreementWarning, counted, listing, shorten, warn
 from setagree.inference.draws import over_resamples, row_weights
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import (
     Flags,
     Replicated,
@@ -205,7 +205,7 @@ def cross_replication(
     >>> round(result.estimate, 4), round(result.normalised, 4)
     (0.4034, 0.9937)
     """
-    study = known_raters(study, "cross_replication")
+    study = known_plain(study, "cross_replication")
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)

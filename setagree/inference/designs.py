@@ -11,8 +11,8 @@ import numpy as np
 
 from setagree.distances import Distance
 from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, warn
-from setagree.inference.differences import on_one_tally
 from setagree.inference.known_raters import known_study
+from setagree.inference.units import on_one_tally
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, warn_undefined
 

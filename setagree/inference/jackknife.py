@@ -12,15 +12,15 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.leave_one_out import estimates_without
-from setagree.coefficients.leave_rater_out import Absence, without_raters
 from setagree.coefficients.replicates import replicates
 from setagree.errors import check_choice
-from setagree.inference.differences import rows_of_units
+from setagree.inference.clusters import is_clustered, refuse_weighted, without_clusters
 from setagree.inference.known_raters import known_study
+from setagree.inference.units import rows_of_units
 from setagree.large.opening import Data
+from setagree.scoring.over_raters import without_each_rater
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import score_part
 from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters"]
@@ -36,10 +36,10 @@ class Jackknife(Result):
     ----------
     agreement : Agreement
         What was computed with all of them.
-    over : {"units", "raters"}
+    over : {"units", "raters", "clusters"}
         What was left out.
     values : Series
-        The estimates, by unit or rater; nan where nothing is left to compute.
+        The estimates, by unit, rater or cluster; nan where nothing is left to compute.
     """
 
     agreement: Agreement
@@ -99,7 +99,7 @@ class Jackknife(Result):
         return float((d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a unit or rater: the estimate without it, and the change.
+        """Return one row a unit, rater or cluster: the estimate without it, and the change.
 
         The change is the estimate without less the estimate with: above 0, the coefficient rises
         where it is left out, so that it disagrees with the others; below 0, the others agree less
@@ -146,7 +146,7 @@ def jackknife(
         What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
         Krippendorff's alpha with its default distance.
     over : {"units", "raters"}
-        What is left out.
+        What is left out; of units that were drawn in clusters, the clusters.
 
     Returns
     -------
@@ -167,8 +167,16 @@ def jackknife(
     {'r1': 0.412, 'r2': 0.238, 'r3': 0.302}
     """
     check_choice("over", over, ("units", "raters"))
-    without = _without_raters if over == "raters" else _without_units
-    return for_each_row(agreement, lambda row: Jackknife(row, over, without(row)))
+    return for_each_row(agreement, lambda row: _jackknifed(row, over))
+
+
+def _jackknifed(row: Agreement, over: Over) -> Jackknife:
+    if over == "raters":
+        return Jackknife(row, over, _without_raters(row))
+    refuse_weighted(row, "The jackknife")
+    if is_clustered(row):
+        return Jackknife(row, "clusters", without_clusters(row))
+    return Jackknife(row, over, _without_units(row))
 
 
 def _without_units(agreement: Agreement) -> pd.Series[float]:
@@ -197,10 +205,6 @@ def without_rows(agreement: Agreement) -> Floats:
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:
     study = known_study(agreement, "to leave out raters it must be known")
-    absence = Absence(agreement.case, study)
-    values, anew = without_raters(absence, agreement.definition.model)
-    if agreement.reason is not None:
-        values[:] = np.nan
-    for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
-        values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
-    return pd.Series(values, index=pd.Index(study.raters, name="rater"))
+    return pd.Series(
+        without_each_rater(agreement, study), index=pd.Index(study.raters, name="rater")
+    )

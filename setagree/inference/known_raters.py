@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setagree.errors import DataError
+from setagree.errors import DataError, SetagreeWarning, warn
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
@@ -37,3 +37,21 @@ def _known(study: Annotations | None, what_must_know: str, other: str) -> Annota
         f"{what_must_know} who gave what to which unit; a {other} does not: build "
         "the study in memory with Annotations.from_long."
     )
+
+
+def known_plain(study: Data, what: str) -> Annotations:
+    """Return the same, with a warning where the units were not drawn one by one."""
+    found = known_raters(study, what)
+    plain_units(found, what)
+    return found
+
+
+def plain_units(study: Annotations, what: str) -> None:
+    """Warn that something takes units as drawn one by one, where the study says otherwise."""
+    if study.sampling is not None:
+        how = "clusters" if study.sampling.cluster else "sampling weights and strata"
+        warn(
+            f"{what} takes the units as drawn one by one, all alike: the {how} of the study are "
+            "not taken into account there.",
+            SetagreeWarning,
+        )

@@ -11,14 +11,16 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
-from setagree.errors import DataError, check_choice
+from setagree.errors import DataError, OptionError, check_choice
+from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
 from setagree.inference.shuffles import Shuffler, table_shuffles
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.unit_columns import OfUnits
 
-Scheme: TypeAlias = Literal["pooled", "within_rater", "table"]
+Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 SURE = 0.05
@@ -38,7 +40,7 @@ class PermutationTest(Resampled):
         What was tested.
     distribution : ndarray of shape (n_resamples,)
         The estimates of the reshuffled studies; nan where undefined.
-    scheme : {"pooled", "within_rater", "table"}
+    scheme : {"pooled", "within_rater", "table", "within_cluster"}
         What was reshuffled.
     alternative : {"greater", "less", "two-sided"}
         Which side counts as extreme.
@@ -78,6 +80,12 @@ class PermutationTest(Resampled):
         return (reached + extra) / (len(self.defined) + extra)
 
     @property
+    def over(self) -> str:
+        """Over which clusters answers moved, ", over 12 clusters"; blank inside or without any."""
+        inside = self.scheme == "within_cluster" or not is_clustered(self.agreement)
+        return "" if inside else f", over {self.agreement.drawn}"
+
+    @property
     def beside_chance(self) -> Literal["more than chance", "below chance"] | None:
         """What can be said beyond doubt: the upper, or the lower, tail has a p of .05 at most."""
         # Nineteen reshuffles can give .05 and no less.
@@ -112,7 +120,7 @@ class PermutationTest(Resampled):
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
-            f"{self.scheme}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
+            f"{self.scheme}{self.over}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
             f"({self.alternative}, {len(self.distribution):,} {how}{missed})>"
         )
 
@@ -124,6 +132,7 @@ def permutation_test(
     n_resamples: int = ...,
     scheme: Scheme = ...,
     alternative: Alternative = ...,
+    cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> ResultTable[PermutationTest]: ...
 
@@ -135,6 +144,7 @@ def permutation_test(
     n_resamples: int = ...,
     scheme: Scheme = ...,
     alternative: Alternative = ...,
+    cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> PermutationTest: ...
 
@@ -146,6 +156,7 @@ def permutation_test(
     n_resamples: int = 9999,
     scheme: Scheme = "pooled",
     alternative: Alternative = "greater",
+    cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> PermutationTest | ResultTable[PermutationTest]:
     """Return the null distribution of a coefficient by reshuffling answers.
@@ -157,13 +168,17 @@ def permutation_test(
         Krippendorff's alpha with its default distance.
     n_resamples : int
         How many reshuffles; all arrangements instead, where there are no more of them.
-    scheme : {"pooled", "within_rater", "table"}
+    scheme : {"pooled", "within_rater", "table", "within_cluster"}
         ``"pooled"``: all answers over the same cells, anybody's to anyone (for alpha the pairable
         ones; then the mean of the null is 0 exactly). ``"within_rater"``: each rater's answers
         over the units that the rater saw, so that habits stay. ``"table"``: all cells of the
-        units x raters table, the missing ones too.
+        units x raters table, the missing ones too. ``"within_cluster"``: the answers of each
+        cluster over its own cells, which asks for agreement beyond what its document tells; the
+        others reshuffle over clusters, which asks for any.
     alternative : {"greater", "less", "two-sided"}
         Which side counts as extreme.
+    cluster : str, mapping or Series, optional
+        The document, patient or conversation of each unit; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same numbers. It is that of each row of a table.
 
@@ -189,11 +204,12 @@ def permutation_test(
     """
     check_resamples(n_resamples)
     as_generator(rng)
-    check_choice("scheme", scheme, ("pooled", "within_rater", "table"))
+    check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     return for_each_row(
         agreement,
         lambda row: _tested(row, n_resamples, scheme, alternative, as_generator(rng)),
+        cluster=cluster,
     )
 
 
@@ -209,6 +225,8 @@ def _tested(
             "scheme='within_rater' needs to know who gave what; a tally does not unless it keeps "
             "raters: tally(..., keep_raters=True)."
         )
+    if scheme == "within_cluster" and not is_clustered(agreement):
+        raise OptionError("scheme='within_cluster' needs cluster=, what each unit belongs to.")
     exact = False
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
@@ -216,7 +234,8 @@ def _tested(
     elif scheme == "table":
         distribution = table_shuffles(agreement, n_resamples, generator)
     else:
-        shuffler = Shuffler(agreement, within_rater=scheme == "within_rater")
+        inside = {name: scheme == name for name in ("within_rater", "within_cluster")}
+        shuffler = Shuffler(agreement, **inside)
         n_arrangements = shuffler.n_arrangements()
         exact = n_arrangements <= n_resamples
         check_drawing(int(min(n_arrangements, n_resamples)), shuffler.width)
@@ -232,10 +251,10 @@ def exact_mean(agreement: Agreement, scheme: str) -> float:
 
     Pooled: 0 for alpha, whose De no reshuffle changes; -1 / (N - 1) for Fleiss' kappa and Scott's
     pi on complete data of N ratings. Within raters on complete data: 0 for Conger's and Cohen's.
-    Where the coefficient is undefined, so is its mean.
+    Where the coefficient is undefined, so is its mean; with sampling weights none is known.
     """
     tally = agreement.tally
-    if agreement.reason is not None:
+    if agreement.reason is not None or agreement.case.is_weighted:
         return float("nan")
     complete = bool((tally.pattern_ratings == tally.pattern_ratings[0]).all())
     model = agreement.definition.model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,6 +71,34 @@ def unit_variance(agreement: Agreement) -> tuple[float, int]:
     if agreement.reason is not None:
         return float("nan"), n
     return jackknife(agreement).standard_error ** 2 * n, n
+
+
+class PilotClusters(NamedTuple):
+    """What a pilot whose units were drawn in clusters tells of them."""
+
+    plain: Agreement
+    """The same agreement as if units had been drawn one by one."""
+    mean_size: float
+    """Units of a cluster, on average."""
+    alike: float
+    """rho, by which SE² is 1 + (m - 1) rho times that of units drawn one by one."""
+
+
+def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
+    """Return the clusters of a pilot; None where its units were drawn one by one.
+
+    m is sum m_g² / n, so that a unit counts the others of its own cluster.
+    """
+    study, found = agreement.study, agreement.spread.clusters
+    if study is None or agreement.case.sample is None:
+        return None
+    if found is None or not agreement.standard_error > 0:
+        raise DataError(f"a plan in clusters needs their spread: {agreement.interval_reason}.")
+    plain = score_part(agreement, replace(study, sampling=None))
+    m = float(found.sizes @ found.sizes / found.sizes.sum())
+    more = (agreement.standard_error / plain.standard_error) ** 2 - 1
+    alike = max(0.0, more / (m - 1)) if m > 1 else 0.0
+    return PilotClusters(plain, float(found.sizes.mean()), alike)
 
 
 def variances_by_raters(

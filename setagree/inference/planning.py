@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, inf
 from numbers import Real
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.errors import DataError, OptionError
-from setagree.inference.pilots import unit_variance, variances_by_raters
+from setagree.inference.clusters import is_clustered, refuse_weighted
+from setagree.inference.pilots import (
+    PilotClusters,
+    pilot_clusters,
+    unit_variance,
+    variances_by_raters,
+)
 from setagree.large.opening import Data
+from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.unit_columns import OfUnits
 from setagree.wording.results import Result
 
 _MANY_UNITS = 100_000_000
@@ -30,7 +40,8 @@ class Plan(Result):
     agreement : Agreement
         The pilot, which the plan is made from.
     frame : DataFrame
-        raters, units, standard_error, half_width, more_units, basis.
+        raters, units, standard_error, half_width, more_units, basis; of a pilot with clusters
+        units_per_cluster and clusters, too.
     level : float
         The level of the interval.
     half_width : float or None
@@ -63,9 +74,10 @@ class Plan(Result):
         return self.frame.copy()
 
     def __repr__(self) -> str:
+        drawn = f" in {self.agreement.drawn}" if is_clustered(self.agreement) else ""
         return (
             f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
-            f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units: "
+            f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units{drawn}: "
             f"{len(self.frame)} rows>"
         )
 
@@ -81,6 +93,8 @@ def plan(
     half_width: float | None = ...,
     units: Sequence[int] | None = ...,
     raters: Sequence[int] | None = ...,
+    cluster: OfUnits | None = ...,
+    units_per_cluster: Sequence[int] | None = ...,
     level: float = ...,
     n_resamples: int = ...,
     rng: Rng = ...,
@@ -94,6 +108,8 @@ def plan(
     half_width: float | None = ...,
     units: Sequence[int] | None = ...,
     raters: Sequence[int] | None = ...,
+    cluster: OfUnits | None = ...,
+    units_per_cluster: Sequence[int] | None = ...,
     level: float = ...,
     n_resamples: int = ...,
     rng: Rng = ...,
@@ -107,6 +123,8 @@ def plan(
     half_width: float | None = None,
     units: Sequence[int] | None = None,
     raters: Sequence[int] | None = None,
+    cluster: OfUnits | None = None,
+    units_per_cluster: Sequence[int] | None = None,
     level: float = 0.95,
     n_resamples: int = 200,
     rng: Rng = None,
@@ -143,6 +161,14 @@ def plan(
         Numbers of units to try.
     raters : sequence of int, optional
         Numbers of raters to try. Default: that of the pilot.
+    cluster : str, mapping or Series, optional
+        The document, patient or conversation of each unit; see `Annotations.sampled`. Then units
+        are planned in clusters: n SE² = s² (1 + (m - 1) rho) for m units each, with s² that of the
+        units alone and rho, how alike units of a cluster are, from both standard errors of the
+        pilot (0 at least; there m is the mean over its units); t with one degree of freedom less
+        than clusters.
+    units_per_cluster : sequence of int, optional
+        Numbers of units of a cluster to try, 1 or more. Default: those of the pilot, on average.
     level : float
         The level of the interval.
     n_resamples : int
@@ -178,12 +204,14 @@ def plan(
     """
     check_level(level)
     check_resamples(n_resamples)
-    _check_wishes(half_width, units, raters)
+    _check_wishes(half_width, units, raters, units_per_cluster)
     as_generator(rng)
     wanted = 0.05 if half_width is None and units is None else half_width
+    drawing: dict[str, Any] = {"n_resamples": n_resamples, "sizes": units_per_cluster}
     return for_each_row(
         pilot,
-        lambda row: _planned(row, wanted, units, raters, level, n_resamples, as_generator(rng)),
+        lambda row: _planned(row, wanted, units, raters, level, as_generator(rng), **drawing),
+        cluster=cluster,
     )
 
 
@@ -193,28 +221,42 @@ def _planned(
     units: Sequence[int] | None,
     raters: Sequence[int] | None,
     level: float,
-    n_resamples: int,
     generator: np.random.Generator,
+    *,
+    n_resamples: int,
+    sizes: Sequence[int] | None,
 ) -> Plan:
-    variance, done = unit_variance(agreement)
+    refuse_weighted(agreement, "A plan")
+    if sizes is not None and not is_clustered(agreement):
+        raise OptionError("units_per_cluster= needs cluster=, what each unit belongs to.")
+    inside = pilot_clusters(agreement)
+    plain = agreement if inside is None else inside.plain
+    variance, done = unit_variance(plain)
     if not variance > 0:
         why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""
         raise DataError(
             f"the pilot has no standard error above 0, so nothing follows from it.{why}"
         )
-    per_unit = variances_by_raters(agreement, raters, n_resamples, generator)
+    per_unit = variances_by_raters(plain, raters, n_resamples, generator)
     rows = []
-    for r, (each, basis) in per_unit.items():
-        enough = [] if half_width is None else [_units_for(each, half_width, level)]
+    for (r, (each, basis)), m in itertools.product(per_unit.items(), _sizes(inside, sizes)):
+        spread = each if inside is None else each * (1 + (m - 1) * inside.alike)
+        enough = [] if half_width is None else [_units_for(spread, half_width, level, m)]
         for n in enough if units is None else units:
-            row = {"raters": r, "units": n, **_spread(each, n, level)}
+            clusters = {} if inside is None else {"units_per_cluster": m, "clusters": ceil(n / m)}
+            row = {"raters": r, "units": n, **clusters, **_spread(spread, n, level, m)}
             rows.append({**row, "more_units": max(0, n - done), "basis": basis})
     here = _spread(variance, done, level)["half_width"]
+    if inside is not None:
+        here = -t_interval(0.0, agreement.standard_error, agreement.degrees_of_freedom, level)[0]
     return Plan(agreement, pd.DataFrame(rows), level, half_width, here, done)
 
 
 def _check_wishes(
-    half_width: float | None, units: Sequence[int] | None, raters: Sequence[int] | None
+    half_width: float | None,
+    units: Sequence[int] | None,
+    raters: Sequence[int] | None,
+    sizes: Sequence[int] | None,
 ) -> None:
     if half_width is not None and not _is_share(half_width):
         raise OptionError(f"half_width={half_width!r} must lie between 0 and 1.")
@@ -223,38 +265,48 @@ def _check_wishes(
     for name, wanted in (("units", units), ("raters", raters)):
         if wanted is not None and not _is_list_of_numbers(wanted):
             raise OptionError(f"{name}={wanted!r} must be a list of whole numbers of 2 or more.")
+    if sizes is not None and not _is_list_of_numbers(sizes, least=1):
+        raise OptionError(f"units_per_cluster={sizes!r} must be a list of whole numbers above 0.")
 
 
 def _is_share(wanted: object) -> bool:
     return isinstance(wanted, float | np.floating | Real) and 0 < float(wanted) < 1
 
 
-def _is_list_of_numbers(wanted: object) -> bool:
+def _is_list_of_numbers(wanted: object, *, least: int = 2) -> bool:
     if not isinstance(wanted, Sequence | np.ndarray) or not len(wanted):
         return False
-    return all(isinstance(n, int | np.integer) and n >= 2 for n in wanted)
+    return all(isinstance(n, int | np.integer) and n >= least for n in wanted)
 
 
-def _spread(variance: float, n: int, level: float) -> dict[str, float]:
+def _sizes(inside: PilotClusters | None, sizes: Sequence[int] | None) -> Sequence[float]:
+    """Return the numbers of units a cluster to plan for; 1 where units are drawn one by one."""
+    if inside is None:
+        return [1]
+    return [inside.mean_size] if sizes is None else sizes
+
+
+def _spread(variance: float, n: int, level: float, m: float = 1) -> dict[str, float]:
     se = float(np.sqrt(variance / n))
-    return {"standard_error": se, "half_width": _quantile(n, level) * se}
+    return {"standard_error": se, "half_width": _quantile(ceil(n / m), level) * se}
 
 
 def _quantile(n: float, level: float) -> float:
+    """Return the quantile of t with n - 1 degrees of freedom; infinite for one unit, or cluster."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(n - 1, (1 + level) / 2))
+    return float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else inf
 
 
-def _units_for(variance: float, half_width: float, level: float) -> int:
-    """Return the least n with t(n - 1) sqrt(variance / n) <= half_width."""
+def _units_for(variance: float, half_width: float, level: float, m: float = 1) -> int:
+    """Return the least c m with t(c - 1) sqrt(variance / (c m)) <= half_width."""
     low, high = 2, _MANY_UNITS
-    if _quantile(high, level) * np.sqrt(variance / high) > half_width:
+    if _quantile(high, level) * np.sqrt(variance / (high * m)) > half_width:
         raise OptionError(f"half_width={half_width!r} takes more than {_MANY_UNITS:,} units.")
     while low < high:
         middle = (low + high) // 2
-        if _quantile(middle, level) * np.sqrt(variance / middle) <= half_width:
+        if _quantile(middle, level) * np.sqrt(variance / (middle * m)) <= half_width:
             high = middle
         else:
             low = middle + 1
-    return low
+    return ceil(low * m)

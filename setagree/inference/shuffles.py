@@ -43,30 +43,39 @@ class Shuffler:
     ----------
     agreement : Agreement
         The coefficient and the study.
-    within_rater : bool
-        Whether answers stay with their rater.
+    within_rater, within_cluster : bool
+        Whether answers stay with their rater; in their cluster.
     """
 
-    def __init__(self, agreement: Agreement, *, within_rater: bool) -> None:
+    def __init__(
+        self, agreement: Agreement, *, within_rater: bool, within_cluster: bool = False
+    ) -> None:
         self.agreement = agreement
         self.weights = agreement.weights
         self.unit, self.rater, self.value = _ratings(agreement)
+        sample = agreement.case.sample
+        self.cluster = sample.groups[self.unit] if within_cluster and sample else None  # type: ignore[index]
         sizes = np.bincount(self.unit)
+        weighted = agreement.case.is_weighted
+        self.w = agreement.case.unit_weights if weighted else np.ones(len(sizes))
         self.model = agreement.definition.model
         alpha_like = self.model.weigh == "ratings"
         if alpha_like and not within_rater:
             kept = sizes[self.unit] >= 2
-            self.unit = np.unique(self.unit[kept], return_inverse=True)[1]
+            units, self.unit = np.unique(self.unit[kept], return_inverse=True)
+            self.w = self.w[units]
             self.rater, self.value = self.rater[kept], self.value[kept]
+            self.cluster = None if self.cluster is None else self.cluster[kept]
         self.alpha_like = alpha_like
         self.within_rater = within_rater
         self.r = np.bincount(self.unit).astype(np.float64)
 
     def groups(self) -> list[Codes]:
         """Return the positions that exchange their answers, group by group."""
-        if not self.within_rater:
+        inside = self.rater if self.within_rater else self.cluster
+        if inside is None:
             return [np.arange(len(self.value))] if len(self.value) else []
-        return [np.flatnonzero(self.rater == g) for g in np.unique(self.rater)]
+        return [np.flatnonzero(inside == g) for g in np.unique(inside)]
 
     def n_arrangements(self) -> float:
         """Return how many distinct arrangements there are, rounded up from a logarithm."""
@@ -145,7 +154,7 @@ class Shuffler:
         return np.argsort(self.unit, kind="stable")
 
     def _shuffled(self, V: Codes, generator: np.random.Generator) -> Codes:
-        if not self.within_rater:
+        if not self.within_rater and self.cluster is None:
             return generator.permuted(V, axis=1, out=V)
         # Row by row, so that the draws do not depend on how many rows a block has.
         groups = self.groups()
@@ -165,8 +174,8 @@ class Shuffler:
         """What a distance of 1 in one pair of each unit adds to the observed part."""
         pairable, r = self.r >= 2, np.where(self.r >= 2, self.r, np.inf)
         if self.alpha_like:
-            return np.asarray(2 / ((r - 1) * self.r[pairable].sum()))
-        return np.asarray(2 / (r * (r - 1) * pairable.sum()))
+            return np.asarray(2 * self.w / ((r - 1) * (self.w * self.r)[pairable].sum()))
+        return np.asarray(2 * self.w / (r * (r - 1) * self.w[pairable].sum()))
 
     def _chance(self, V: Codes) -> Floats:
         """Return the chance disagreement / d_max of each row of answers."""
@@ -177,7 +186,8 @@ class Shuffler:
     def _kept_chance(self) -> Floats | None:
         """The chance disagreement / d_max, of shape (1,), where no reshuffle changes it."""
         kept = (self.r >= 2).all() if self.alpha_like else (self.r == self.r[0]).all()
-        if not (self.within_rater if self.model.asks_who else kept):
+        alike = not self.agreement.case.is_weighted
+        if not (alike and (self.within_rater if self.model.asks_who else kept)):
             return None
         return self._chance_of(self.value[None, :])
 
@@ -188,11 +198,11 @@ class Shuffler:
             case UrnOfEachRater():
                 return self.model.chance(self._case, self._by_rater(V))
             case Urn() | Redrawn() if self.model.weigh == "ratings":
-                counted = (self.r >= 2)[self.unit].astype(np.float64)
-                own = float(counted.sum())
+                counted = (self.w * (self.r >= 2))[self.unit]
+                own = float(counted @ counted)
                 return self.model.chance(self._case, self._totals(V, counted), own)
             case Urn() | Redrawn():
-                shares = (1 / self.r)[self.unit] / len(self.r)
+                shares = (self.w / self.r)[self.unit] / self.w.sum()
                 return self.model.chance(self._case, self._totals(V, shares))
         raise TypeError(f"{self.model!r} is not a model of chance that can be reshuffled")
 
@@ -210,7 +220,7 @@ class Shuffler:
         """Yield the totals of each rater, of shape (K, 1, B)."""
         for g in np.unique(self.rater):
             mine = np.flatnonzero(self.rater == g)
-            yield self._totals(V[:, mine], np.ones(len(mine)))[:, None]
+            yield self._totals(V[:, mine], self.w[self.unit[mine]])[:, None]
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""

@@ -40,11 +40,14 @@ def two_way_replicates(
         _check_two_raters(units=units)
     check_drawing(n_resamples, study.n_ratings + LOOPED)
     two_way = TwoWay(agreement, study)
+    sample = agreement.case.sample
+    groups = np.arange(study.n_units) if sample is None else sample.groups
+    assert groups is not None  # noqa: S101 - weights without clusters were refused
     out = np.empty(n_resamples)
     long = n_resamples * study.n_ratings > _LONG_WORK
     for b in track(range(n_resamples), total=n_resamples, what="resamples", long=long):
         w = _counts(study.n_raters, generator)
-        m = _counts(study.n_units, generator) if units else np.ones(study.n_units)
+        m = _counts(int(groups.max()) + 1, generator)[groups] if units else np.ones(study.n_units)
         out[b] = two_way.estimate(m, w)
     return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from os import PathLike
@@ -29,6 +29,7 @@ from setagree.study.names import find_names
 from setagree.study.reading import Reading, as_reading
 from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import read_units
 from setagree.study.where import counting_kept
 
 Study: TypeAlias = Annotations | Tally
@@ -128,6 +129,33 @@ def open_study(
             _check_reducible(how, plan)
             return reduce_table(source, how, plan, say)
     return _of_table(source, how, say, is_asked=reading is not None)
+
+
+def open_sampled(
+    source: Data,
+    reading: Reading | None = None,
+    plan: Plan | None = None,
+    *,
+    drawn: Mapping[str, Any],
+) -> Study:
+    """Return the study with how its units were drawn: the options of `Annotations.sampled`.
+
+    Raises
+    ------
+    DataError
+        It is a tally, which does not tell its units apart.
+    """
+    drawn = {role: given for role, given in drawn.items() if given is not None}
+    columns: dict[str, Any] = {role: x for role, x in drawn.items() if isinstance(x, str)}
+    if columns and not isinstance(source, Annotations | Tally):
+        reading = replace(as_reading(reading), **columns)
+    study = open_study(source, reading, plan)
+    if isinstance(study, Tally) and drawn:
+        raise DataError(
+            f"{next(iter(drawn))}= needs to know which unit is which; a tally does not: build the "
+            "study in memory with Annotations.from_long."
+        )
+    return study.sampled(**drawn) if drawn and isinstance(study, Annotations) else study
 
 
 def open_table(source: Any, reading: Reading) -> pd.DataFrame:
@@ -275,21 +303,23 @@ def tell(sentence: str, say: Note) -> None:
 
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
-    """Return a table without the columns that a condition or a file's name stands in."""
-    beside = {how.source, how.condition and how.condition.column} - {how.unit, how.rater}
+    """Return a table without the columns that say something else: of the file, or of units."""
+    beside = {how.source, how.condition and how.condition.column, *how.of_units}
+    beside -= {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 
 
 def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row a unit and one column a rater."""
-    frame = frame if how.raters else _answered(frame, how)
+    whole, frame = frame, frame if how.raters else _answered(frame, how)
     unit, raters = how.unit, find_names(how.raters or (), frame.columns)
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
         shown = _some(raters or [name for name in frame if name != unit])
         say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
-    return assemble(Annotations, long, replace(how, unit=unit, raters=raters or None))
+    how = replace(how, unit=unit, raters=raters or None)
+    return read_units(assemble(Annotations, long, how), whole, how)
 
 
 def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:

@@ -66,6 +66,10 @@ def read(
     where: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
+    unit_columns: list[str] | None = None,
+    cluster: str | None = None,
+    sampling_weight: str | None = None,
+    strata: str | None = None,
     format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
     question: str | None = None,
     blank: Blank | None = None,

@@ -147,6 +147,11 @@ def tally(
 
 def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
     """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
+    if reading.of_units:
+        raise OptionError(
+            f"{listing(reading.of_units)} says one thing of each unit, which a reduced table does "
+            "not tell apart; read the table into memory (setagree.read)."
+        )
     if isinstance(reading.labels, list):
         raise OptionError(
             "columns of flags are read in memory alone; make them one column of label text, or "
@@ -182,13 +187,13 @@ def _roles(reading: Reading) -> dict[str, Any]:
 def is_lazy(data: Any, reading: Reading) -> bool:
     """Say whether a table is reduced without being asked for, as lazy ones are.
 
-    Columns of flags, which no engine reduces here, are so only where a cluster holds them: its
-    tables are never read into memory unasked.
+    Columns of flags, or of units, which no engine reduces here, are so only where a cluster holds
+    them: its tables are never read into memory unasked.
     """
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
-    flags = isinstance(reading.labels, list)
+    flags = isinstance(reading.labels, list) or bool(reading.of_units)
     return engine is not None and (engine.name == "Spark" or not flags)
 
 

@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import Codes, Flags, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
@@ -117,7 +117,7 @@ def score_against_consensus(
     >>> scores.to_frame()["micro_f1"].round(3).to_dict()
     {'r1': 0.789, 'r4': 0.659}
     """
-    study = known_raters(study, "score_against_consensus")
+    study = known_plain(study, "score_against_consensus")
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
     everybody = list(range(study.n_raters))

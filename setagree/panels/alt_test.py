@@ -20,7 +20,7 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import (
     Codes,
     Flags,
@@ -130,7 +130,7 @@ def alt_test(
     >>> alt_test(study.without_raters(["r5"]), model=gpt)["model"].winning_rate
     1.0
     """
-    study = known_raters(study, "alt_test")
+    study = known_plain(study, "alt_test")
     check_share("epsilon", epsilon)
     check_share("q", q)
     check_least("min_units", min_units, 2)

@@ -30,7 +30,8 @@ def headline(f: Findings) -> Sentence:
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = row.interval(f.level, method=row.best_method)
-    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)})"
+    over = row.drawn and f", {row.drawn}"
+    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}{over})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
 
 
@@ -87,5 +88,6 @@ def counts_line(f: Findings) -> str:
         humans_only(f) if f.models else counted(study.n_raters, "rater"),
         counted(study.n_ratings, "rating"),
         counted(study.n_values, noun),
+        *([f.main.drawn] if f.main.drawn else []),
     ]
     return " · ".join(parts)

@@ -263,14 +263,34 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     defined = [row for row in rows if row.standard_error > 0]
     if not defined:
         return ""
-    df = sorted({round(row.degrees_of_freedom) for row in defined})
+    how, freedom = _drawn(defined, cite)
     intervals = f"{level_text(level, gap='')} intervals"
     return (
-        f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}; the "
-        f"{intervals} are t intervals with {_listed(f'{n:,}' for n in df)} degrees "
+        f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
+        f"the {intervals} are t intervals with {_listed(freedom)} degrees "
         "of freedom, cut at 1. They treat the units as a sample and the raters as fixed. "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
+
+
+def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
+    """Return how standard errors respect the way units were drawn, and the degrees of freedom."""
+    row, df = rows[0], sorted({row.degrees_of_freedom for row in rows})
+    sample, clusters = row.case.sample, row.spread.clusters
+    if sample is None:
+        return "", [f"{n:,}" for n in sorted({round(n) for n in df})]
+    freedom = [*dict.fromkeys(f"{n:.1f}" for n in df)]
+    if clusters is not None:
+        how = (
+            f", clustered by {visible(sample.by)} ({counted(clusters.n, 'cluster')}, the largest "
+            f"with {100 * clusters.largest_share:.0f}% of the units; CR2)"
+            f"{cite('Bell & McCaffrey 2002')}"
+        )
+        return how, freedom
+    weights = f", with the sampling weights {visible(sample.weighted_by)}"
+    n_strata = counted(len(sample.names), "stratum", "strata")
+    strata = f", stratified by {visible(sample.by)} ({n_strata})"
+    return f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}", freedom
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ _SCHEMES = {
     "pooled": "over all raters and units",
     "within_rater": "within each rater",
     "table": "over all cells of the table of units by raters",
+    "within_cluster": "within each cluster",
 }
 
 
@@ -63,7 +64,7 @@ def bootstrapped(
 def _resamples(bootstrap: Bootstrap) -> str:
     """Return how many resamples of what there are, and how many of them are undefined."""
     n = counted(len(bootstrap.distribution), "bootstrap resample")
-    what = {"both": "units and raters"}.get(bootstrap.over, bootstrap.over)
+    what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
     drawn = f"{n} of the {what}"
     if bootstrap.method == "krippendorff":
         drawn = f"{n} of pairs of ratings (Krippendorff's algorithm of 2006)"
@@ -83,7 +84,7 @@ def tested(
     source = "" if test.exact else cite("Phipson & Smyth 2010")
     return (
         f"A permutation test against chance compared the estimate{_which(test.agreement, rows)} "
-        f"with {often} {_SCHEMES[test.scheme]}: {p_phrase(test.p_value)}, "
+        f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(test.p_value)}, "
         f"{_SIDES[test.alternative]}{source}{'' if test.exact else _seeded(seed)}."
     )
 

@@ -8,6 +8,8 @@ from setagree.distances import distance_names, get_distance
 from setagree.scoring.results import Agreement
 
 REFERENCES = {
+    "Bell & McCaffrey 2002": "Bell, R. M., & McCaffrey, D. F. (2002). Bias reduction in standard "
+    "errors for linear regression with multi-stage samples. Survey Methodology, 28(2), 169–181.",
     "Benjamini & Yekutieli 2001": "Benjamini, Y., & Yekutieli, D. (2001). The control of the false "
     "discovery rate in multiple testing under dependency. The Annals of Statistics, 29(4), "
     "1165–1188.",

@@ -1,4 +1,4 @@
-"""The line below a table: which rows the printed t interval is too narrow for."""
+"""The lines below a table: how its units were drawn, and where the t interval is too narrow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from setagree.errors import FewClustersWarning, counted, warn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _FAR = 0.02
 """How much lower than t the score interval must reach for the table to say so."""
+
+_FEW_CLUSTERS, _FEW_DF = 10, 4
+"""Clusters, and degrees of freedom, below which a clustered interval is rough."""
 
 _NAMED = 4
 """Rows that the line gives the score interval of."""
@@ -33,6 +37,57 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
         listed = f"{', '.join(wide[:_NAMED])}{more}"
         said.append(f"{level_text(level, gap='')} score interval, for small studies: {listed}.")
     return [" ".join(said)] if said else []
+
+
+def how_drawn(rows: Sequence[Agreement]) -> str:
+    """Return a sentence that says how the units behind the intervals were drawn, if that is said.
+
+    Clusters come with their number, the degrees of freedom that they leave, and the largest share.
+    """
+    row = rows[0]
+    sample, found = row.case.sample, row.spread.clusters
+    if sample is None:
+        return ""
+    if sample.is_clustered:
+        if found is None:
+            return f"Clustered by {visible(sample.by)}."
+        df = sorted({f"{one.degrees_of_freedom:.1f}" for one in rows}, key=float)
+        spread = " to ".join(dict.fromkeys([df[0], df[-1]]))
+        return (
+            f"Standard errors and intervals are clustered by {visible(sample.by)}: "
+            f"{counted(found.n, 'cluster')}, {spread} degrees of freedom, the largest with "
+            f"{100 * found.largest_share:.0f} % of the units.{_no_freedom(row)}"
+        )
+    parts = []
+    if sample.weights is not None:
+        parts.append(f"units are weighted by {visible(sample.weighted_by)}")
+    if sample.by:
+        n = counted(len(sample.names), "stratum", "strata")
+        parts.append(f"drawn from {n} ({visible(sample.by)})")
+    if np.isfinite(sample.sizes).any():
+        parts.append("the sizes of the population are taken into account")
+    whole, freedom = ", ".join(parts), f"{row.degrees_of_freedom:.1f} degrees of freedom"
+    return f"{whole[0].upper()}{whole[1:]}; {freedom}.{_no_freedom(row)}"
+
+
+def _no_freedom(row: Agreement) -> str:
+    return f" No interval: {row.spread.reason}." if row.spread.reason else ""
+
+
+def doubt_clusters(rows: Sequence[Agreement]) -> None:
+    """Warn where clusters are too few, or too unequal, for an interval that holds its level."""
+    found = [(row, one) for row in rows if (one := row.spread.clusters) is not None]
+    for row, one in found[:1]:
+        df, share = row.degrees_of_freedom, one.largest_share
+        why = [f"there are {counted(one.n, 'cluster')}"] if one.n < _FEW_CLUSTERS else []
+        why += [f"they leave {df:.1f} degrees of freedom"] if df < _FEW_DF else []
+        why += [f"the largest holds {100 * share:.0f} % of the units"] if share > 1 / 3 else []
+        if why:
+            warn(
+                f"intervals clustered by {one.by} are rough, because {', '.join(why)}; more "
+                "clusters help, more units in the same ones hardly do.",
+                FewClustersWarning,
+            )
 
 
 def _name(row: Agreement) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import pandas as pd
 
 from setagree.errors import DataError, NoTableError, a_type, counted
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.lookup import RowName, find_row
+from setagree.scoring.remarks import doubt_clusters
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.scorer import score_part
+from setagree.study.unit_columns import OfUnits
 from setagree.wording.results import ResultRows
 
 
@@ -83,17 +86,24 @@ def _named(row: OfAgreement, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def for_each_row(
-    given: Agreement | AgreementTable | Data, result_of: Callable[[Agreement], R]
+    given: Agreement | AgreementTable | Data,
+    result_of: Callable[[Agreement], R],
+    *,
+    cluster: OfUnits | None = None,
 ) -> R | ResultTable[R]:
     """Return the result of an agreement, or a table with that of each row of a table."""
-    agreement = as_agreement(given)
+    agreement = as_agreement(given, cluster)
     if isinstance(agreement, AgreementTable):
         return ResultTable(tuple(result_of(row) for row in agreement.rows))
     return result_of(agreement)
 
 
-def as_agreement(given: Agreement | AgreementTable | Data) -> Agreement | AgreementTable:
+def as_agreement(
+    given: Agreement | AgreementTable | Data, cluster: OfUnits | None = None
+) -> Agreement | AgreementTable:
     """Return agreements as they are, and Krippendorff's alpha of whatever is opened as a study.
+
+    `cluster` says of either in which cluster each unit was drawn; see `Annotations.sampled`.
 
     Raises
     ------
@@ -106,13 +116,28 @@ def as_agreement(given: Agreement | AgreementTable | Data) -> Agreement | Agreem
     >>> as_agreement(sa.simulate(50, 3, rng=1))
     <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
     """
-    if isinstance(given, Agreement | AgreementTable):
-        return given
+    if isinstance(given, AgreementTable):
+        return given if cluster is None else replace(given, rows=_clustered(given.rows, cluster))
+    if isinstance(given, Agreement):
+        return given if cluster is None else _clustered([given], cluster)[0]
     try:
-        study = open_study(given)
+        study = open_sampled(given, drawn={"cluster": cluster})
     except NoTableError as error:
         raise DataError(
             f"Expected an agreement, got {a_type(given)}; pass what krippendorff_alpha, ... "
             "returned, or what they take: a study, a table or the path of one."
         ) from error
     return krippendorff_alpha(study)
+
+
+def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, ...]:
+    """Return agreements of units that were drawn in clusters."""
+    if rows[0].study is None:
+        raise DataError(
+            "cluster= needs to know which unit is which; a tally does not: build the study in "
+            "memory with Annotations.from_long."
+        )
+    study = rows[0].study.sampled(cluster=cluster)
+    clustered = tuple(score_part(row, study) for row in rows)
+    doubt_clusters(clustered)
+    return clustered

@@ -5,20 +5,19 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Estimate
-from setagree.coefficients.models import Model, Urn
-from setagree.coefficients.score_interval import score_ends
+from setagree.coefficients.spread import Spread, spread
 from setagree.credit.base import Weights
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.intervals import Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
-from setagree.scoring.remarks import remarks
+from setagree.scoring.remarks import how_drawn, remarks
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
@@ -117,7 +116,8 @@ class Agreement(Result):
             value = f"{four(self.estimate)} (se 0)"
         else:
             low, high = map(four, self.interval())
-            value = f"{four(self.estimate)} (se {four(self.standard_error)}, 95% {low} to {high})"
+            ends = f"95% {low} to {high}{self.drawn and f', {self.drawn}'}"
+            value = f"{four(self.estimate)} (se {four(self.standard_error)}, {ends})"
         said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
         alike = self.reason is None and self.standard_error == 0
         return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
@@ -192,24 +192,49 @@ class Agreement(Result):
         """How many distinct values there are, or are listed as categories."""
         return self.tally.n_values
 
+    @cached_property
+    def spread(self) -> Spread:
+        """What the standard error rests on: its degrees of freedom, its clusters."""
+        return spread(self.case, self.parts)
+
     @property
     def degrees_of_freedom(self) -> float:
-        """The units behind the standard error, less one."""
-        return float(self.parts.counted.sum()) - 1
+        """Those of t: the units behind the standard error less one; fewer where clustered."""
+        return self.spread.degrees_of_freedom
+
+    @property
+    def drawn(self) -> str:
+        """How the units were drawn, in a word: "12 clusters", "weighted"; blank if not said."""
+        sample, clusters = self.case.sample, self.spread.clusters
+        if sample is None:
+            return ""
+        if sample.is_clustered:
+            return counted(len(sample.names) if clusters is None else clusters.n, "cluster")
+        strata = counted(len(sample.names), "stratum", "strata") if sample.by else ""
+        return ", ".join(filter(None, ["weighted" if self.case.is_weighted else "", strata]))
 
     @property
     def interval_reason(self) -> str | None:
         """Why `interval` and `p_value` are nan (such as full agreement); None if they are not."""
         if self.reason is not None or self.standard_error > 0:
             return self.reason
+        if self.spread.reason is not None:
+            return self.spread.reason
         if np.isnan(self.standard_error):
             return f"{self.coefficient} has no standard error here"
         if self.observed_disagreement <= ROUNDING * self.weights.max_distance:
             return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
         return "All units disagree alike"
 
+    @cached_property
+    def two_way(self) -> Spread:
+        """The standard error where raters are a sample too; its `reason` where there is none."""
+        from setagree.scoring.over_raters import two_way_spread  # which knows this class
+
+        return two_way_spread(self)
+
     def interval(
-        self, level: float = 0.95, *, method: Literal["t", "score"] = "t"
+        self, level: float = 0.95, *, method: Method = "t", over: Over = "units"
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
@@ -226,6 +251,9 @@ class Agreement(Result):
             The confidence level, strictly between 0 and 1.
         method : {"t", "score"}
             Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²).
+        over : {"units", "both"}
+            What is a sample: the units, so that the interval is about these raters; or the raters
+            too, so that it is about raters like these (`two_way`: the two-way jackknife, t only).
 
         Raises
         ------
@@ -234,39 +262,12 @@ class Agreement(Result):
             coefficient.
         """
         check_level(level)
-        if not isinstance(method, str) or method not in ("t", "score"):
-            raise OptionError(
-                f"method={shorten(method)} is unknown; use 't' or 'score'. Resampled intervals are "
-                "those of bootstrap(...).interval(method=) and of jackknife."
-            )
-        if method == "score":
-            return self._score_interval(level)
-        if not self.standard_error > 0:
-            return float("nan"), float("nan")
-        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
-
-        half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
-        return self.estimate - half, min(1.0, self.estimate + half)
+        return interval_of(self, level, method, over)
 
     @property
-    def best_method(self) -> Literal["t", "score"]:
+    def best_method(self) -> Method:
         """The method of `interval` that holds best: score where it is known to hold, else t."""
-        urns: tuple[Model, ...] = (Urn("ratings"), Urn("units"))
-        return "score" if self.definition.model in urns else "t"
-
-    def _score_interval(self, level: float) -> tuple[float, float]:
-        model = self.definition.model
-        if self.best_method != "score" or not isinstance(model, Urn):
-            raise OptionError(
-                f"method='score' is not known to hold for {self.coefficient}; it is for "
-                "krippendorff_alpha, fleiss_kappa and scott_pi."
-            )
-        if self.reason is not None:
-            return float("nan"), float("nan")
-        low, high = score_ends(self.case, model, level)
-        if self.standard_error > 0:
-            low = min(low, self.interval(level)[0])
-        return max(low, min(self.estimate, -1.0)), high
+        return best_method(self)
 
     @property
     def p_value(self) -> float:
@@ -360,7 +361,7 @@ class AgreementTable(ResultRows[Agreement]):
 
     @cached_property
     def _remarks(self) -> list[str]:
-        return remarks(self.rows, self.level)
+        return list(filter(None, [how_drawn(self.rows), *remarks(self.rows, self.level)]))
 
     def _counts(self) -> str:
         one = self.rows[0]

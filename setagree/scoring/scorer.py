@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import public
-from setagree.coefficients.chance import Case, Estimate, Undefined, estimate, standard_error
+from setagree.coefficients.chance import (
+    Case,
+    Estimate,
+    Undefined,
+    estimate,
+    standard_error,
+    summed_weights,
+)
+from setagree.coefficients.spread import spread
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -27,12 +35,14 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.remarks import doubt_clusters
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import sample_of
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -79,6 +89,9 @@ class Scorer:
             self._check_known(coefficient.name)
         if coefficient.raters == "two":
             self._check_two(coefficient)
+        sampling = None if self.annotations is None else self.annotations.sampling
+        if sampling is not None and sampling.is_weighted:
+            _check_weighted(coefficient)
         if coefficient.model.redraws_labels:
             self._check_sizes(coefficient.name, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
@@ -91,10 +104,7 @@ class Scorer:
         if key not in self._cases:
             tally = self.listed if listed else self.tally
             if listed not in self._builders:
-                counts = tally.value_totals(tally.multiplicity * tally.pairable)
-                self._builders[listed] = WeightBuilder(
-                    tally.values, tally.kind, counts, checked=self._checked
-                )
+                self._builders[listed] = _builder(tally, self.annotations, checked=self._checked)
             weights = self._builders[listed].build(distance)
             self._cases[key] = Case(tally, weights, distance, self.annotations)
         return self._cases[key]
@@ -202,11 +212,13 @@ def make_agreement(
     definition: Coefficient[...], distance: str, parts: Estimate, *, case: Case, reason: str | None
 ) -> Agreement:
     """Return the frozen result of an estimate."""
+    plain = case.sample is None
+    error = standard_error(parts) if plain else spread(case, parts).standard_error
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        standard_error(parts),
+        error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
@@ -218,7 +230,9 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Give one warning that names the undefined estimates and says why."""
+    """Give one warning that names the undefined estimates, and one of clusters that are few."""
+    if any(one.case.sample is not None for one in agreements):
+        doubt_clusters(agreements)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
@@ -265,3 +279,18 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
             f"category {shorten(one)} is not a finite number, and the values are numbers."
         )
     return number
+
+
+def _check_weighted(coefficient: Coefficient[...]) -> None:
+    if coefficient.model.redraws_labels:
+        raise OptionError(
+            f"{coefficient.name} is not defined for sampling weights or strata; "
+            "krippendorff_alpha is."
+        )
+
+
+def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
+    sample = None if study is None or study.sampling is None else sample_of(study)
+    mass = summed_weights(tally, sample)
+    pairable = tally.value_totals(mass * tally.pairable)
+    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

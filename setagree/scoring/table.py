@@ -11,13 +11,14 @@ from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
-from setagree.large.opening import Data, Plan, open_study
+from setagree.large.opening import Data, Plan, open_sampled
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading, tells_reading
+from setagree.study.unit_columns import OfUnits, Sizes
 from setagree.wording.label_sets import Label
 
 
@@ -45,6 +46,10 @@ def agreement(
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
     where: str | None = None,
+    cluster: OfUnits | None = None,
+    sampling_weight: OfUnits | None = None,
+    strata: OfUnits | None = None,
+    population_size: Sizes = None,
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
@@ -70,6 +75,14 @@ def agreement(
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
+    cluster, sampling_weight, strata : str, mapping or Series, optional
+        How the units were drawn: a column of the table that says one thing of each unit (or one
+        that the study keeps), or what says it of each unit. Units of one cluster (document,
+        patient) are alike; a sampling weight says how many units of the population each stands
+        for; strata were drawn from one by one. Every interval respects it; see
+        `Annotations.sampled`.
+    population_size : mapping or number, optional
+        How many units each stratum has; without strata, the population.
     assume_unique, partitioned_by_unit, memory_limit, spill
         How a table that need not fit in memory is reduced; see `tally`.
 
@@ -110,7 +123,13 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.4286
     """
-    reading = Reading.of(locals())
+    drawn: dict[str, Any] = {
+        "cluster": cluster,
+        "sampling_weight": sampling_weight,
+        "strata": strata,
+        "population_size": population_size,
+    }
+    reading = Reading.of({name: given for name, given in locals().items() if name not in drawn})
     check_level(level)
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient
     if not isinstance(several, list | tuple):
@@ -119,7 +138,7 @@ def agreement(
     asked = _distances(distance)
     keep_raters = any(one.asks_who for one in found)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
-    study = open_study(data, reading, plan=plan)
+    study = open_sampled(data, reading, plan, drawn=drawn)
     scorer = Scorer(study, categories=categories, syntax=reading.syntax)
     rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, asked))
     if not rows:

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, check_choice, counted
-from setagree.study import layouts, tables
+from setagree.study import layouts, tables, unit_columns
 from setagree.study.assembly import assemble, found_raters, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
 from setagree.study.frames import Frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
+from setagree.study.unit_columns import Sampling, read_units
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -47,6 +48,10 @@ class Annotations(ReadOnlyArrays):
         How many of the `n_missing` cells are whose.
     reading : Reading or None
         How the table or the file was read; None where the study was built from arrays or counts.
+    unit_table : DataFrame or None
+        What is known of units beside their answers; see `units_frame`.
+    sampling : Sampling or None
+        Which columns of it say how the units were drawn; see `sampled`.
     """
 
     kind: Kind
@@ -60,6 +65,8 @@ class Annotations(ReadOnlyArrays):
     n_repeated: int = 0
     missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
     reading: Reading | None = None
+    unit_table: pd.DataFrame | None = None
+    sampling: Sampling | None = None
 
     @property
     def n_units(self) -> int:
@@ -109,6 +116,7 @@ class Annotations(ReadOnlyArrays):
         codebook: Collection[Label] | None = None,
         missing: Missing | None = None,
         duplicates: Duplicates = "error",
+        unit_columns: list[str] | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
 
@@ -152,6 +160,7 @@ class Annotations(ReadOnlyArrays):
             codebook=codebook,
             missing=missing,
             duplicates=duplicates,
+            unit_columns=unit_columns,
         )
         return cls.from_reading(data, reading)
 
@@ -164,7 +173,8 @@ class Annotations(ReadOnlyArrays):
         """
         long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
         long = long_of(data, reading.unit, reading.rater, reading.answer)
-        return assemble(cls, long, reading, is_long=long_of is from_long)
+        study = assemble(cls, long, reading, is_long=long_of is from_long)
+        return read_units(study, data, reading) if reading.of_units else study
 
     @classmethod
     @tells_reading
@@ -376,3 +386,5 @@ class Annotations(ReadOnlyArrays):
 
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
+    with_units, sampled = unit_columns.with_units, unit_columns.sampled
+    units_frame = property(unit_columns.units_frame)

@@ -91,6 +91,16 @@ class Reading:
         Of several files: the name of a new column, which says what file a row comes from.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
+    unit_columns : list of str, optional
+        Further columns of a table, which say one thing of each unit: the study keeps them
+        (`units_frame`), so that clusters, batches or times are named, not passed again.
+    cluster : str, optional
+        The column of units that names their document, patient or conversation: units of one
+        cluster are alike, and every interval respects it. See `Annotations.sampled`.
+    sampling_weight : str, optional
+        The column that says how many units of the population each stands for; no frequencies.
+    strata : str, optional
+        The column with the part of the population that each unit was drawn from on its own.
 
     Examples
     --------
@@ -123,6 +133,10 @@ class Reading:
     wide: bool = False
     people_in_rows: bool = False
     raters: list[str] | None = None
+    unit_columns: list[str] | None = None
+    cluster: str | None = None
+    sampling_weight: str | None = None
+    strata: str | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
@@ -156,7 +170,8 @@ class Reading:
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
-        for name in (*self.columns, "wide", "people_in_rows", "raters", "question", "delimiter"):
+        names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
+        for name in (*self.columns, *self.drawn, *names):
             option = getattr(self, name)
             try:
                 bool(option)
@@ -173,7 +188,8 @@ class Reading:
         odd: tuple[str, ...] = ("raters",)
         place = "with wide="
         if self.people_in_rows:
-            odd, place = ("labels", "value", "wide", "raters"), "without people_in_rows="
+            odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
+            place = "without people_in_rows="
         elif self.wide:
             odd, place = ("rater", "labels", "value"), "without wide="
         for name in odd:
@@ -211,6 +227,17 @@ class Reading:
         return {role: getattr(self, role) for role in ("unit", "rater", "labels", "value")}
 
     @property
+    def drawn(self) -> dict[str, Any]:
+        """The columns that say how the units were drawn, as far as they are named."""
+        given = {role: getattr(self, role) for role in ("cluster", "sampling_weight", "strata")}
+        return {role: name for role, name in given.items() if name is not None}
+
+    @property
+    def of_units(self) -> list[str]:
+        """All columns that say one thing of each unit."""
+        return [*dict.fromkeys([*(self.unit_columns or ()), *self.drawn.values()])]
+
+    @property
     def is_table(self) -> bool:
         """Whether something says that a file is a table, not the export of a tool."""
         return self.format == "table" or bool(self._of_tables)
@@ -219,6 +246,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
+        names += ("unit_columns", *self.drawn)
         return [f"{name}=" for name in names if getattr(self, name)]
 
     @property
@@ -226,7 +254,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet"),
+            *("source", "sheet", "unit_columns", *self.drawn),
         )
         given = [f"{name}=" for name in names if getattr(self, name)]
         given += ["roster="] * (self.roster is not None)

@@ -61,8 +61,8 @@ def test_shares(rows):
     expected = [
         float(reference.mean([u.count(A) / len(u) for u in units])) for A in case.tally.values
     ]
-    assert rated_shares(case.tally).tolist() == pytest.approx(expected)
-    assert rated_shares(case.tally).sum() == pytest.approx(1)
+    assert rated_shares(case).tolist() == pytest.approx(expected)
+    assert rated_shares(case).sum() == pytest.approx(1)
 
 
 def estimate_of(influence, counted, undefined=None):

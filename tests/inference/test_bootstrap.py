@@ -36,10 +36,10 @@ from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import draws, pairs, two_way
 from setagree.inference.bootstrap import Bootstrap
-from setagree.inference.differences import rows_of_units
 from setagree.inference.draws import draw_units, row_weights
 from setagree.inference.pairs import _pair_losses
 from setagree.inference.two_way import TwoWay
+from setagree.inference.units import rows_of_units
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer

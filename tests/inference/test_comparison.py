@@ -26,7 +26,8 @@ from setagree.errors import (
 from setagree.inference import comparison, draws
 from setagree.inference.comparison import Comparison, holm
 from setagree.inference.designs import _plain
-from setagree.inference.differences import Difference, unit_places
+from setagree.inference.differences import Difference
+from setagree.inference.units import unit_places
 
 COLUMNS = [
     "first",

@@ -35,8 +35,6 @@ from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import Scorer, score_part
 
-jackknife_module = importlib.import_module("setagree.inference.jackknife")
-
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
 
 
@@ -189,7 +187,7 @@ class TestRaters:
         whole = Scorer(study).score(get_coefficient(name), sa.distances.get_distance("dice"))
         read = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(jackknife_module, "score_part", lambda *_: read.append(1))
+            patch.setattr("setagree.scoring.over_raters.score_part", lambda *_: read.append(1))
             found = sa.jackknife(whole, over="raters").values
         assert not read
         for rater in (0, 234, 999):

@@ -370,7 +370,9 @@ class TestParquet:
     def test_no_names(self, name):
         """Names that are none to DuckDB are refused."""
         self.write("a.parquet", **{name: [*"xyxx"]})
-        with pytest.raises(FileError, match="which DuckDB does not accept as a name; rename it, or drop memory"):
+        with pytest.raises(
+            FileError, match="which DuckDB does not accept as a name; rename it, or drop memory"
+        ):
             sa.tally("a.parquet", labels=name, **LIMIT)
 
     @pytest.mark.parametrize(

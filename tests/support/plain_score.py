@@ -51,3 +51,54 @@ def plain(rows, d, level=0.95, *, by_ratings=True):
     b = 2 * low + k * s / E
     low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
     return 1 - up, 1 - low
+
+
+def plain_drawn(rows, d, *, weights=None, clusters=None, level=0.95):
+    """Return the same of alpha where units have weights or stand in clusters, by loops.
+
+    Every unit has two ratings or more.
+    """
+    n = len(rows)
+    w = [x * n / sum(weights) for x in weights] if weights else [1.0] * n
+    W = sum(w)
+    N = sum(a * len(r) for a, r in zip(w, rows, strict=True))
+    own = sum(a * a * len(r) for a, r in zip(w, rows, strict=True))
+    rb, shares = N / W, {}
+    for a, row in zip(w, rows, strict=True):
+        for x in row:
+            shares[x] = shares.get(x, 0) + a / N
+    e = {x: sum(p * d(x, y) for y, p in shares.items()) for x in shares}
+    E = sum(p * e[x] for x, p in shares.items())
+    each = [sum(d(x, y) for x in r for y in r) / (len(r) - 1) for r in rows]
+    Do = sum(a * q for a, q in zip(w, each, strict=True)) / N
+    th = Do * (1 - own / N**2) / E
+    off = [(len(r) - rb) / rb for r in rows]
+    delta = [Do + a * (q / rb - Do * o - Do) for a, q, o in zip(w, each, off, strict=True)]
+    mean = [sum(e[x] for x in r) / rb for r in rows]
+    eta = [E + a * (y - E * o - E) for a, y, o in zip(w, mean, off, strict=True)]
+    times, df = sum(a * a for a in w) / n, n**2 / sum(a * a for a in w) - 1
+    if clusters:
+        names = sorted({*clusters})
+        inside = [[k for k, c in enumerate(clusters) if c == name] for name in names]
+        G = len(names)
+        delta = [Do + G / n * sum(delta[k] - Do for k in ks) for ks in inside]
+        eta = [E + G / n * sum(eta[k] - E for k in ks) for ks in inside]
+        times, df, n = sum(len(ks) ** 2 for ks in inside) / n * G / n, G - 1, G
+    M2 = sum(p * q * d(x, y) ** 2 for x, p in shares.items() for y, q in shares.items())
+    S2 = sum(p * e[x] ** 2 for x, p in shares.items())
+    m = rb * (rb - 1) / 2
+    s0 = times * (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * E**2) / (m * E)
+    seen = sum(delta) + s0 / 2
+    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
+    c = (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * S2 / E / 2) / seen
+    B = 3 - 4 * c / E + 4 * (sum(y * y for y in eta) / n - E**2) / E**2
+    t, z = stats.t.ppf((1 + level) / 2, df), stats.norm.ppf((1 + level) / 2)
+    p = min(1, Do / s)
+    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
+    A, b = 1 - k * B, 2 * th + k * s / E
+    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
+    x = n * Do / s
+    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
+    b = 2 * low + k * s / E
+    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
+    return 1 - up, 1 - low

@@ -55,9 +55,9 @@ def show(f: Findings) -> list[Section]:
         return []
     test: PermutationTest = f.results["chance"]
     seed = "" if f.seed is None else f" (seed {f.seed})"
-    note = f"All answers were reshuffled over all raters and units{seed}."
+    note = f"All answers were reshuffled over all raters and units{test.over}{seed}."
     if test.exact:
-        note = "These are all arrangements of the answers over raters and units."
+        note = f"These are all arrangements of the answers over raters and units{test.over}."
     return [
         Section("chance", "What chance gives", lead, None, Picture(partial(null, test), 3.4), note)
     ]

@@ -80,11 +80,12 @@ def show(f: Findings) -> list[Section]:
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
     columns = (Column("Distance", "text"), *heads)
     shown = Table(caption, columns, rows, is_ranking=False)
+    over = f.main.drawn and f"Of the units: {f.main.drawn}. "
     kind = "Intervals are t intervals; the headline has the score interval. "
     note = (
         "A distance says how much credit two answers that differ still get; a coefficient says "
         "what chance is. Percent agreement is not corrected for chance and is there to compare. "
-        f"{kind if f.main.best_method == 'score' else ''}"
+        f"{over}{kind if f.main.best_method == 'score' else ''}"
         f"{rough(row.interval(f.level)[0] for row in table)}"
     ).strip()
     title = "Would another choice tell another story?"

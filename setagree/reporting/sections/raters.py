@@ -70,7 +70,9 @@ def with_holm(f: Findings) -> pd.DataFrame | None:
         return None
     gap, se = (raters[name].to_numpy(dtype=float) for name in ("change", "change_standard_error"))
     t = np.divide(np.abs(gap), se, out=np.full(len(se), np.nan), where=se > 0)
-    return raters.assign(p_holm=holm(2 * stdtr(max(f.main.n_pairable_units - 1, 1), -t)))
+    plain = f.main.case.sample is None
+    df = max(f.main.n_pairable_units - 1, 1) if plain else f.main.degrees_of_freedom
+    return raters.assign(p_holm=holm(2 * stdtr(df, -t)))
 
 
 def raised_without(f: Findings) -> pd.DataFrame:
@@ -154,11 +156,12 @@ def show(f: Findings) -> list[Section]:
         Column("Overuses", "name", "overused_label"),
         Column("Underuses", "name", "underused_label"),
     ]
+    over = f.main.drawn and f" ({f.main.drawn})"
     note = (
         f"Change: by how much {word} changes when the rater is left out, with a "
-        f"{level_text(f.level)} interval for each rater alone; p is corrected by Holm for all. "
-        "Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer (−) "
-        "than the others give. Overuses, underuses: compared with the others, too. A rater who "
+        f"{level_text(f.level)} interval{over} for each rater alone; p is corrected by Holm for "
+        "all. Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer "
+        "(−) than the others give. Overuses, underuses: compared with the others, too. A rater who "
         "disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"

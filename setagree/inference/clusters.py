@@ -1,0 +1,163 @@
+"""Units that were drawn in clusters, and so are redrawn, left out and compared in clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Codes
+from setagree.coefficients.replicates import replicates
+from setagree.coefficients.spread import cluster_deviations, stratified_variance, unit_values
+from setagree.errors import DataError, OptionError, shorten
+from setagree.inference.units import Places, rows_of_units, unit_keys
+from setagree.scoring.results import Agreement
+
+_ROWS_AT_ONCE = 2_000_000
+
+
+def is_clustered(agreement: Agreement) -> bool:
+    """Say whether the units of an agreement were drawn in clusters."""
+    sample = agreement.case.sample
+    return sample is not None and sample.is_clustered
+
+
+def refuse_weighted(agreement: Agreement, what: str) -> None:
+    """Refuse what takes all units for alike where they have weights or strata."""
+    if agreement.case.sample is not None and not is_clustered(agreement):
+        raise OptionError(
+            f"{what} is not defined for sampling weights or strata; their interval is that of "
+            "the agreement: interval(method='t'), without strata 'score', too."
+        )
+
+
+def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
+    """Return how often each row (pattern or unit) stands in each cluster, sparse, by agreement.
+
+    The clusters stand in an order that their answers alone decide, so that a seed draws the same
+    ones whatever the order of rows and the names; it is the same for all agreements.
+    """
+    groups, n = _groups(agreements[0])
+    keys = np.zeros(n, dtype=np.uint64)
+    for one in agreements:
+        np.add.at(keys, groups, unit_keys(one))
+    rank = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
+    return [counted_in(rank[groups], *rows_of_units(one), n) for one in agreements]
+
+
+def counted_in(groups: Codes, rows: Codes, n_rows: int, n_groups: int) -> Any:
+    """Return how many units of each row each group has, as a sparse array."""
+    from scipy import sparse
+
+    ones = np.ones(len(rows))
+    return sparse.coo_array((ones, (groups, rows)), shape=(n_groups, n_rows)).tocsr()
+
+
+def without_clusters(agreement: Agreement) -> pd.Series[float]:
+    """Return the estimate without each cluster."""
+    groups, n = _groups(agreement)
+    rows, n_rows = rows_of_units(agreement)
+    inside, sample = counted_in(groups, rows, n_rows, n), agreement.case.sample
+    assert sample is not None  # noqa: S101 - it has clusters
+    evaluate = replicates(agreement.case, agreement.definition.model)
+    whole = np.asarray(inside.sum(axis=0), dtype=np.float64)
+    at_once = max(1, _ROWS_AT_ONCE // n_rows)
+    starts = range(0, n, at_once)
+    parts = [evaluate(whole - inside[start : start + at_once].toarray()) for start in starts]
+    index = pd.Index(sample.names, name="cluster", tupleize_cols=False)
+    return pd.Series(np.concatenate(parts), index=index)
+
+
+def _groups(agreement: Agreement) -> tuple[Codes, int]:
+    sample = agreement.case.sample
+    if sample is None or sample.groups is None:
+        raise TypeError("the units of this agreement have no clusters")
+    return sample.groups, len(sample.names)
+
+
+def cluster_places(agreements: Sequence[Agreement], places: Sequence[Places]) -> Codes | None:
+    """Return the cluster of each place in a common list of units; None where there are none.
+
+    Raises
+    ------
+    DataError
+        Some have clusters and others not, or a unit is in two clusters.
+    """
+    clustered = [is_clustered(one) for one in agreements]
+    if not any(clustered):
+        return None
+    if not all(clustered):
+        raise DataError(
+            "some of the agreements have clusters and others none; say cluster= of all of them."
+        )
+    named = np.full(1 + max(int(place.max(initial=-1)) for place in places), None, dtype=object)
+    for one, place in zip(agreements, places, strict=True):
+        groups, sample = _groups(one)[0], one.case.sample
+        names = sample.names[groups] if sample is not None else groups
+        before = named[place]
+        moved = [k for k, old in enumerate(before) if old is not None and old != names[k]]
+        if moved:
+            k = moved[0]
+            raise DataError(
+                f"a unit is in one cluster, and one is in {shorten(before[k])} in one study, in "
+                f"{shorten(names[k])} in another."
+            )
+        named[place] = names
+    return np.asarray(pd.factorize(named)[0])
+
+
+def clustered_gap(
+    agreements: tuple[Agreement, Agreement], places: tuple[Places, Places], groups: Codes
+) -> tuple[float, float]:
+    """Return the standard error of a difference, and its degrees of freedom.
+
+    The CR2 deviations of the two are subtracted cluster by cluster. The degrees of freedom are
+    Welch's where no cluster is in both, else the fewer of the two.
+    """
+    psi, seen, dfs = [], [], []
+    n = int(groups.max(initial=-1)) + 1
+    for one, place in zip(agreements, places, strict=True):
+        units, x = unit_values(one.case, one.parts)
+        mine = groups[place[units]]
+        each, df = cluster_deviations(mine, x, n) if len(x) else (np.full(n, np.nan), 0.0)
+        psi.append(each)
+        dfs.append(df)
+        seen.append(np.bincount(mine, minlength=n) > 0)
+    gap = psi[0] - psi[1]
+    se = float(np.sqrt(gap @ gap))
+    if (seen[0] & seen[1]).any():
+        return se, min(dfs)
+    return se, welch_df([float(each @ each) for each in psi], dfs)
+
+
+def weighted_gap(
+    agreements: tuple[Agreement, Agreement], places: tuple[Places, Places]
+) -> tuple[float, float]:
+    """Return the same where units have sampling weights or strata: u_i is subtracted unit by unit.
+
+    u_i = w_i (x_i - mean) / sum w; the degrees of freedom are the fewer of the two.
+    """
+    n = 1 + max(int(place.max(initial=-1)) for place in places)
+    u, counts, sizes = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, np.inf)
+    named = np.full(n, "", dtype=object)
+    for sign, one, place in zip((1, -1), agreements, places, strict=True):
+        units, x = unit_values(one.case, one.parts)
+        w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
+        u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
+        counts[at] = True
+        if sample is not None:
+            groups = 0 * units if sample.groups is None else sample.groups[units]
+            named[at], sizes[at] = sample.names[groups], sample.sizes[groups]
+    strata, first = pd.factorize(named[counts])
+    of_stratum = np.full(len(first), np.inf)
+    of_stratum[strata] = sizes[counts]
+    variance = stratified_variance(u[counts], np.asarray(strata), of_stratum)
+    return float(np.sqrt(variance)), min(one.degrees_of_freedom for one in agreements)
+
+
+def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of variances; nan without any spread."""
+    terms = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if df > 0)
+    return sum(variances) ** 2 / terms if terms > 0 else float("nan")

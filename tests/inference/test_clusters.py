@@ -1,0 +1,366 @@
+"""Units that were drawn in clusters: redrawn, left out, reshuffled, compared and planned so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, FewClustersWarning, OptionError
+from setagree.scoring.coefficients import COEFFICIENTS
+
+SIZES = (4, 2, 5, 3, 4, 6, 2, 3, 4, 5, 3, 4)
+NAMES = COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"}
+
+
+def documents(study, sizes=SIZES):
+    """Return the document of each unit: runs of units of some sizes."""
+    names = np.repeat([f"d{k}" for k in range(len(sizes))], sizes)
+    return dict(zip(study.units, names, strict=True))
+
+
+@pytest.fixture(name="study", scope="module")
+def clustered_study():
+    """Return 45 units in 12 documents, rated by four raters, some of them not."""
+    study = sa.simulate(sum(SIZES), 4, missing=0.2, rng=3)
+    return study.sampled(cluster=documents(study))
+
+
+def plain(study):
+    """Return the same study as if its units had been drawn one by one."""
+    return sa.Annotations.from_triples(study.to_triples())
+
+
+class TestStandardError:
+    """The variance over clusters."""
+
+    @pytest.mark.parametrize("name", sorted(NAMES))
+    @pytest.mark.parametrize("method", ["t", "score"])
+    def test_one_unit_a_cluster(self, study, name, method):
+        """Clusters of one unit each are units drawn one by one, in every coefficient."""
+        own = plain(study)
+        one = own.sampled(cluster={unit: unit for unit in own.units})
+        found, expected = (getattr(sa, name)(x) for x in (one, own))
+        assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
+        assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
+        assert found.degrees_of_freedom == pytest.approx(expected.degrees_of_freedom)
+        if method == expected.best_method:
+            ends = expected.interval(method=method)
+            assert found.interval(method=method) == pytest.approx(ends, abs=1e-12)
+
+    @pytest.mark.parametrize("name", sorted(NAMES))
+    def test_by_matrices(self, study, name):
+        """CR2 and its degrees of freedom from their definition, with whole n x n matrices."""
+        row = getattr(sa, name)(study)
+        x = row.influence
+        groups = pd.factorize(study.units_frame["cluster"].loc[x.index])[0]
+        n = len(x)
+        residuals = x.to_numpy() - x.mean()
+        hat = np.full((n, n), 1 / n)
+        rest = np.eye(n) - hat
+        parts, total = [], 0.0
+        for g in range(groups.max() + 1):
+            mine = np.flatnonzero(groups == g)
+            block = rest[np.ix_(mine, mine)]
+            value, vector = np.linalg.eigh(block)
+            adjust = vector @ np.diag(value**-0.5) @ vector.T
+            weights = np.ones(len(mine)) / n @ adjust
+            total += float(weights @ residuals[mine]) ** 2
+            parts.append(weights @ rest[mine])
+        assert row.standard_error == pytest.approx(np.sqrt(total), rel=1e-10)
+        gram = np.array(parts) @ np.array(parts).T
+        df = np.trace(gram) ** 2 / (gram**2).sum()
+        assert row.degrees_of_freedom == pytest.approx(df, rel=1e-10)
+
+    def test_one_cluster(self, study):
+        """Nothing can be said from one cluster: nan, with the reason."""
+        with pytest.warns(FewClustersWarning, match="there are 1 cluster"):
+            alpha = sa.krippendorff_alpha(study.sampled(cluster=dict.fromkeys(study.units, "d")))
+        assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
+        assert alpha.interval_reason == "all units are in one cluster (cluster 'd')"
+        with pytest.warns(FewClustersWarning):
+            table = sa.agreement(study.sampled(cluster=dict.fromkeys(study.units, "d")))
+        assert "No interval: all units are in one cluster (cluster 'd')." in str(table)
+        groups = sa.by_group(study, {u: k < 2 for k, u in enumerate(study.units)})
+        assert "all units are in one cluster" in groups["reason"][0]
+
+    def test_two_unequal_clusters(self, study):
+        """Fewer than 2 degrees of freedom give no t interval, and the reason says so."""
+        two = {unit: k < 3 for k, unit in enumerate(study.units)}
+        with pytest.warns(FewClustersWarning):
+            alpha = sa.krippendorff_alpha(study.sampled(cluster=two))
+        assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
+        assert "2 clusters of such sizes leave 1.0 degrees of freedom" in alpha.interval_reason
+
+    def test_said(self, study):
+        """The table, and the line of a row, say that the interval is clustered, over how many."""
+        table = sa.agreement(study)
+        assert "clustered by cluster: 12 clusters" in str(table)
+        assert "12 clusters" in repr(table[0])
+        assert "clustered" not in str(sa.agreement(plain(study)))
+
+
+class TestSayingSo:
+    """How clusters are told, and what is refused."""
+
+    def test_roads(self, study):
+        """A column, a mapping, a Series, a study that knows and an agreement give one result."""
+        frame = study.to_long().assign(doc=lambda t: t["unit"].map(documents(study)))
+        of_unit = documents(study)
+        own = plain(study)
+        found = [
+            sa.agreement(frame, cluster="doc")[0],
+            sa.agreement(frame, cluster=of_unit)[0],
+            sa.agreement(own, cluster=pd.Series(of_unit))[0],
+            sa.krippendorff_alpha(sa.read(frame, cluster="doc")),
+            sa.agreement(sa.read(frame, unit_columns=["doc"]), cluster="doc")[0],
+            sa.krippendorff_alpha(own.with_units({"doc": of_unit}).sampled(cluster="doc")),
+        ]
+        errors = {round(row.standard_error, 12) for row in found}
+        assert errors == {round(sa.krippendorff_alpha(study).standard_error, 12)}
+
+    def test_without_a_cluster(self, study):
+        """A unit without a cluster is an error that counts them."""
+        some = dict(list(documents(study).items())[2:])
+        with pytest.raises(DataError, match=r"cluster: 2 units of 45 have none in 'cluster'"):
+            plain(study).sampled(cluster=some)
+
+    def test_with_weights(self, study):
+        """Clusters and weights together are not defined."""
+        with pytest.raises(OptionError, match="beside weights, strata or sizes is not defined"):
+            study.sampled(sampling_weight=dict.fromkeys(study.units, 1))
+
+    def test_no_such_column(self, study):
+        """A column that the study does not know is named, with how to make it known."""
+        with pytest.raises(DataError, match=r"knows no column 'doc' .* unit_columns=\['doc'\]"):
+            plain(study).sampled(cluster="doc")
+
+    def test_a_tally(self, study):
+        """A tally does not tell its units apart."""
+        tally = sa.Tally.from_annotations(study)
+        for ask in (
+            lambda: sa.agreement(tally, cluster="doc"),
+            lambda: sa.bootstrap(sa.krippendorff_alpha(tally), cluster="doc"),
+        ):
+            with pytest.raises(DataError, match="which unit is which; a tally does not"):
+                ask()
+
+    def test_several_clusters_of_one_unit(self, study):
+        """A column that says two things of one unit is no column of units."""
+        frame = study.to_long()
+        with pytest.raises(DataError, match="column 'rater' says several things of unit"):
+            sa.read(frame.assign(who=frame["rater"]), rater="who", unit_columns=["rater"])
+
+
+class TestResampling:
+    """Clusters in the place of units."""
+
+    def test_jackknife(self, study):
+        """The estimate without each cluster is that of the study without its units."""
+        found = sa.jackknife(sa.krippendorff_alpha(study))
+        assert found.over == "clusters"
+        for name, value in list(found.values.items())[:4]:
+            kept = study.units_frame["cluster"].to_numpy() != name
+            part = study.take(kept[study.unit_codes]).with_used_values()
+            assert value == pytest.approx(sa.krippendorff_alpha(part).estimate, abs=1e-12)
+
+    def test_bootstrap(self, study):
+        """Every resample is a sum of whole clusters; its spread is that of clusters."""
+        alpha = sa.krippendorff_alpha(study)
+        boot = sa.bootstrap(alpha, n_resamples=3000, rng=1)
+        assert boot.standard_error == pytest.approx(alpha.standard_error, rel=0.25)
+        assert "over 12 clusters" in repr(boot)
+        single = plain(study)
+        each = single.sampled(cluster={unit: unit for unit in single.units})
+        one, two = (sa.bootstrap(x, n_resamples=50, rng=1) for x in (each, single))
+        assert np.sort(one.distribution) == pytest.approx(np.sort(two.distribution), abs=1e-12)
+
+    @pytest.mark.parametrize("over", ["units", "both"])
+    def test_one_cluster_never_varies(self, study, over):
+        """Copies of the one cluster that there is are the study itself."""
+        with pytest.warns(FewClustersWarning):
+            boot = sa.bootstrap(
+                sa.krippendorff_alpha(plain(study)),
+                cluster=dict.fromkeys(study.units, "d"),
+                n_resamples=20,
+                over=over,
+                rng=1,
+            )
+        if over == "units":
+            assert np.ptp(boot.distribution) == pytest.approx(0, abs=1e-12)
+        assert np.isfinite(boot.distribution).any()
+
+    def test_order_of_rows(self, study):
+        """A seed draws the same clusters whatever the order of rows and the names of clusters."""
+        frame = study.to_long().assign(doc=lambda t: t["unit"].map(documents(study)))
+        other = frame.sample(frac=1, random_state=1).assign(doc=lambda t: t["doc"].str[::-1])
+        one, two = (
+            sa.bootstrap(sa.agreement(x, cluster="doc")[0], n_resamples=30, rng=1)
+            for x in (frame, other)
+        )
+        assert one.distribution == pytest.approx(two.distribution, abs=1e-12)
+
+    def test_permutation_within(self, study):
+        """Within clusters the answers of each document stay in it; over them they do not."""
+        alpha = sa.krippendorff_alpha(study)
+        inside = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=99, rng=1)
+        pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
+        assert ", over 12 clusters" in repr(pooled)
+        assert "over" not in repr(inside)
+        own = plain(study)
+        whole = dict.fromkeys(own.units, "d")
+        with pytest.warns(FewClustersWarning):
+            one = sa.permutation_test(
+                own, scheme="within_cluster", cluster=whole, n_resamples=2000, rng=1
+            )
+        assert one.defined.mean() == pytest.approx(0, abs=4 * one.defined.std() / 2000**0.5)
+        with pytest.raises(OptionError, match="needs cluster="):
+            sa.permutation_test(own, scheme="within_cluster")
+
+    def test_documents_that_speak_of_one_thing(self):
+        """Where documents have a label each and raters nothing beyond, only 'over' finds more."""
+        rng = np.random.default_rng(2)
+        rows = [
+            (
+                rater,
+                unit,
+                frozenset("abcdef"[unit // 8] if rng.random() < 0.7 else "gh"[rng.integers(2)]),
+            )
+            for unit in range(48)
+            for rater in ("ann", "bob")
+        ]
+        study = sa.Annotations.from_triples(rows)
+        cluster = {unit: unit // 8 for unit in range(48)}
+        with pytest.warns(FewClustersWarning):
+            alpha = sa.agreement(study, cluster=cluster)[0]
+        over = sa.permutation_test(alpha, n_resamples=499, rng=1)
+        within = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=499, rng=1)
+        assert over.p_value < 0.01
+        assert within.p_value > 0.05
+
+    def test_without_linearised_values(self, study):
+        """mv-alpha is resampled in clusters, too; a plan in clusters needs its spread."""
+        alpha = sa.mv_alpha(study)
+        boot = sa.bootstrap(alpha, n_resamples=20, rng=1)
+        assert boot.drawn == "12 clusters"
+        assert len(sa.jackknife(alpha).values) == 12
+        with pytest.raises(DataError, match="a plan in clusters needs their spread"):
+            sa.plan(alpha)
+
+
+class TestComparing:
+    """Differences, groups and plans."""
+
+    def test_same_units(self, study):
+        """The clustered error of a difference is that of the differences of linearised values."""
+        one, two = (sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal"))
+        found = sa.compare(one, two)
+        gaps = one.influence - two.influence
+        groups = pd.factorize(study.units_frame["cluster"].loc[gaps.index])[0]
+        n_g, n = np.bincount(groups), len(gaps)
+        sums = np.bincount(groups, gaps - gaps.mean())
+        se = np.sqrt((sums**2 / (1 - n_g / n)).sum()) / n
+        assert found.standard_error == pytest.approx(se, rel=1e-10)
+        assert found.differences[0].degrees_of_freedom == pytest.approx(one.degrees_of_freedom)
+        boot = sa.compare(one, two, method="bootstrap", n_resamples=3000, rng=1)
+        assert boot.standard_error == pytest.approx(se, rel=0.3)
+
+    def test_independent(self, study):
+        """Independent studies have Welch's degrees of freedom where one has clusters."""
+        other = sa.simulate(30, 3, rng=9)
+        with pytest.warns(FewClustersWarning):
+            found = sa.compare(
+                sa.krippendorff_alpha(study),
+                sa.krippendorff_alpha(other.sampled(cluster=documents(other, (5,) * 6))),
+                design="independent",
+            )
+        assert 5 < found.differences[0].degrees_of_freedom < 17
+
+    def test_one_without(self, study):
+        """Clusters of one side alone say nothing of the difference on the same units."""
+        with pytest.raises(DataError, match="some of the agreements have clusters"):
+            sa.compare(study, plain(study), design="same_units")
+
+    def test_groups(self, study):
+        """Groups of whole clusters are independent: their errors add up."""
+        batch = {u: int(d[1:]) < 6 for u, d in documents(study).items()}
+        frame = sa.by_group(study.with_units({"batch": batch}), "batch")
+        errors = frame["standard_error"]
+        assert frame["difference_standard_error"][0] == pytest.approx(np.hypot(*errors), rel=1e-12)
+        assert np.isfinite(frame["homogeneity_p_value"]).all()
+
+    def test_groups_that_share_clusters(self, study):
+        """Halves of the same documents are no independent samples."""
+        half = {unit: k % 2 for k, unit in enumerate(study.units)}
+        frame = sa.by_group(plain(study), half, cluster=documents(study))
+        assert frame["homogeneity_p_value"].isna().all()
+        assert np.isfinite(frame["difference_p_value"]).all()
+        assert (frame["difference_standard_error"] != np.hypot(*frame["standard_error"])).all()
+
+    def test_plan(self, study):
+        """As many units in as many clusters give the pilot's error; larger clusters need more."""
+        equal = sa.simulate(60, 4, rng=3)
+        equal = equal.sampled(cluster=documents(equal, (5,) * 12))
+        alpha = sa.krippendorff_alpha(equal)
+        frame = sa.plan(alpha, units=[60]).frame
+        assert frame["clusters"].tolist() == [12]
+        bound = sa.krippendorff_alpha(plain(equal)).standard_error
+        expected = max(alpha.standard_error, bound)
+        assert frame["standard_error"][0] == pytest.approx(expected, rel=1e-12)
+        wide = sa.plan(alpha, half_width=0.05, units_per_cluster=[1, 5, 20]).frame
+        assert wide["units"].is_monotonic_increasing
+        assert wide["clusters"].is_monotonic_decreasing
+        with pytest.raises(OptionError, match="needs cluster="):
+            sa.plan(plain(study), units_per_cluster=[4])
+
+
+class TestEverywhere:
+    """What else a clustered study meets."""
+
+    def test_pairs_and_raters(self, study):
+        """Pairs of raters, raters left out and changes of labels have clustered errors."""
+        own = plain(study)
+        for function in (sa.by_pair, sa.by_rater):
+            one, two = function(study), function(own)
+            columns = [name for name in one if "standard_error" in name]
+            assert not np.allclose(one[columns], two[columns])
+            assert one["estimate_without" if "change" in one else "estimate"].tolist() == (
+                pytest.approx(two["estimate_without" if "change" in two else "estimate"].tolist())
+            )
+        label = study.labels[0]
+        one, two = (sa.what_if(x, drop_labels=[label]) for x in (study, own))
+        assert one["difference"].tolist() == pytest.approx(two["difference"].tolist())
+        assert one["difference_standard_error"][1] != two["difference_standard_error"][1]
+
+    def test_labels(self, study):
+        """A label's interval is that of its own clustered study."""
+        frame = sa.by_label(study).set_index("label")
+        label = frame.index[0]
+        binary = study.with_answers(lambda answer: frozenset({"yes"} if label in answer else ()))
+        alpha = sa.krippendorff_alpha(binary, distance="nominal")
+        assert frame.loc[label, "alpha"] == pytest.approx(alpha.estimate, abs=1e-12)
+        ends = frame.loc[label, ["low", "high"]].tolist()
+        assert ends == pytest.approx(alpha.interval(method="score"), abs=1e-12)
+
+    def test_what_takes_units_as_drawn_one_by_one(self, study):
+        """What does not respect clusters yet says so in a warning."""
+        with pytest.warns(sa.SetagreeWarning, match="clusters of the study are not taken into"):
+            sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
+
+    def test_words(self, study):
+        """The methods paragraph, the benchmark and a comparison say it in words."""
+        alpha = sa.krippendorff_alpha(study)
+        said = sa.methods_text(
+            alpha,
+            bootstrap=sa.bootstrap(alpha, n_resamples=50, rng=1),
+            test=sa.permutation_test(alpha, n_resamples=50, rng=1),
+        )
+        assert "clustered by cluster (12 clusters, the largest with 14% of the units; CR2)" in said
+        assert "50 bootstrap resamples of the 12 clusters" in said
+        assert "over all raters and units, over 12 clusters" in said
+        assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
+        assert "(score interval, 12 clusters)" in str(sa.benchmark(alpha))
+        other = sa.krippendorff_alpha(study, distance="nominal")
+        assert "linearised, 12 clusters" in repr(sa.compare(alpha, other))
+        weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})
+        said = sa.methods_text(weighted)
+        assert "stratified by strata (2 strata)" in said

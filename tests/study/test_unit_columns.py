@@ -1,0 +1,160 @@
+"""Columns that say one thing of each unit: read, kept, and named afterwards."""
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, OptionError, UnknownOptionError
+from setagree.large.joining import with_models
+from setagree.large.opening import Plan, open_study
+
+TABLE = pd.DataFrame(
+    {
+        "sentence": [1, 1, 2, 2, 3, 3, 4, 4],
+        "document": ["x", "x", "x ", None, "y", "y", "y", "y"],
+        "day": [1, 1, 2, 2, 3, 3, 4, 4],
+        "who": list("abababab"),
+        "labels": ["p", "q", "p", "p", "q", "q", "p, q", "q"],
+    }
+)
+
+
+def read(**options):
+    """Return the study of the table above."""
+    return sa.read(TABLE, unit="sentence", rater="who", **options)
+
+
+def test_read():
+    """A column that is constant in each unit is kept; text is trimmed, a null says nothing."""
+    study = read(unit_columns=["document", "day"])
+    assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
+    assert study.units_frame["day"].tolist() == [1, 2, 3, 4]
+    assert study.units_frame.index.tolist() == [1, 2, 3, 4]
+    assert read().units_frame.columns.tolist() == []
+
+
+def test_a_copy():
+    """What is changed in the frame that was handed out changes nothing in the study."""
+    study = read(unit_columns=["day"])
+    frame = study.units_frame
+    frame["day"] = 0
+    assert study.units_frame["day"].tolist() == [1, 2, 3, 4]
+
+
+def test_they_survive():
+    """Parts of a study, and studies without some raters, keep what is said of their units."""
+    study = read(unit_columns=["day"], cluster="document")
+    part = study.take(study.unit_codes > 1)
+    assert part.units_frame.to_dict("list") == {"day": [3, 4], "document": ["y", "y"]}
+    rest = study.without_raters(["a"])
+    assert rest.units_frame["day"].tolist() == [1, 2, 3, 4]
+    assert rest.sampling.cluster == "document"
+
+
+def test_merged_with_a_model():
+    """The answers of a model that stand elsewhere are joined to a study that keeps its units."""
+    study = read(unit_columns=["day"], cluster="document")
+    model = pd.DataFrame({"unit": [1, 2, 3, 4], "labels": list("ppqq")})
+    joined, _ = with_models(study, model)
+    assert joined.n_raters == 3
+    assert joined.units_frame.equals(study.units_frame)
+    assert joined.sampling == study.sampling
+
+
+def test_a_guess_leaves_them_out():
+    """A column that is named for the units is not guessed to be the unit."""
+    study = sa.read(TABLE, cluster="document")
+    assert study.units.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("engine", ["polars", "lazy", "arrow", "duckdb", "csv"])
+def test_every_road(engine, tmp_path):
+    """Tables of other libraries, lazy ones too, and files tell the same of the units."""
+    expected = read(cluster="document").units_frame
+    data = TABLE
+    if engine in {"polars", "lazy"}:
+        data = pytest.importorskip("polars").from_pandas(TABLE)
+        data = data.lazy() if engine == "lazy" else data
+    elif engine == "arrow":
+        data = pytest.importorskip("pyarrow").Table.from_pandas(TABLE)
+    elif engine == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        data = duckdb.connect().from_df(TABLE)
+    else:
+        data = tmp_path / "table.csv"
+        TABLE.to_csv(data, index=False)
+    study = sa.read(data, unit="sentence", rater="who", cluster="document")
+    assert study.units_frame["document"].tolist() == expected["document"].tolist()
+    with pytest.warns(sa.SetagreeWarning, match="there are 2 clusters"):
+        table = sa.agreement(data, unit="sentence", rater="who", cluster="document")
+    assert table[0].drawn == "2 clusters"
+
+
+def test_wide():
+    """Of a wide table the column is no rater."""
+    wide = TABLE.pivot(index=["sentence", "day"], columns="who", values="labels").reset_index()
+    study = sa.read(wide, wide=True, unit="sentence", unit_columns=["day"])
+    assert study.raters.tolist() == ["a", "b"]
+    assert study.units_frame["day"].tolist() == [1, 2, 3, 4]
+
+
+def test_where():
+    """Rows that do not count say nothing of the units."""
+    table = pd.concat([TABLE, TABLE.assign(document="z", who="c", day=[9] * 8)])
+    how = {"unit": "sentence", "rater": "who", "unit_columns": ["document"]}
+    with pytest.warns(sa.SetagreeWarning, match="drops 8 of 16 rows"):
+        study = sa.read(table, **how, where="who in [a, b]")
+    assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
+
+
+def test_several_things():
+    """A column that says several things of one unit is refused, with the unit and the things."""
+    with pytest.raises(DataError, match=r"column 'who' says several things of unit 1: 'a', 'b'"):
+        sa.read(TABLE.assign(by=TABLE["who"]), unit="sentence", rater="by", unit_columns=["who"])
+
+
+def test_no_such_column():
+    """A column that the table lacks is refused."""
+    with pytest.raises(DataError, match="there is no column 'nope'"):
+        read(cluster="nope")
+
+
+@pytest.mark.parametrize("option", [{"cluster": "document"}, {"unit_columns": ["day"]}])
+def test_what_is_reduced(option, tmp_path):
+    """A file that is reduced keeps no units, and says so."""
+    path = tmp_path / "table.csv"
+    TABLE.to_csv(path, index=False)
+    how = sa.Reading(unit="sentence", rater="who", **option)
+    with pytest.raises(OptionError, match="is for files that are read into memory"):
+        open_study(path, how, Plan(memory_limit="1GB"))
+    assert next(iter(option)) in "".join(how.in_memory_only)
+
+
+def test_groups_and_times_by_name():
+    """Groups and times that the study knows are named."""
+    study = read(unit_columns=["document", "day"])
+    groups = sa.by_group(study, "document")
+    assert groups["group"].tolist() == ["x", "y"]
+    assert sa.over_time(study, "day", window=2)["n_units"].tolist() == [2, 2]
+
+
+def test_mappings():
+    """Mappings, Series and frames add what is known; a unit with two entries is refused."""
+    study = read()
+    series = pd.Series(["x", "y"], index=[1, 2])
+    frame = study.with_units({"doc": series, "batch": {3: "late"}}).units_frame
+    assert frame["doc"].tolist() == ["x", "y", None, None]
+    assert frame["batch"].tolist() == [None, None, "late", None]
+    assert study.with_units(frame).units_frame.equals(frame)
+    with pytest.raises(DataError, match="doc: the units 1 have several entries"):
+        study.with_units({"doc": pd.Series(["x", "y"], index=[1, 1])})
+    with pytest.raises(OptionError, match="a mapping or Series from unit"):
+        study.with_units({"doc": ["x", "y"]})
+
+
+def test_where_to_say_it():
+    """A function without the option says where to say it."""
+    with pytest.raises(UnknownOptionError, match=r"study\.sampled\(cluster=\.\.\.\)"):
+        sa.krippendorff_alpha(read(), cluster="document")
+    with pytest.raises(UnknownOptionError, match="clusters= is called cluster="):
+        sa.agreement(TABLE, clusters="document")
