@@ -71,7 +71,7 @@ class Urn(Model):
         return quadratic(case.weights, x) / case.weights.max_distance
 
     def spread(self, case: Case, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,)."""
+        """Return F x for totals x of shape (K,) or (K, B)."""
         return case.weights.distance_dot(x) / case.weights.max_distance
 
     def spread_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
@@ -124,8 +124,8 @@ class GwetUrn(Urn):
         return beyond_rounding(apart, mass**2)
 
     def spread(self, case: Case, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,)."""
-        mass = x.sum()
+        """Return F x for totals x of shape (K,) or (K, B)."""
+        mass = x.sum(axis=0)
         return np.asarray(mass - ac_scale(case.weights) * (mass - x))
 
     def spread_in_groups(
