@@ -198,14 +198,14 @@ class UrnOfEachRater(Model):
     def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
         """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).
 
-        `weight`, of shape (raters,), says how often each rater counts, in a single block; copies
+        `weight`, of shape (raters, B), says how often each rater counts, in a single block; copies
         of one rater are no pair. A rater without an answer in a world is left out of it.
         """
         both: Floats = np.zeros(1)
         pooled, own, count, squares = 0.0, 0.0, 0.0, 0.0
         for block in totals:
             given = block.sum(axis=0)
-            w = (given > 0) * (1.0 if weight is None else weight[:, None])
+            w = (given > 0) * (1.0 if weight is None else weight)
             shares = block / np.where(given > 0, given, 1)
             pooled = pooled + (shares * w).sum(axis=1)
             apart = quadratic(case.weights, shares.reshape(len(block), -1)).reshape(given.shape)

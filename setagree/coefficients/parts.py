@@ -8,6 +8,7 @@ part. So its spread over the rest follows from sums of squares and products over
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Codes, Floats
-from setagree.coefficients.models import Fixed, Model, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.coefficients.replicates import pattern_matrix
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.study.tally import dot
@@ -28,6 +29,9 @@ _SMALL = 1.3e-4
 """A share of the units to whose urn all others are taken to be equally far: 1e-12 of the error."""
 
 _CELLS_AT_ONCE = 4_000_000
+
+_DENSE = 4
+"""Cells of parts times values for each answer, up to which cells are counted."""
 
 
 _Slopes: TypeAlias = tuple[Floats, Floats, Floats]
@@ -79,7 +83,7 @@ class _Urns(NamedTuple):
 
 def are_known(model: Model) -> bool:
     """Say whether the parts of a study are computed together under a model."""
-    return isinstance(model, Fixed | Urn | UrnOfEachRater)
+    return isinstance(model, Fixed | Redrawn | Urn | UrnOfEachRater)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,7 @@ class Parts:
     def rests(self) -> tuple[Estimates, npt.NDArray[np.bool_]]:
         """Return the coefficient of all units but those of each part.
 
-        No model that asks who has it. The flags say where it is not to be used: the part has half
+        Only for a Fixed or Urn model. The flags say where it is not to be used: the part has half
         of the units, or leaves too few, or too little chance for a difference to hold its digits.
         """
         totals = _Totals(*(each.sum() - each for each in self.totals))
@@ -166,7 +170,11 @@ class Parts:
         tally, K = self.case.tally, self.case.weights.n_values
         each = tally.counts * self._factor[tally.rows]
         keys = self.of_row.astype(np.int64)[tally.rows] * K + tally.indices
-        distinct, entry = np.unique(keys, return_inverse=True)
+        if self.n_parts * K <= _DENSE * len(keys):  # counting is faster than sorting
+            seen = np.bincount(keys, minlength=self.n_parts * K) > 0
+            distinct, entry = np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
+        else:
+            distinct, entry = np.unique(keys, return_inverse=True)
         return _Urns(distinct // K, distinct % K, _added(entry, each, len(distinct)), entry, each)
 
     @cached_property
@@ -176,6 +184,10 @@ class Parts:
             return np.full(self.n_parts, self.model.level(self.case)), np.zeros(len(self.of_row))
         if isinstance(self.model, UrnOfEachRater):
             return self._chance_by_rater()
+        if isinstance(self.model, Redrawn):
+            columns = self._columns(np.arange(self.n_parts))
+            chance = np.concatenate([self.model.chance(self.case, x) for _, x in columns])
+            return chance, np.full(len(self.of_row), np.nan)  # no closed form of a unit is known
         urns, rows = self._urns, self.case.tally.rows
         spread = self._urn.spread_in_groups(self.case, urns.parts, urns.values, urns.x)
         moves = _added(rows, urns.each * spread[urns.entry], len(self.of_row))
@@ -289,23 +301,29 @@ class Parts:
 
         To a part that is small beside the study, all units are taken to be equally far.
         """
-        counted, urns = self._features[2], self._urns
-        n, K, factor = float(counted.sum()), self.case.weights.n_values, self._factor
+        counted = self._features[2]
+        n = float(counted.sum())
         out = cross**2 / max(n, 1)
         large = np.flatnonzero(self._sums(counted) > _SMALL * n)
-        counts = pattern_matrix(self.case, factor)
-        width = max(1, _CELLS_AT_ONCE // max(K, len(factor)))
-        for start in range(0, len(large), width):
-            some = large[start : start + width]
+        counts = pattern_matrix(self.case, self._factor)
+        for some, x in self._columns(large, len(counted)):
+            away = counts @ self._urn.spread(self.case, x)
+            out[some] = np.einsum("up,up->p", away, away)
+        return out
+
+    def _columns(self, parts: Codes, width: int = 1) -> Iterator[tuple[Codes, Floats]]:
+        """Yield some of the parts and their urns, of shape (K, n), in bounded memory."""
+        urns, K = self._urns, self.case.weights.n_values
+        at_once = max(1, _CELLS_AT_ONCE // max(K, width))
+        for start in range(0, len(parts), at_once):
+            some = parts[start : start + at_once]
             place = np.full(self.n_parts, -1)
             place[some] = np.arange(len(some))
             column = place[urns.parts]
             kept = np.flatnonzero(column >= 0)
             x = np.zeros((K, len(some)))
             x[urns.values[kept], column[kept]] = urns.x[kept]
-            away = counts @ self._urn.spread(self.case, x)
-            out[some] = np.einsum("up,up->p", away, away)
-        return out
+            yield some, x
 
 
 def _linear(model: Model, totals: _Totals, chance: Floats) -> tuple[Floats, Floats, _Slopes]:

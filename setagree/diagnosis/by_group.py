@@ -18,6 +18,7 @@ from setagree.checks import (
     public,
 )
 from setagree.coefficients.chance import Floats
+from setagree.coefficients.models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts, are_known
 from setagree.diagnosis.common import (
     Row,
@@ -234,7 +235,7 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
     own = parts.estimates() if known else one_by_one(groups, rest=False)
     if len(groups) == 1:  # nothing is beside it
         return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
-    if not known or parts.model.asks_who:
+    if not isinstance(parts.model, Fixed | Urn):
         return own, one_by_one(groups, rest=True)
     rests, lost = parts.rests()
     for each, anew in zip(rests, one_by_one(np.flatnonzero(lost), rest=True), strict=True):

@@ -45,8 +45,7 @@ def by_pair(
 
     All pairs are computed together: a pair that shares n units, with mean distance ``Do``, has
     ``De = 2n / (2n - 1) pi' D pi`` and, of Krippendorff's alpha, ``1 - Do / De``, ``pi`` the shares
-    of the values among its 2n ratings, and the standard error of two raters on complete data. Only
-    where chance redraws labels is each pair scored by itself.
+    of the values among its 2n ratings, and the standard error of two raters on complete data.
 
     Parameters
     ----------

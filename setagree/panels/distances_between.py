@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class SharedPairs:
         paired = np.bincount(study.unit_codes)[study.unit_codes[self._order]] > 1
         who, values = raters[paired], study.value_codes[self._order][paired]
         each = 1 / np.bincount(who, minlength=study.n_raters)[who]
-        parts = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
+        parts: Any = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
         if self._square is None or parts.nnz > _SPARSE * shape[0] * shape[1]:
             far = self.weights.distance_dot(parts.T.toarray())
         else:

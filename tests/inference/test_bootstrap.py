@@ -556,9 +556,9 @@ class TestRaters:
         """The same for any copies of units and raters."""
         for name in ("krippendorff_alpha", "conger_kappa", "fleiss_kappa"):
             loaded = TwoWay(score(HARD, name), annotations(HARD))
-            actual = loaded.estimate(np.array(m, dtype=float), np.array(w, dtype=float))
+            actual = loaded.estimates(np.array([m], dtype=float).T, np.array([w], dtype=float).T)
             by_hand = slow_two_way(HARD, name, "masi", m, w)
-            assert actual == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+            assert actual.tolist() == pytest.approx([by_hand], abs=1e-12, nan_ok=True)
 
     @every_coefficient
     def test_everybody_once_is_the_study(self, name):
@@ -566,16 +566,16 @@ class TestRaters:
         rows = fitting(name, HARD)
         agreement = score(rows, name)
         loaded = TwoWay(agreement, annotations(rows))
-        once = loaded.estimate(np.ones(len(rows)), np.ones(len(rows[0])))
-        assert once == pytest.approx(agreement.estimate, rel=1e-13)
+        once = loaded.estimates(np.ones((len(rows), 1)), np.ones((len(rows[0]), 1)))
+        assert once.tolist() == pytest.approx([agreement.estimate], rel=1e-13)
 
     @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
     def test_outliers(self, rows, name):
         """Without the unit of an outlier, both raters once, it is the study without the unit."""
         loaded = TwoWay(score(rows, name, "interval"), annotations(rows))
-        m = np.array([i != 5 for i in range(len(rows))], dtype=float)
+        m = np.array([[i != 5] for i in range(len(rows))], dtype=float)
         by_hand = score(rows[:5] + rows[6:], name, "interval").estimate
-        assert loaded.estimate(m, np.ones(2)) == pytest.approx(by_hand, abs=1e-10)
+        assert loaded.estimates(m, np.ones((2, 1))).tolist() == pytest.approx([by_hand], abs=1e-10)
 
     def test_copies_of_one_rater_are_never_compared(self):
         """Two raters who always differ do so in every resample that has both of them, or none."""
