@@ -159,6 +159,12 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns
 
 
+def row_times(agreement: Agreement) -> Floats:
+    """Return how many units each of these rows stands for."""
+    by_rater = agreement.definition.asks_who
+    return agreement.case.rated.row_times if by_rater else agreement.tally.multiplicity
+
+
 def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     """Return the same with the units in an order that what they were answered alone decides.
 
