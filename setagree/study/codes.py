@@ -26,6 +26,7 @@ from setagree.study.doubts import (
     how_many,
 )
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.study.objects import distinct_lists, in_arrow, text_of
 from setagree.wording.label_sets import LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -172,8 +173,11 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
+    arrow = in_arrow(column)
+    if (found := distinct_lists(column, arrow)) is not None:
+        return found
     try:
-        codes, cells = pd.factorize(column)
+        codes, cells = pd.factorize(text_of(column, arrow))
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.
