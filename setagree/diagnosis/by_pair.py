@@ -85,7 +85,8 @@ def by_pair(
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
-    ratings, at_once = sorted_ratings(study), are_known(whole.definition.model)
+    ratings, model = sorted_ratings(study), whole.definition.model
+    at_once = are_known(model) and not model.redraws_labels
     _check_cost(ratings, study.n_raters, 0 if at_once else SCORE_STEPS)
     frame = _pairs_of(study, ratings, whole, level).assign(
         coefficient=asked.name, distance=whole.distance

@@ -37,6 +37,9 @@ Value: TypeAlias = Any
 
 MISSING = -1
 
+_MANY_OBJECTS = 5_000
+"""Python objects from which on it pays to hand them to Arrow."""
+
 _USUAL_SEPARATORS = {",", ";", "|"}
 _PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
 _ODD_SPELLING = re.compile(r"\.0+$|  |[^\S\n ]", re.MULTILINE)
@@ -173,11 +176,14 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
-    arrow = in_arrow(column)
-    if (found := distinct_lists(column, arrow)) is not None:
-        return found
+    text = column
+    if column.dtype == object and len(column) >= _MANY_OBJECTS:
+        arrow = in_arrow(column)
+        if (found := distinct_lists(column, arrow)) is not None:
+            return found
+        text = text_of(column, arrow)
     try:
-        codes, cells = pd.factorize(text_of(column, arrow))
+        codes, cells = pd.factorize(text)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.

@@ -9,9 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-_MANY_CELLS = 5_000
-"""Objects from which on it pays to hand them to Arrow."""
-
 
 def text_of(column: pd.Series[Any], arrow: Any) -> pd.Series[Any]:
     """Return a column of which all cells are text, or missing, as Arrow has it; else as it is."""
@@ -21,8 +18,8 @@ def text_of(column: pd.Series[Any], arrow: Any) -> pd.Series[Any]:
 
 
 def in_arrow(column: pd.Series[Any]) -> Any:
-    """Return many Python objects as an Arrow array, or None: they are of no one kind, or few."""
-    if column.dtype != object or len(column) < _MANY_CELLS:
+    """Return Python objects as an Arrow array, or None: they are of no one kind."""
+    if column.dtype != object:
         return None
     try:
         import pyarrow as pa

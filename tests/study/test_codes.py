@@ -247,7 +247,7 @@ class TestManyObjects:
         syntax = LabelSyntax(blank="empty")
         one_by_one = coding.code_label_sets(objects(*cells), syntax, place=place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(many_objects, "_MANY_CELLS", 0)
+            patch.setattr(coding, "_MANY_OBJECTS", 0)
             together = coding.code_label_sets(objects(*cells), syntax, place=place)
         assert decoded(together) == decoded(one_by_one)
         assert {*together.values} == {*one_by_one.values}
@@ -255,9 +255,8 @@ class TestManyObjects:
     @pytest.mark.parametrize(
         "other", ["b", None, 1, ["a", None], decimal.Decimal("sNaN"), "\ud800"]
     )
-    def test_other_kinds_go_one_by_one(self, monkeypatch, other):
+    def test_other_kinds_go_one_by_one(self, other):
         """Arrow takes columns of text alone, or of lists of text alone; others stay as they are."""
-        monkeypatch.setattr(many_objects, "_MANY_CELLS", 0)
         column = pd.Series(["a", other], dtype=object)
         arrow = many_objects.in_arrow(column)
         taken = many_objects.text_of(column, arrow) is not column
@@ -268,7 +267,6 @@ class TestManyObjects:
 
     def test_lists_whose_first_sums_are_equal(self, monkeypatch):
         """Where the second sum tells two lists apart that the first does not, they stay apart."""
-        monkeypatch.setattr(many_objects, "_MANY_CELLS", 0)
         numbers = np.array([[1, 1, 0], [1, 2, 0]])
         drawn = SimpleNamespace(integers=lambda *_, **__: numbers)
         monkeypatch.setattr(many_objects.np.random, "default_rng", lambda _: drawn)
