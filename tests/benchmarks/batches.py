@@ -135,14 +135,10 @@ def _bootstrap(n_units: int, over: str) -> Callable[[int], dict[str, Callable[[]
     return calls
 
 
-def _reshuffles(
-    n_units: int, scheme: str, n: int
-) -> Callable[..., dict[str, Callable[[], object]]]:
+def _reshuffles(scheme: str) -> Callable[[int], dict[str, Callable[[], object]]]:
     def calls(share: int) -> dict[str, Callable[[], object]]:
-        some = n // share
-        return _alpha(
-            1_000, lambda a: sa.permutation_test(a, n_resamples=some, scheme=scheme, rng=1)
-        )
+        n = 2_000 // share
+        return _alpha(1_000, lambda a: sa.permutation_test(a, n_resamples=n, scheme=scheme, rng=1))
 
     return calls
 
