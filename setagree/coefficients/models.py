@@ -79,7 +79,7 @@ class Urn(Model):
         return quadratic(case.weights, x) / case.weights.max_distance
 
     def spread(self, case: Case, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,)."""
+        """Return F x for totals x of shape (K,) or (K, B)."""
         return case.weights.distance_dot(x) / case.weights.max_distance
 
     def spread_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
@@ -133,8 +133,8 @@ class GwetUrn(Urn):
         return beyond_rounding(apart, mass**2)
 
     def spread(self, case: Case, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,)."""
-        mass = x.sum()
+        """Return F x for totals x of shape (K,) or (K, B)."""
+        mass = x.sum(axis=0)
         return np.asarray(mass - ac_scale(case.weights) * (mass - x))
 
     def spread_in_groups(
@@ -207,14 +207,14 @@ class UrnOfEachRater(Model):
     def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
         """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).
 
-        `weight`, of shape (raters,), says how often each rater counts, in a single block; copies
+        `weight`, of shape (raters, B), says how often each rater counts, in a single block; copies
         of one rater are no pair. A rater without an answer in a world is left out of it.
         """
         both: Floats = np.zeros(1)
         pooled, own, count, squares = 0.0, 0.0, 0.0, 0.0
         for block in totals:
             given = block.sum(axis=0)
-            w = (given > 0) * (1.0 if weight is None else weight[:, None])
+            w = (given > 0) * (1.0 if weight is None else weight)
             shares = block / np.where(given > 0, given, 1)
             pooled = pooled + (shares * w).sum(axis=1)
             apart = quadratic(case.weights, shares.reshape(len(block), -1)).reshape(given.shape)

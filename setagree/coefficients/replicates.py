@@ -45,9 +45,9 @@ def _by_ratings(case: Case, model: Urn | Redrawn) -> Replicates:
     counts = pattern_matrix(case, used.astype(float))
 
     def evaluate(M: Floats) -> Floats:
-        N = M @ r
-        chance = model.chance(case, counts.T @ M.T, own=N) * several(M[:, used])
-        return one_minus(M @ q, chance * d_max * N)
+        N = _dots(M, r)
+        chance = model.chance(case, counts.T @ M.T, own=N) * (_dots(M, used) != 1)
+        return one_minus(_dots(M, q), chance * d_max * N)
 
     return evaluate
 
@@ -114,7 +114,11 @@ def _observed(case: Case, M: Floats) -> Floats:
     return _mean(M, case.mean_disagreement, case.tally.pairable)
 
 
+def _dots(M: Floats, x: Floats | npt.NDArray[np.bool_]) -> Floats:
+    """Return M @ x: not by BLAS, whose threads cost more than they save."""
+    return np.asarray(np.einsum("bp,p->b", M, x.astype(np.float64)))
+
+
 def _mean(M: Floats, x: Floats, used: npt.NDArray[np.bool_]) -> Floats:
-    n = M @ used.astype(float)
-    out = np.full(len(M), np.nan)
-    return np.asarray(np.divide(M @ np.where(used, x, 0.0), n, out=out, where=n > 0))
+    n, out = _dots(M, used), np.full(len(M), np.nan)
+    return np.asarray(np.divide(_dots(M, np.where(used, x, 0.0)), n, out=out, where=n > 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from setagree.coefficients.chance import Floats, Rated
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
 
-FEW_VALUES = 128
-"""Distinct values of a rater up to which their pairs are looked up one by one."""
+FEW_VALUES = 32
+"""Distinct values of a group up to which the pairs of all such groups are looked up together."""
+
+_SQUARE, _LARGEST_SQUARE = 32, 2_000
+"""Squares of distances between the values of one group, in the time of a product for each value."""
 
 _LOOKUP = 6
 """Groups with more than one in six of all values pay less by products than by pairs."""
@@ -43,7 +47,8 @@ def spread_within_groups(
     """Return (D p_g)(v) for each answer of value v in group g, p_g the group's shares.
 
     `times` says how often each answer was given; default: once. Groups with few distinct values pay
-    by pairs, the others by one product with D each, in blocks of bounded memory.
+    by pairs, those with some by a square of distances, the others by one product with D each, in
+    blocks of bounded memory.
     """
     keys = groups.astype(np.int64) * weights.n_values + values
     distinct, entry = np.unique(keys, return_inverse=True)
@@ -61,10 +66,25 @@ def group_spread(
     The values of a group stand side by side, each once; the groups ascend.
     """
     own = np.bincount(owners)[owners] if len(owners) else owners
-    few = (own <= FEW_VALUES) & (_LOOKUP * own < weights.n_values)
+    alone = _LOOKUP * own < weights.n_values
+    few = alone & (own <= FEW_VALUES)
+    some = alone & ~few & (own**2 <= min(_SQUARE * weights.n_values, _LARGEST_SQUARE**2))
     out = np.zeros(len(owners))
-    out[few] = sums_to_others(owners[few], values[few], x[few], weights)
-    out[~few] = _by_products(owners[~few], values[~few], x[~few], weights)
+    roads = {sums_to_others: few, _by_blocks: some, _by_products: ~(few | some)}
+    for road, mine in roads.items():
+        if mine.any():
+            out[mine] = road(owners[mine], values[mine], x[mine], weights)
+    return out
+
+
+def _by_blocks(
+    owners: npt.NDArray[Any], values: npt.NDArray[Any], x: Floats, weights: Weights
+) -> Floats:
+    out = np.zeros(len(owners))
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    for first, last in pairwise([*starts.tolist(), len(owners)]):
+        own = values[first:last]
+        out[first:last] = np.einsum("kl,l->k", weights.block(own, own), x[first:last])
     return out
 
 

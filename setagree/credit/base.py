@@ -82,6 +82,11 @@ class Weights(ABC):
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
 
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        k, l = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+        return self.distance_at(k, l).reshape(len(rows), len(columns))
+
     @abstractmethod
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B)."""
@@ -164,10 +169,6 @@ class DenseWeights(Weights):
 
 class BlockWeights(Weights):
     """Weights whose distances come in blocks of rows x columns, made when they are needed."""
-
-    @abstractmethod
-    def block(self, rows: Codes, columns: Codes) -> Floats:
-        """Return the distances between all of some values and all of some others."""
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B)."""

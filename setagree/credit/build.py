@@ -23,6 +23,7 @@ from setagree.credit.dense import (
 )
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights, check_overlap_function, zeroed
+from setagree.credit.table import SizeTable
 from setagree.distances.base import (
     CallableDistance,
     ClosureDistance,
@@ -37,6 +38,9 @@ from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
+
+_FEW_SETS = 100
+"""Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
 
 _TINY, _HUGE = 1e-150, 1e150
 """Differences that can be squared without becoming 0 or infinite."""
@@ -129,7 +133,12 @@ class WeightBuilder:
         if sets.n_values > BLOCK:
             return OverlapWeights(self.values, sets, distance)
         function = zeroed(distance) if "_rounds" in vars(distance) else distance.function
-        distances = sets.distances(function)
+        if sets.n_values < _FEW_SETS:
+            distances = sets.distances(function)
+        else:
+            every = np.arange(sets.n_values)
+            shared = sets.shared_block(every, every)
+            distances = SizeTable(function, sets.sizes).across(every, every, shared)
         return DenseWeights(self.values, distances, relative=not distance.bounded)
 
     def _scale(self, distance: ScaleDistance) -> Weights:

@@ -14,7 +14,9 @@ import numpy.typing as npt
 from setagree.credit.base import Codes, Floats
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
-_PAIR_CHUNK = 1_000_000
+_PAIR_CHUNK = 32_768
+"""Pairs whose arrays stay in the cache."""
+
 _MANY_WORDS, _ROW_CHUNK = 8, 50_000
 """Words of a set beyond which pairs of sets are compared by members, and how many at a time."""
 
@@ -104,15 +106,15 @@ class SetGeometry:
         np.bitwise_or.at(out, (self._found // 64, self._rows), bits)
         return out
 
-    def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+    def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
         if self.n_words > _MANY_WORDS and len(self._found) < self.n_words * self.n_values:
             return self._shared_by_rows(k, l)
-        out = np.zeros(np.shape(k), dtype=np.int64)
+        out = np.zeros(np.shape(k), dtype=np.uint8 if 64 * self.n_words < 256 else np.int32)
         for start in range(0, out.size, _PAIR_CHUNK):
             part = slice(start, start + _PAIR_CHUNK)
             for word in self.words:
-                out[part] += np.bitwise_count(word[k[part]] & word[l[part]])
+                out[part] += np.bitwise_count(word.take(k[part]) & word.take(l[part]))
         return out
 
     def _shared_by_rows(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
@@ -128,11 +130,13 @@ class SetGeometry:
         r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""
         # A byte a pair holds what sets of up to 255 labels share.
         kind = np.uint8 if self.sizes.max(initial=0) < 256 else np.int32
-        if len(rows) * len(columns) * self.n_words <= _BLOCK_AT_ONCE:
+        if 1 < self.n_words <= _BLOCK_AT_ONCE / max(1, len(rows) * len(columns)):
             both = self.words[:, rows][:, :, None] & self.words[:, columns][:, None, :]
             return np.asarray(np.bitwise_count(both).sum(axis=0, dtype=kind))
-        out = np.zeros((len(rows), len(columns)), dtype=kind)
-        for word in self.words:
+        first, *others = self.words
+        out = np.bitwise_count(first[rows][:, None] & first[columns])
+        out = np.asarray(out, dtype=kind)
+        for word in others:
             out += np.bitwise_count(word[rows][:, None] & word[columns])
         return out
 

@@ -25,6 +25,9 @@ from setagree.wording.label_sets import LabelSet
 
 _TRIED = 40
 
+_PAIRS_AT_ONCE = 32_768
+"""Pairs whose arrays stay in the cache."""
+
 
 class OverlapWeights(BlockWeights):
     r"""Credit from (\|A\|, \|B\|, \|A ∩ B\|).
@@ -52,13 +55,16 @@ class OverlapWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        return self.table.at(self.size_codes[k], self.size_codes[l], self.geometry.shared(k, l))
+        out = np.empty(len(k))
+        for start in range(0, len(k), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            shared = self.geometry.shared(k[part], l[part])
+            out[part] = self.table.between(k[part], l[part], shared)
+        return out
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
-        row_sizes, column_sizes = _once(self.size_codes[rows]), _once(self.size_codes[columns])
-        shared = self.geometry.shared_block(rows, columns)
-        return self.table.at(row_sizes[:, None], column_sizes[None, :], shared)
+        return self.table.across(rows, columns, self.geometry.shared_block(rows, columns))
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
@@ -144,11 +150,6 @@ class OverlapWeights(BlockWeights):
                 if largest >= bound:
                     return largest
         return largest
-
-
-def _once(sizes: Codes) -> Codes:
-    """Return one size instead of many equal ones, which saves an addition for each pair."""
-    return sizes[:1] if (sizes == sizes[0]).all() else sizes
 
 
 def zeroed(distance: OverlapDistance) -> OverlapFunction:

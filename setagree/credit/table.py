@@ -55,6 +55,31 @@ class SizeTable:
         place += self._starts(a, b)
         return np.asarray(self.entries.take(place))
 
+    def between(self, k: Codes, l: Codes, i: Any) -> Floats:
+        """Return the distances, elementwise, for codes of values."""
+        if self.entries is None:
+            return self.at(self.codes[k], self.codes[l], i)
+        first, second = self._offsets
+        place = first.take(k)
+        place += second.take(l)
+        place += i
+        return np.asarray(self.entries.take(place, mode="clip"))  # which spares a check
+
+    def across(self, rows: Codes, columns: Codes, i: Any) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        if self.entries is None:
+            return self.at(self.codes[rows][:, None], self.codes[columns][None, :], i)
+        first, second = self._offsets
+        place = _once(first[rows])[:, None] + _once(second[columns])[None, :] + i
+        return np.asarray(self.entries.take(place, mode="clip"))
+
+    @cached_property
+    def _offsets(self) -> tuple[Codes, Codes]:
+        """Where the entries of each value start, as the first of two and as the second."""
+        top = int(self.sizes[-1]) + 1
+        first = self.codes * (len(self.sizes) * top)
+        return first.astype(np.int32), (self.codes * top).astype(np.int32)
+
     def step(self, a: Any, b: Any, i: Any, more: Any) -> Floats:
         """Return by how much the distances change where `more` labels are shared beside i."""
         if self.entries is None:
@@ -64,3 +89,8 @@ class SizeTable:
 
     def _starts(self, a: Any, b: Any) -> Any:
         return (a * len(self.sizes) + b) * (int(self.sizes[-1]) + 1)
+
+
+def _once(offsets: Codes) -> Codes:
+    """Return one offset instead of many equal ones, which saves an addition for each pair."""
+    return offsets[:1] if (offsets == offsets[0]).all() else offsets

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples, public
-from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
+from setagree.checks import (
+    MOST_STEPS,
+    Rng,
+    as_generator,
+    check_cost,
+    check_resamples,
+    public,
+)
+from setagree.coefficients.chance import Floats
+from setagree.coefficients.models import Fixed, Urn
+from setagree.coefficients.parts import Estimates, Parts, are_known
+from setagree.diagnosis.common import (
+    Row,
+    columns_of,
+    counts,
+    estimates_of,
+    named,
+    score_whole,
+    steps_to_score,
+    uncertainty,
+    unit_case,
+)
 from setagree.diagnosis.grouping import (
     Grouped,
     group_by_mapping,
@@ -175,33 +195,84 @@ def compare_groups(
         assert found is not None  # noqa: S101 - what the door makes has one
         drawing: Row = {"n_resamples": n_resamples, "generator": generator}
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
-        of_units = {**dict.fromkeys(_BESIDE, np.nan), "homogeneity_p_value": np.nan}
-        rows = [{**row, **of_units} for row in rows]
+        beside = {**dict.fromkeys(_BESIDE, np.nan), "homogeneity_p_value": np.nan}
+        rows = [{**row, **beside} for row in rows]
+        frame = pd.DataFrame(rows)
     else:
-        rows = [row | no_raters_compared() for row in _of_units(grouped, whole, level)]
-    names = ({"group": name, "compares": compares} for name in grouped.names)
-    return pd.DataFrame([name | row for name, row in zip(names, rows, strict=True)])[[*_COLUMNS]]
+        of_units = _of_units if whole.case.sample is None else _of_sampled_units
+        frame = pd.DataFrame(of_units(grouped, whole, level)).assign(**no_raters_compared())
+    return frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]]
 
 
-def _of_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
-    """Return a row for each group of units, and how it differs from the others."""
+def _of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
+    """Return the same where units were drawn in clusters or with weights: group by group."""
     study, of_rating = grouped.study, grouped.of_rating
-    order = np.argsort(of_rating, kind="stable")
-    bounds = np.searchsorted(of_rating[order], np.arange(len(grouped.names) + 1))
-    parts = [
-        score_part(whole, study.take(np.sort(order[first:last])))
-        for first, last in itertools.pairwise(bounds)
-    ]
-    p = np.nan if _share_clusters(whole, grouped) else _homogeneity(parts)
+    parts = [score_part(whole, study.take(of_rating == g)) for g in range(len(grouped.names))]
+    p = np.nan if _share_clusters(whole, grouped) else _homogeneity(estimates_of(parts))
     rows = []
-    long = len(parts) * study.n_ratings > 20_000_000
+    long = len(parts) * study.n_ratings > _LONG_WORK
     for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
         columns = counts(part) | uncertainty(part, level)
-        columns |= _beside(part, whole, study.take(of_rating != g))
+        columns |= _beside_sampled(part, whole, study.take(of_rating != g))
         rows.append({**columns, "homogeneity_p_value": p, **named(part)})
     return rows
 
 
+def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any]:
+    """Return the columns of groups of units, with how each differs from all others together."""
+    study, of_rating, n = grouped.study, grouped.of_rating, len(grouped.names)
+    of_unit = np.zeros(study.n_units, dtype=np.int64)
+    of_unit[study.unit_codes] = of_rating
+    parts = Parts(unit_case(whole), whole.definition.model, of_unit, n)
+    own, rests = _own_and_rests(grouped, whole, parts)
+    pairable = parts.totals.pairable.astype(np.int64)
+    n_raters = _distinct(of_rating, study.rater_codes, n)
+    return {
+        "n_units": np.bincount(of_unit, minlength=n),
+        "n_pairable_units": pairable,
+        "n_raters": n_raters,
+        "n_ratings": np.bincount(of_rating, minlength=n),
+        "n_values": _distinct(of_rating, study.value_codes, n),
+        **columns_of(own, level, n_pairable=pairable, n_raters=n_raters),
+        **_beside(own, rests),
+        "homogeneity_p_value": _homogeneity(own),
+        "coefficient": whole.coefficient,
+        "distance": whole.distance,
+    }
+
+
+def _distinct(groups: npt.NDArray[Any], codes: npt.NDArray[Any], n_groups: int) -> Any:
+    """Return how many different codes each group has."""
+    n_codes = int(codes.max(initial=0)) + 1
+    return np.bincount(np.unique(groups * n_codes + codes) // n_codes, minlength=n_groups)
+
+
+def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Estimates, Estimates]:
+    """Return the coefficient of each group, and of all units but those of the group."""
+    study, groups = grouped.study, np.arange(parts.n_parts)
+
+    def one_by_one(some: npt.NDArray[Any], *, rest: bool) -> Estimates:
+        n_steps = len(some) * steps_to_score(study)
+        few = f"Some {int(MOST_STEPS / steps_to_score(study)):,} groups pass."
+        check_cost(f"by_group of {len(groups):,} groups", n_steps=n_steps, instead=few)
+        rows = ((grouped.of_rating == g) != rest for g in some)
+        long = len(some) * study.n_ratings > _LONG_WORK
+        tracked = track(rows, total=len(some), what="groups", long=long)
+        return estimates_of(score_part(whole, study.take(row)) for row in tracked)
+
+    known = are_known(parts.model)
+    own = parts.estimates() if known else one_by_one(groups, rest=False)
+    if len(groups) == 1:  # nothing is beside it
+        return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
+    if not isinstance(parts.model, Fixed | Urn):
+        return own, one_by_one(groups, rest=True)
+    rests, lost = parts.rests()
+    for each, anew in zip(rests, one_by_one(np.flatnonzero(lost), rest=True), strict=True):
+        each[lost] = anew
+    return own, rests
+
+
+_LONG_WORK = 20_000_000
 _BESIDE = ("difference", "difference_standard_error", "difference_p_value")
 _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
@@ -329,8 +400,8 @@ def _known(
     return study, known[by]
 
 
-def _beside(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
-    """Return the difference of a group from all others together."""
+def _beside_sampled(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
+    """Return the difference of a sampled group from all others together."""
     if not rest.n_ratings:
         return dict.fromkeys(_BESIDE, float("nan"))
     others = score_part(whole, rest)
@@ -363,19 +434,30 @@ def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -
     return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
 
 
-def _homogeneity(parts: list[Agreement]) -> float:
+def _beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
+    """Return the columns of the difference of each group from all others together."""
+    from scipy.special import stdtr
+
+    difference = own.estimate - rests.estimate
+    both = np.stack([own.standard_error, rests.standard_error])
+    se = np.where((both > 0).all(axis=0), np.hypot(*both), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = both**4 / (np.stack([own.counted, rests.counted]) - 1)
+        p = 2 * stdtr(se**4 / terms.sum(axis=0), -np.abs(difference) / se)
+    return dict(zip(_BESIDE, (difference, se, p), strict=True))
+
+
+def _homogeneity(own: Estimates) -> float:
     """Return Welch's p of one common value for all groups that have an estimate."""
     from scipy.special import fdtrc
 
-    known = [part for part in parts if part.reason is None]
-    errors = np.array([part.standard_error for part in known])
-    G = len(known)
+    known = np.flatnonzero(np.isfinite(own.estimate))
+    errors, G = own.standard_error[known], len(known)
     if G < 2 or not (errors > 0).all():
         return float("nan")
-    estimates = np.array([part.estimate for part in known])
+    estimates, f = own.estimate[known], own.counted[known] - 1
     w = 1 / errors**2
     between = float(w @ (estimates - w @ estimates / w.sum()) ** 2) / (G - 1)
-    f = np.array([part.degrees_of_freedom for part in known])
     L = float(((1 - w / w.sum()) ** 2 / f).sum())
     F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
     return float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, public
-from setagree.coefficients.chance import NOTHING, ROUNDING, Floats
-from setagree.coefficients.within_raters import spread_within_groups
-from setagree.credit.base import Weights
-from setagree.diagnosis.common import score_whole, uncertainty, why_nan
+from setagree.coefficients.chance import Case
+from setagree.coefficients.parts import Parts, are_known
+from setagree.diagnosis.common import (
+    SCORE_STEPS,
+    columns_of,
+    estimates_of,
+    score_whole,
+    uncertainty,
+    why_nan,
+)
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, shorten
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
-from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.kept_raters import Given
+from setagree.study.tally import Tally
+
+Positions: TypeAlias = npt.NDArray[np.int64]
 
 _STEPS_A_PAIR = 40
 """Elementary steps of a pair of ratings of one unit."""
-
-_STEPS_A_PAIR_OF_RATERS = 25_000
-"""Elementary steps of a pair of raters that is scored on its own."""
 
 _BYTES_A_ROW, _BYTES_A_PAIR = 300, 250
 """Memory of a pair of raters in the table, and of a pair of ratings in a block."""
@@ -44,10 +50,9 @@ def by_pair(
 ) -> pd.DataFrame:
     """Return the coefficient of every pair of raters, on the units that both rated.
 
-    For Krippendorff's alpha all pairs are computed together: a pair that shares n units, with mean
-    distance ``Do``, has ``De = 2n / (2n - 1) pi' D pi`` and ``alpha = 1 - Do / De``, ``pi`` the
-    shares of the values among its 2n ratings, and the standard error of two raters on complete
-    data. Other coefficients are computed pair by pair.
+    All pairs are computed together: a pair that shares n units, with mean distance ``Do``, has
+    ``De = 2n / (2n - 1) pi' D pi`` and, of Krippendorff's alpha, ``1 - Do / De``, ``pi`` the shares
+    of the values among its 2n ratings, and the standard error of two raters on complete data.
 
     Parameters
     ----------
@@ -87,20 +92,12 @@ def by_pair(
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
-    ratings = sorted_ratings(study)
-    at_once = asked is krippendorff_alpha and whole.case.sample is None
-    _check_cost(ratings, study.n_raters, 0 if at_once else _STEPS_A_PAIR_OF_RATERS)
-    blocks = [
-        _alphas_of(study, ratings, left, right, whole.weights, level)
-        if at_once
-        else _one_by_one(study, ratings, left, right, whole, level)
-        for left, right in ratings.pairs_by_first_rater()
-        if len(left)
-    ]
-    if not blocks:
-        raise DataError("no two raters share a unit, so that there is no pair to compare.")
-    frame = pd.concat(blocks, ignore_index=True)
-    frame = frame.assign(coefficient=asked.name, distance=whole.distance)
+    ratings, model = sorted_ratings(study), whole.definition.model
+    at_once = are_known(model) and not model.redraws_labels and whole.case.sample is None
+    _check_cost(ratings, study.n_raters, 0 if at_once else SCORE_STEPS)
+    frame = _pairs_of(study, ratings, whole, level).assign(
+        coefficient=asked.name, distance=whole.distance
+    )
     return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
 
 
@@ -169,102 +166,56 @@ def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: i
     )
 
 
-def _alphas_of(
+def _pairs_of(
+    study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
+) -> pd.DataFrame:
+    """Return the columns of all pairs of raters that share a unit."""
+    block = _block if whole.case.sample is None else _one_by_one
+    blocks = [
+        block(study, ratings, left, right, whole, level)
+        for left, right in ratings.pairs_by_first_rater()
+        if len(left)
+    ]
+    if not blocks:
+        raise DataError("no two raters share a unit, so that there is no pair to compare.")
+    return pd.concat(blocks, ignore_index=True)
+
+
+def _block(
     study: Annotations,
     ratings: SortedRatings,
-    left: npt.NDArray[np.int64],
-    right: npt.NDArray[np.int64],
-    weights: Weights,
+    left: Positions,
+    right: Positions,
+    whole: Agreement,
     level: float,
 ) -> pd.DataFrame:
-    """Return alpha and its interval of all pairs of raters in a block."""
-    from scipy.special import stdtrit
-
+    """Return the columns of the pairs of raters in a block of pairs of ratings."""
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
     found, pair = np.unique(keys, return_inverse=True)
-    k, l = ratings.values[left], ratings.values[right]
-    d = weights.distance_at(k, l)
-    both = spread_within_groups(
-        np.concatenate([pair, pair]), np.concatenate([k, l]), n_groups=len(found), weights=weights
-    )
-    spread = (both[: len(d)] + both[len(d) :]) / 2
-    n = np.bincount(pair, minlength=len(found)).astype(np.float64)
-    mean_d = np.bincount(pair, d, len(found)) / n
-    chance = np.bincount(pair, spread, len(found)) / n
-    chance[chance <= NOTHING * _reach(pair, k, l, len(found), weights)] = 0.0
-    estimate, error = _alpha_of_two(d, spread, pair, (n, mean_d, chance))
-    half = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * np.where(error > 0, error, np.nan)
-    return pd.DataFrame(
-        {
-            "rater_a": study.raters[found // study.n_raters],
-            "rater_b": study.raters[found % study.n_raters],
-            "n_shared": n.astype(np.int64),
-            "estimate": estimate,
-            "standard_error": error,
-            "low": estimate - half,
-            "high": np.minimum(estimate + half, 1.0),
-            "mean_distance": mean_d,
-            "reason": _reasons(n, mean_d, chance, error),
-        }
-    )
-
-
-def _alpha_of_two(
-    d: Floats, spread: Floats, pair: npt.NDArray[np.int64], means: tuple[Floats, Floats, Floats]
-) -> tuple[Floats, Floats]:
-    """Return 1 - (2n - 1) Do / (2n S), S = pi' D pi, with its standard error (r_i = 2 throughout).
-
-    The linearised value of a unit is (S - d_i) / S - 2 (1 - alpha') (S - s_i) / S, alpha' = 1 -
-    Do / S and s_i the mean of D pi over its two values.
-    """
-    n, mean_d, chance = means
-    S = np.where((chance > 0) & (n > 1), chance, np.nan)
-    estimate = 1 - (2 * n - 1) / (2 * n) * mean_d / S
-    x = ((S[pair] - d) - 2 * (mean_d / S)[pair] * (S[pair] - spread)) / S[pair]
-    deviation = np.bincount(pair, (x - (1 - mean_d / S)[pair]) ** 2, len(n))
-    error = np.sqrt(deviation / np.where(n > 1, n * (n - 1), np.nan))
-    error[error <= ROUNDING] = 0.0
-    return estimate, error
-
-
-def _reach(
-    pair: npt.NDArray[np.int64],
-    k: npt.NDArray[Any],
-    l: npt.NDArray[Any],
-    n_pairs: int,
-    weights: Weights,
-) -> Floats:
-    """Return the largest distance from one value of each pair to its others, for rounding.
-
-    The largest distance of the study may be far from those that a pair uses.
-    """
-    first = np.zeros(n_pairs, dtype=np.int64)
-    first[pair[::-1]] = k[::-1]
-    out = np.zeros(n_pairs)
-    for values in (k, l):
-        np.maximum.at(out, pair, weights.distance_at(values, first[pair]))
-    return out
-
-
-def _reasons(n: Floats, mean_d: Floats, chance: Floats, error: Floats) -> npt.NDArray[np.object_]:
-    out = np.full(len(n), None, dtype=object)
-    out[error == 0] = "All units disagree alike"
-    for pair in np.flatnonzero((error == 0) & (mean_d <= ROUNDING * chance)).tolist():
-        out[pair] = f"No disagreement was seen in {counted(int(n[pair]), 'unit')}"
-    out[chance == 0] = "only one value was used"
-    out[(n == 1) & (chance > 0)] = "there is only one unit"
-    return out
+    one, two = np.divmod(found, study.n_raters)
+    n = np.bincount(pair)
+    parts = Parts(_case_of_two(ratings, left, right, whole), whole.definition.model, pair, len(n))
+    if are_known(parts.model):
+        scores = parts.estimates()
+    else:
+        rows = np.concatenate([ratings.order[left], ratings.order[right]])
+        by_pair = np.split(rows[np.argsort(np.tile(pair, 2), kind="stable")], np.cumsum(2 * n)[:-1])
+        scores = estimates_of(score_part(whole, study.take(some)) for some in by_pair)
+    columns = columns_of(scores, level, n_pairable=n, n_raters=np.full(len(n), 2))
+    apart = scores.observed * whole.weights.max_distance
+    names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared": n}
+    return pd.DataFrame({**names, **columns, "mean_distance": apart})[[*_COLUMNS]]
 
 
 def _one_by_one(
     study: Annotations,
     ratings: SortedRatings,
-    left: npt.NDArray[np.int64],
-    right: npt.NDArray[np.int64],
+    left: Positions,
+    right: Positions,
     whole: Agreement,
     level: float,
 ) -> pd.DataFrame:
-    """Return any coefficient and its interval of all pairs of raters in a block."""
+    """Return the same where units were drawn in clusters or with weights: pair by pair."""
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
@@ -285,3 +236,29 @@ def _one_by_one(
             }
         )
     return pd.DataFrame(rows)
+
+
+_COLUMNS = (
+    *("rater_a", "rater_b", "n_shared", "estimate", "standard_error", "low", "high"),
+    *("mean_distance", "reason"),
+)
+
+
+def _case_of_two(
+    ratings: SortedRatings,
+    left: Positions,
+    right: Positions,
+    whole: Agreement,
+) -> Case:
+    """Return the case of units that two raters share each, a row for each of their pairs."""
+    n = len(left)
+    values = np.stack([ratings.values[left], ratings.values[right]], axis=1).ravel()
+    ends = np.arange(0, 2 * n + 1, 2)
+    given = None
+    if whole.definition.model.asks_who:
+        given = Given(np.array(["first", "second"], dtype=object), ends, np.tile([0, 1], n), values)
+    tally = whole.tally
+    units = Tally(
+        tally.kind, tally.values, ends, values, np.ones(2 * n), np.ones(n), n_raters=2, given=given
+    )
+    return Case(units, whole.weights, whole.case.distance)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Case, Floats
+from setagree.coefficients.parts import Estimates
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
+from setagree.errors import counted
 from setagree.large.opening import Data
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Scorer
+from setagree.scoring.scorer import Scorer, reason_of
 from setagree.study.annotations import Annotations
+from setagree.study.kept_raters import Given
 
 Row: TypeAlias = dict[str, Any]
 
@@ -55,6 +60,48 @@ def why_nan(agreement: Agreement) -> str | None:
     """Return why the estimate is nan, or the interval where its spread cannot be told."""
     unsure = agreement.standard_error == 0 or agreement.spread.reason is not None
     return agreement.interval_reason if unsure else agreement.reason
+
+
+def unit_case(whole: Agreement) -> Case:
+    """Return the case of a study with one row of the tally for each unit."""
+    tally, study = whole.tally.unit_rows(), whole.study
+    if whole.definition.model.asks_who and study is not None:
+        codes = study.unit_codes, study.rater_codes, study.value_codes
+        tally = replace(tally, given=Given.of_answers(study.raters, *codes))
+    return Case(tally, whole.weights, whole.case.distance)
+
+
+def estimates_of(agreements: Iterable[Agreement]) -> Estimates:
+    """Return the estimates of agreements that were computed one by one."""
+    rows = [*agreements]
+    share = (one.observed_disagreement / one.weights.max_distance for one in rows)
+    return Estimates(
+        np.array([one.estimate for one in rows]),
+        np.array([one.standard_error for one in rows]),
+        np.fromiter(share, dtype=np.float64, count=len(rows)),
+        np.array([one.degrees_of_freedom + 1 for one in rows]),
+        np.array([one.parts.undefined for one in rows], dtype=object),
+    )
+
+
+def columns_of(found: Estimates, level: float, *, n_pairable: Any, n_raters: Any) -> dict[str, Any]:
+    """Return the columns estimate, standard_error, low, high, reason of many agreements."""
+    from scipy.special import stdtrit
+
+    error = np.where(found.standard_error > 0, found.standard_error, np.nan)
+    half = stdtrit(np.maximum(found.counted - 1, 1), (1 + level) / 2) * error
+    reason = np.array([*map(reason_of, found.undefined, n_raters)], dtype=object)
+    alike = np.flatnonzero(found.standard_error == 0)
+    reason[alike] = "All units disagree alike"
+    for k in alike[found.observed[alike] <= ROUNDING]:
+        reason[k] = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
+    return {
+        "estimate": found.estimate,
+        "standard_error": found.standard_error,
+        "low": found.estimate - half,
+        "high": np.minimum(found.estimate + half, 1.0),
+        "reason": reason,
+    }
 
 
 def counts(agreement: Agreement) -> Row:

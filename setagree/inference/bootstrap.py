@@ -16,11 +16,11 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, ResamplingWarning, check_choice, counted, warn
 from setagree.inference.clusters import is_clustered, refuse_weighted, rows_of_clusters
-from setagree.inference.draws import Resampled, over_resamples, row_weights
-from setagree.inference.jackknife import jackknife
+from setagree.inference.draws import Resampled, draw_times, over_resamples, row_weights
+from setagree.inference.jackknife import acceleration, jackknife, without_rows
 from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.inference.units import drawn_rows
+from setagree.inference.units import drawn_rows, on_one_tally, row_times
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
@@ -173,7 +173,10 @@ class Bootstrap(Resampled):
 
     @cached_property
     def _acceleration(self) -> float:
-        return jackknife(self.agreement).acceleration
+        if is_clustered(self.agreement):
+            return jackknife(self.agreement).acceleration
+        # Row by row: the units may be too many to be listed.
+        return acceleration(without_rows(self.agreement), row_times(self.agreement))
 
     def _corrected_tails(self, tails: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); z0 counts ties by half."""
@@ -337,7 +340,7 @@ def _over_units(
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
     evaluate = [replicates(row.case, row.definition.model) for row in rows]
-    width = max(row.n_values for row in rows)
+    width, n = max(row.n_values for row in rows), n_units.pop()
     if is_clustered(rows[0]):
         inside = rows_of_clusters(rows)
         n_clusters = inside[0].shape[0]
@@ -347,13 +350,33 @@ def _over_units(
             return [of(times @ rows_of) for of, rows_of in zip(evaluate, inside, strict=True)]
 
         return over_resamples(of_clusters, n_clusters, n_resamples, generator, width=width)
+    if _repeat(rows):
+        tally = rows[0].tally
+        blocks = draw_times(tally.multiplicity, tally.keys, n_resamples, generator, width=width)
+        found = [[of(times) for of in evaluate] for times in blocks]
+        return [np.concatenate(part) for part in zip(*found, strict=True)]
     layouts = [drawn_rows(row) for row in rows]
 
     def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
         weights = (row_weights(draws, *layout) for layout in layouts)
         return [of(one) for of, one in zip(evaluate, weights, strict=True)]
 
-    return over_resamples(estimates, n_units.pop(), n_resamples, generator, width=width)
+    return over_resamples(estimates, n, n_resamples, generator, width=width)
+
+
+def _repeat(rows: Sequence[Agreement]) -> bool:
+    """Say whether there are many units in few patterns, so that it is drawn how often each comes.
+
+    All rows must then stand on the same patterns.
+    """
+    tally = rows[0].tally
+    many = tally.n_units >= max(_MANY_UNITS, _UNITS_A_PATTERN * tally.n_patterns)
+    by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
+    return many and by_pattern and not (tally.multiplicity % 1).any()
+
+
+_MANY_UNITS, _UNITS_A_PATTERN = 20_000, 3
+"""Units, in all and for each pattern, from which on drawing one by one takes longer."""
 
 
 def _two_way(

@@ -20,6 +20,9 @@ ENTRIES_AT_ONCE = 4_000_000
 
 _LONG_WORK = 200_000_000
 
+_FEW_UNITS = 5
+"""Units that are drawn one by one faster than the number of them that come up."""
+
 
 class Resampled(Result):
     """What resamples give, of shape (n_resamples,); nan where one leaves it undefined."""
@@ -50,6 +53,40 @@ def draw_units(
     long = n_resamples * max(n_units, width) > _LONG_WORK
     for start in track(starts, total=n_resamples, at_once=at_once, what="resamples", long=long):
         yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
+
+
+def draw_times(
+    times: Floats,
+    keys: npt.NDArray[Any],
+    n_resamples: int,
+    generator: np.random.Generator,
+    *,
+    width: int = 1,
+) -> Iterator[Floats]:
+    """Yield blocks of shape (b, n_rows): how often each row comes up where all units are redrawn.
+
+    The same distribution as that of counted draws of `draw_units`, without a list of the units:
+    rows of many units are multinomial at once, and of the others, as one more such row, the units
+    are drawn. `times` says how many units a row has, and rows are drawn in the order of their keys.
+    """
+    check_drawing(n_resamples, max(len(times), width))
+    order, n = np.argsort(keys, kind="stable"), int(times.sum())
+    few = times[order] <= _FEW_UNITS
+    light, heavy = order[few], order[~few]
+    units = np.repeat(np.arange(len(light)), times[light].astype(np.int64))
+    shares = np.append(times[heavy], len(units)) / n
+    at_once = max(1, ENTRIES_AT_ONCE // max(len(times), width))
+    starts = range(0, n_resamples, at_once)
+    long = n_resamples * max(len(times), width) > _LONG_WORK
+    for start in track(starts, total=len(starts), what="resamples", long=long):
+        b = min(at_once, n_resamples - start)
+        out = np.empty((b, len(times)))
+        drawn = generator.multinomial(n, shares, size=b)
+        out[:, heavy] = drawn[:, :-1]
+        for row, n_light in zip(out, drawn[:, -1].tolist(), strict=True):
+            some = units[generator.integers(len(units), size=n_light)] if n_light else units[:0]
+            row[light] = np.bincount(some, minlength=len(light))
+        yield out
 
 
 def over_resamples(

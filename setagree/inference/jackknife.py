@@ -92,11 +92,7 @@ class Jackknife(Result):
     @property
     def acceleration(self) -> float:
         """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, for BCa (Efron 1987)."""
-        if len(self._defined) < 2:
-            return float("nan")
-        d = self._defined.mean() - self._defined
-        spread = float((d**2).sum())
-        return float((d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+        return acceleration(self._defined, np.ones(len(self._defined)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a unit, rater or cluster: the estimate without it, and the change.
@@ -177,6 +173,18 @@ def _jackknifed(row: Agreement, over: Over) -> Jackknife:
     if is_clustered(row):
         return Jackknife(row, "clusters", without_clusters(row))
     return Jackknife(row, over, _without_units(row))
+
+
+def acceleration(values: Floats, times: Floats) -> float:
+    """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, where each value stands many times."""
+    times = np.where(np.isfinite(values), times, 0)
+    n = float(times.sum())
+    if n < 2:
+        return float("nan")
+    d = np.where(times > 0, values, 0)
+    d = np.where(times > 0, float((times * d).sum()) / n - d, 0)
+    spread = float((times * d**2).sum())
+    return float((times * d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
 def _without_units(agreement: Agreement) -> pd.Series[float]:

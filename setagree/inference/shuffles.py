@@ -10,9 +10,10 @@ from math import exp, inf, lgamma
 
 import numpy as np
 
-from setagree.checks import LOOPED, check_drawing
-from setagree.coefficients.chance import Case, Floats, estimate
-from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.checks import check_drawing
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.parts import Parts
 from setagree.credit.base import DenseWeights
 from setagree.errors import DataError
 from setagree.inference.inside_units import (
@@ -26,6 +27,7 @@ from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
+from setagree.study.kept_raters import Given
 from setagree.study.tally import Tally
 
 ENTRIES_AT_ONCE = 400_000
@@ -134,7 +136,7 @@ class Shuffler:
         """Return the observed disagreement of each row, summed over the list of pairs."""
         left, right, share = self._pairs
         d = self._distances(V.take(left, axis=1), V.take(right, axis=1))
-        return np.asarray(d @ share)
+        return np.asarray(np.einsum("bp,p->b", d, share))  # BLAS threads cost more than they save
 
     def _counted(self, V: Codes) -> Floats:
         """Return the same from the values of each unit."""
@@ -208,13 +210,7 @@ class Shuffler:
 
     @cached_property
     def _case(self) -> Case:
-        """The case, with all distances at hand where there are few."""
-        case, K = self.agreement.case, self.weights.n_values
-        if self._dense is None:
-            return case
-        distances, is_relative = self._dense.reshape(K, K), case.weights.max_distance < 1
-        weights = DenseWeights(case.weights.values, distances, relative=is_relative)
-        return replace(case, weights=weights)
+        return _with_dense(self.agreement.case, self._dense)
 
     def _by_rater(self, V: Codes) -> Iterator[Floats]:
         """Yield the totals of each rater, of shape (K, 1, B)."""
@@ -250,35 +246,48 @@ def table_shuffles(
         raise DataError(
             f"scheme='table' would move {n_cells:,} cells; the limit is {_TABLE_LIMIT:,}."
         )
-    check_drawing(n_resamples, n_cells + LOOPED)
+    check_drawing(n_resamples, n_cells)
     cells = np.full(n_cells, -1, dtype=np.int64)
     cells[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
         study.value_codes
     )
     model = agreement.definition.model
-    out = np.empty(n_resamples)
-    for b in track(range(n_resamples), total=n_resamples, what="reshuffles", long=n_cells > 1e5):
-        new = _study_of(generator.permutation(cells), study)
-        case, tally = agreement.case, Tally.from_annotations(new)
-        shuffled = tally.with_values(case.weights.values)
-        out[b] = estimate(Case(shuffled, case.weights, case.distance, new), model).estimate
-    return out
+    case = _with_dense(agreement.case, dense_distances(agreement.weights))
+    at_once = max(1, ENTRIES_AT_ONCE // max(n_cells, case.weights.n_values))
+    starts = range(0, n_resamples, at_once)
+    long = n_resamples * n_cells > _LONG_WORK
+    parts = []
+    for start in track(starts, total=len(starts), what="reshuffles", long=long):
+        rounds = range(min(at_once, n_resamples - start))
+        V = np.stack([generator.permutation(cells) for _ in rounds])
+        parts.append(_studies_of(V, case, model, study).estimates().estimate)
+    return np.concatenate(parts)
 
 
-def _study_of(cells: Codes, study: Annotations) -> Annotations:
-    """Return the study whose units x raters table holds these values; -1 is missing."""
+def _with_dense(case: Case, dense: Floats | None) -> Case:
+    """Return the case with all distances at hand, where there are few."""
+    if dense is None:
+        return case
+    values, is_relative = case.weights.values, case.weights.max_distance < 1
+    distances = dense.reshape(len(values), len(values))
+    return replace(case, weights=DenseWeights(values, distances, relative=is_relative))
+
+
+def _studies_of(V: Codes, case: Case, model: Model, study: Annotations) -> Parts:
+    """Return the studies whose units x raters tables hold the values V, of shape (B, n_cells).
+
+    -1 is missing.
+    """
+    cells = V.ravel()
     rated = np.flatnonzero(cells >= 0)
     unit, rater = np.divmod(rated, study.n_raters)
-    units, unit_codes = np.unique(unit, return_inverse=True)
-    raters, rater_codes = np.unique(rater, return_inverse=True)
-    return replace(
-        study,
-        units=study.units[units],
-        raters=study.raters[raters],
-        unit_codes=unit_codes,
-        rater_codes=rater_codes,
-        value_codes=cells[rated],
-    )
+    starts = np.flatnonzero(np.diff(unit, prepend=-1))
+    indptr, ones = np.append(starts, len(rated)), np.ones(len(rated))
+    given = Given(study.raters, indptr, rater, cells[rated])
+    tally, units = case.tally, np.ones(len(starts))
+    rows = Tally(tally.kind, tally.values, indptr, cells[rated], ones, units, given=given)
+    of_row = unit[starts] // study.n_units
+    return Parts(Case(rows, case.weights, case.distance), model, of_row, len(V))
 
 
 def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:

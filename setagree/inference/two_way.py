@@ -17,6 +17,7 @@ from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.errors import DataError, ResamplingWarning, warn
+from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import (
     CountedUnits,
     dense_distances,
@@ -43,13 +44,19 @@ def two_way_replicates(
     sample = agreement.case.sample
     groups = np.arange(study.n_units) if sample is None else sample.groups
     assert groups is not None  # noqa: S101 - weights without clusters were refused
-    out = np.empty(n_resamples)
+    at_once = max(1, ENTRIES_AT_ONCE // two_way.width)
+    starts = range(0, n_resamples, at_once)
     long = n_resamples * study.n_ratings > _LONG_WORK
-    for b in track(range(n_resamples), total=n_resamples, what="resamples", long=long):
-        w = _counts(study.n_raters, generator)
-        m = _counts(int(groups.max()) + 1, generator)[groups] if units else np.ones(study.n_units)
-        out[b] = two_way.estimate(m, w)
-    return out
+    parts = []
+    for start in track(starts, total=len(starts), what="resamples", long=long):
+        b = min(at_once, n_resamples - start)
+        w, m = np.empty((study.n_raters, b)), np.ones((study.n_units, b))
+        for k in range(b):
+            w[:, k] = _counts(study.n_raters, generator)
+            if units:
+                m[:, k] = _counts(int(groups.max()) + 1, generator)[groups]
+        parts.append(two_way.estimates(m, w))
+    return np.concatenate(parts)
 
 
 def _check_two_raters(*, units: bool) -> None:
@@ -83,61 +90,73 @@ class TwoWay:
     agreement: Agreement
     study: Annotations
 
-    def estimate(self, m: Floats, w: Floats) -> float:
-        """Return the coefficient with unit weights m and rater weights w; nan where undefined."""
+    @property
+    def width(self) -> int:
+        """The entries of a resample while it is evaluated."""
+        n_values = self.agreement.weights.n_values
+        if isinstance(self.agreement.definition.model, UrnOfEachRater):
+            n_values *= self.study.n_raters
+        n_pairs = len(self._pairs[0]) if self._lists_pairs else 0
+        return max(self.study.n_ratings, n_pairs, n_values)
+
+    def estimates(self, m: Floats, w: Floats) -> Floats:
+        """Return the coefficient with unit weights m and rater weights w; nan where undefined.
+
+        Each resample is a column: m has the shape (n_units, B), w (n_raters, B).
+        """
         weight = w[self.study.rater_codes]
-        ratings = _sums(self.study.unit_codes, weight, self.study.n_units)
+        ratings = _sums(self.study.unit_codes, self.study.n_units) @ weight
         pairs, disagreement = self._within(w)
         x = disagreement / np.where(pairs > 0, pairs, 1)
         counted = m * (pairs > 0)
         model = self.agreement.definition.model
         pooled = model.weigh == "ratings"
         share = counted * ratings if pooled else counted
-        total = float(share.sum())
+        total = share.sum(axis=0)
         rated = counted if pooled else m * (ratings > 0)
         # One unit cannot show what chance would do, unless chance is fixed beforehand.
-        if not total or (rated.sum() == 1 and not model.fixed):
-            return float("nan")
-        observed = float(share @ x) / total
-        expected = self._expected(m, w, counted, ratings)
-        return float(one_minus(np.array(observed), np.array(expected)))
+        undefined = (total == 0) | ((rated.sum(axis=0) == 1) & (not model.fixed))
+        observed = (share * x).sum(axis=0) / np.where(undefined, np.nan, total)
+        return one_minus(observed, self._expected(m, w, counted, ratings))
 
     def _within(self, w: Floats) -> tuple[Floats, Floats]:
         """Return, by unit, the summed weight of its pairs and their summed distance / d_max."""
-        n = self.study.n_units
+        n, B = self.study.n_units, w.shape[1]
         if self._lists_pairs:
             u, g, h, d = self._pairs
             both = 2 * w[g] * w[h]
-            return _sums(u, both, n), _sums(u, both * d, n)
+            return _sums(u, n) @ both, _sums(u, n, d) @ both
         u, g, v = self._by_unit
-        pairs = _sums(u, w[g], n) ** 2 - _sums(u, w[g] ** 2, n)
-        disagreement = self._units.disagreement(u, v, w[g], n)
-        return pairs, disagreement / self.agreement.weights.max_distance
+        by_unit = _sums(u, n)
+        pairs = (by_unit @ w[g]) ** 2 - by_unit @ w[g] ** 2
+        units = (u + n * np.arange(B)[:, None]).ravel()
+        q = self._units.disagreement(units, np.tile(v, B), w[g].T.ravel(), n * B)
+        return pairs, q.reshape(B, n).T / self.agreement.weights.max_distance
 
     @cached_property
     def _lists_pairs(self) -> bool:
         return lists_pairs(self._ratings, self.agreement.weights.n_values)
 
-    def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> float:
+    def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> Floats:
         """Return the chance disagreement / d_max of the coefficient."""
         study, case, K = self.study, self.agreement.case, self.agreement.weights.n_values
-        weight, own = w[study.rater_codes], 0.0
+        weight, own = w[study.rater_codes], np.zeros(1)
         match model := self.agreement.definition.model:
             case Fixed():
-                return model.level(case)
+                return np.full(w.shape[1], model.level(case))
             case UrnOfEachRater():
-                table = np.zeros((K, study.n_raters))
-                np.add.at(table, (study.value_codes, study.rater_codes), m[study.unit_codes])
-                return float(model.chance(case, [table[:, :, None]], w)[0])
+                cells = study.value_codes.astype(np.int64) * study.n_raters + study.rater_codes
+                table = _sums(cells, K * study.n_raters) @ m[study.unit_codes]
+                return model.chance(case, [table.reshape(K, *w.shape)], w)
             case Urn() | Redrawn() if model.weigh == "ratings":
                 # A rating and its rater's other copies of it are no pair.
                 each = counted[study.unit_codes] * weight
-                own = float(each @ weight)
+                own = (each * weight).sum(axis=0)
             case Urn() | Redrawn():
                 each = (m / np.where(ratings > 0, ratings, 1))[study.unit_codes] * weight
             case _:
                 raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
-        return float(model.chance(case, _sums(study.value_codes, each, K)[:, None], own)[0])
+        return model.chance(case, _sums(study.value_codes, K) @ each, own)
 
     @cached_property
     def _ratings(self) -> Floats:
@@ -165,8 +184,12 @@ class TwoWay:
         return CountedUnits(self._ratings, self.agreement.tally, weights, dense_distances(weights))
 
 
-def _sums(codes: npt.NDArray[Any], each: Floats, n: int) -> Floats:
-    return np.bincount(codes, each, n).astype(np.float64, copy=False)
+def _sums(codes: npt.NDArray[Any], n: int, each: Floats | None = None) -> Any:
+    """Return the sparse matrix that adds rows of one code, each times a factor."""
+    from scipy import sparse
+
+    ones = np.ones(len(codes)) if each is None else each
+    return sparse.coo_array((ones, (codes, np.arange(len(codes)))), shape=(n, len(codes))).tocsr()
 
 
 def _counts(n: int, generator: np.random.Generator) -> Floats:

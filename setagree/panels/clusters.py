@@ -89,12 +89,12 @@ def silhouettes(D: Floats, labels: Codes) -> Floats:
     a is the mean distance to the other points of its cluster, b the least mean distance to the
     points of another cluster (Rousseeuw 1987).
     """
-    n, k = len(D), int(labels.max())
-    members = np.zeros((n, k))
-    members[np.arange(n), labels - 1] = 1
-    sizes = members.sum(axis=0)
-    sums = D @ members
-    own = members.astype(bool)
+    n = len(D)
+    own = labels[:, None] == np.arange(1, labels.max() + 1)
+    sizes = own.sum(axis=0)
+    # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
+    order = np.argsort(labels, kind="stable")
+    sums = np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T
     a = sums[own] / np.maximum(sizes[labels - 1] - 1, 1)
     b = np.where(own, np.inf, sums / sizes).min(axis=1)
     largest = np.maximum(a, b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,12 @@ PAIRS_AT_ONCE = 1_000_000
 
 _KEPT_PAIRS = 10_000_000
 """Pairs of ratings up to which their distances are kept for reshuffles; 240 MB."""
+
+_SQUARE_VALUES = 2_800
+"""Values up to which all their distances are kept; 63 MB."""
+
+_SPARSE = 0.1
+"""The share of all answers that raters may give on average for rows of distances to be added up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +88,24 @@ class SharedPairs:
         That is of an answer of the one and an answer of the other, each drawn at random from all
         units that were rated with others: Cohen's chance, where both rated the same units.
         """
-        values, n = self.study.value_codes[self._order], self.study.n_raters
-        paired = np.bincount(self.study.unit_codes)[self.study.unit_codes[self._order]] > 1
-        cells = values[paired].astype(np.int64) * n + raters[paired]
-        given = np.bincount(cells, minlength=self.weights.n_values * n).reshape(-1, n)
-        parts = given / np.maximum(given.sum(axis=0), 1)
-        return np.asarray(np.maximum(parts.T @ self.weights.distance_dot(parts), 0))
+        from scipy import sparse
+
+        study, shape = self.study, (self.study.n_raters, self.weights.n_values)
+        paired = np.bincount(study.unit_codes)[study.unit_codes[self._order]] > 1
+        who, values = raters[paired], study.value_codes[self._order][paired]
+        each = 1 / np.bincount(who, minlength=study.n_raters)[who]
+        parts: Any = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
+        if self._square is None or parts.nnz > _SPARSE * shape[0] * shape[1]:
+            far = self.weights.distance_dot(parts.T.toarray())
+        else:
+            far = (parts @ self._square).T
+        return np.asarray(np.maximum(parts @ far, 0))
+
+    @cached_property
+    def _square(self) -> Floats | None:
+        """All distances, which many reshuffles share; None where they are too many."""
+        every = np.arange(self.weights.n_values)
+        return self.weights.block(every, every) if len(every) <= _SQUARE_VALUES else None
 
     def _added(self, raters: Codes, *, distances: bool) -> Floats:
         n = self.study.n_raters

@@ -264,7 +264,8 @@ def _split_alphas(
 
     The third number is the share of the units that are left out.
     """
-    order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
+    # Random numbers below 1 keep the units apart.
+    order = np.argsort(study.unit_codes + generator.random(study.n_ratings))
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     place = np.empty(study.n_ratings, dtype=np.int64)
     place[order] = np.arange(study.n_ratings)

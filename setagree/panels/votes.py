@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights, reading_key
@@ -221,10 +222,12 @@ def code_sets(
     sets share both has a probability below 1e-26.
     """
     random = np.random.default_rng(0).integers(2**63, size=(2, max(1, len(names))), dtype=np.uint64)
-    prints = np.zeros((n_units, 2), dtype=np.uint64)
-    np.add.at(prints, units, random[:, labels].T)
-    keys = np.ascontiguousarray(prints).view([("a", np.uint64), ("b", np.uint64)]).ravel()
-    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    prints = np.zeros((2, n_units), dtype=np.uint64)
+    for each, number in zip(prints, random, strict=True):
+        np.add.at(each, units, number[labels])
+    codes, _ = pd.factorize(prints[0])
+    codes, _ = pd.factorize(codes + len(codes) * pd.factorize(prints[1])[0])
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
     ends = np.searchsorted(units, [first, first + 1])
     sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
     return codes, tuple(sets)

@@ -202,10 +202,15 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
 def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agreement:
     """Return the result of a coefficient, with the reason where it is undefined."""
     parts = estimate(case, coefficient.model)
-    reason = None if parts.undefined is None else _REASONS[parts.undefined]
-    if parts.undefined == "no pairable unit" and case.tally.n_raters == 1:
-        reason = "there is only one rater"
+    reason = reason_of(parts.undefined, case.tally.n_raters)
     return make_agreement(coefficient, distance, parts, case=case, reason=reason)
+
+
+def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
+    """Return why an estimate is nan, for people; None where it is not."""
+    if undefined == "no pairable unit" and n_raters == 1:
+        return "there is only one rater"
+    return None if undefined is None else _REASONS[undefined]
 
 
 def make_agreement(

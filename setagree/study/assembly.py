@@ -43,6 +43,7 @@ from setagree.study.frames import (
 )
 from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
+from setagree.study.objects import in_arrow, text_of
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.scalars import code_scalars
 
@@ -268,6 +269,7 @@ def _factorised_ids(column: Column) -> tuple[Codes, pd.Index[Any] | npt.NDArray[
 
     Neighbours are compared in Arrow alone, where that costs a tenth of the factorisation.
     """
+    column = text_of(column, in_arrow(column))
     if getattr(column.dtype, "storage", None) != "pyarrow":
         return pd.factorize(column)
     probed = column[:_PROBED]

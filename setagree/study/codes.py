@@ -26,6 +26,7 @@ from setagree.study.doubts import (
     how_many,
 )
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.study.objects import distinct_lists, in_arrow, text_of
 from setagree.wording.label_sets import LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -35,6 +36,9 @@ Value: TypeAlias = Any
 """A label set, a number, or a category."""
 
 MISSING = -1
+
+_MANY_OBJECTS = 5_000
+"""Python objects from which on it pays to hand them to Arrow."""
 
 _USUAL_SEPARATORS = {",", ";", "|"}
 _PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
@@ -172,8 +176,14 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
+    text = column
+    if column.dtype == object and len(column) >= _MANY_OBJECTS:
+        arrow = in_arrow(column)
+        if (found := distinct_lists(column, arrow)) is not None:
+            return found
+        text = text_of(column, arrow)
     try:
-        codes, cells = pd.factorize(column)
+        codes, cells = pd.factorize(text)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.

@@ -368,8 +368,15 @@ def _packed_to_sets(
     packed: npt.NDArray[np.uint8], names: npt.NDArray[np.object_]
 ) -> npt.NDArray[np.object_]:
     """Return one frozenset a row of flags that stand eight in a byte."""
-    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    width = packed.shape[1]
+    if width <= 8:  # one number a row
+        keys = np.zeros((len(packed), 8), dtype=np.uint8)
+        keys[:, :width] = packed
+        inverse, _ = pd.factorize(keys.view(np.uint64).ravel())
+        first = np.flatnonzero(np.diff(np.maximum.accumulate(inverse), prepend=-1))
+    else:
+        whole = np.ascontiguousarray(packed).view(f"V{width}").ravel()
+        _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
     flags = np.unpackbits(packed[first], axis=1, count=len(names)).astype(bool)
     sets = as_objects(parse_labels(names[row].tolist()) for row in flags)
     return sets[inverse]

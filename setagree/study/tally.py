@@ -220,6 +220,14 @@ class Tally(ReadOnlyArrays):
         sums = np.bincount(self.rows, self.counts * x[self.indices], self.n_patterns)
         return np.asarray(sums / self.pattern_ratings)
 
+    def unit_rows(self) -> Tally:
+        """Return the tally with one row for each unit, equal ones too, where they are known."""
+        if self.unit_patterns is None:
+            raise DataError("a tally that does not know its units has no row for each.")
+        rows = _take_rows(self, self.unit_patterns)
+        every = np.arange(len(self.unit_patterns))
+        return replace(rows, multiplicity=np.ones(len(every)), unit_patterns=every)
+
     def with_values(self, values: tuple[Value, ...]) -> Tally:
         """Return the tally with further values listed that nobody gave."""
         if values is self.values:

@@ -9,5 +9,9 @@ linear algebra on one thread: a busy machine disturbs them less than the clock o
 
 import os
 
+BLAS_THREADS = "BENCHMARK_BLAS_THREADS"
+"""The variable that is "default" in a child process whose linear algebra is not held back."""
+
 # Read when numpy is imported, so it must stand before that.
-os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")
+if os.environ.get(BLAS_THREADS) != "default":
+    os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
+from tests.benchmarks.batches import batches
 from tests.benchmarks.callback import custom_callback
 from tests.benchmarks.chance import chance_term
 from tests.benchmarks.door import growth, large_frame
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "callback": custom_callback,
     "mv_alpha": many_labels,
     "resampling": resampling,
+    "batches": batches,
     "import": import_time,
     "race": race,
 }

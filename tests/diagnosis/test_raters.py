@@ -16,6 +16,7 @@ from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
 from setagree import checks as limits
+from setagree.coefficients import parts
 from setagree.credit import build
 from setagree.diagnosis import alpha_without, pairs_within
 from setagree.inference.differences import linearised_difference
@@ -243,16 +244,16 @@ class TestTooMany:
         cost = r"by_pair of 30,000 raters would take about 135.0 GB"
         with pytest.raises(sa.SetagreeError, match=cost + r".* Some 3,651 raters pass"):
             sa.by_pair(study)
-        with pytest.raises(sa.SetagreeError, match=cost + r".* Some 893 raters pass"):
-            sa.by_pair(study, coefficient="fleiss_kappa")
+        with pytest.raises(sa.SetagreeError, match=cost + r".* Some 3,651 raters pass"):
+            sa.by_pair(study, coefficient="cohen_kappa")
 
     def test_pairs_that_are_scored(self, monkeypatch):
-        """Pairs of raters that are scored one by one are refused earlier than alpha's."""
+        """Pairs of raters that are scored one by one are refused earlier than others."""
         study = sa.simulate(20, 10, rng=1)
         monkeypatch.setattr(limits, "MOST_STEPS", 1_000_000)
-        assert len(sa.by_pair(study)) == 45
-        with pytest.raises(sa.SetagreeError, match="by_pair of 10 raters would take about 1,161,0"):
-            sa.by_pair(study, coefficient="fleiss_kappa")
+        assert len(sa.by_pair(study)) == len(sa.by_pair(study, coefficient="fleiss_kappa")) == 45
+        with pytest.raises(sa.SetagreeError, match="by_pair of 10 raters would take about 3,411,0"):
+            sa.by_pair(study, coefficient="mv_alpha")
 
     def test_raters_left_out_one_by_one(self):
         """`what_if` scores a study for each change; the number of changes that pass is said."""
@@ -485,7 +486,10 @@ class TestByGroup:
         frame = sa.by_group(study, {u: u // 7 for u in range(14)}, coefficient="gwet_ac")
         assert frame[["homogeneity_p_value", "difference_p_value"]].isna().all(axis=None)
 
-    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa"])
+    @pytest.mark.parametrize(
+        "coefficient",
+        ["krippendorff_alpha", "conger_kappa", "fleiss_kappa", "percent_agreement"],
+    )
     def test_groups_are_studies_of_their_own(self, coefficient):
         """Estimates equal those of studies rebuilt by group, differences those of `compare`."""
         study = incomplete()
@@ -509,6 +513,18 @@ class TestByGroup:
         k, sd, n = zip(*map(sides, scored.values()), strict=True)
         welch = anova_generic(np.array(k), np.array(sd) ** 2, np.array(n), use_var="unequal")
         assert frame["homogeneity_p_value"].tolist() == pytest.approx([welch.pvalue] * 3)
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
+    def test_small_groups_move_the_chance_of_the_rest_evenly(self, monkeypatch, coefficient):
+        """What is left out for small groups changes errors by some shares of units cubed."""
+        study = sa.simulate(400, 3, rng=1)
+        group = {unit: k // 4 for k, unit in enumerate(study.units)}
+        frames = []
+        for small in (0, 1):
+            monkeypatch.setattr(parts, "_SMALL", small)
+            frames.append(sa.by_group(study, group, coefficient=coefficient))
+        errors = [frame["difference_standard_error"].to_numpy() for frame in frames]
+        assert np.nanmax(np.abs(errors[1] / errors[0] - 1)) < 10 * 0.01**3
 
     def test_columns_of_a_table(self):
         """A column of the table gives what a mapping gives; a Series does too."""

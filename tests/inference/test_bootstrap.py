@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import tracemalloc
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,9 +36,10 @@ import setagree as sa
 from setagree.coefficients.replicates import replicates
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
+from setagree.inference import bootstrap as bootstrap_module
 from setagree.inference import draws, pairs, two_way
 from setagree.inference.bootstrap import Bootstrap
-from setagree.inference.draws import draw_units, row_weights
+from setagree.inference.draws import draw_times, draw_units, row_weights
 from setagree.inference.pairs import _pair_losses
 from setagree.inference.two_way import TwoWay
 from setagree.inference.units import rows_of_units
@@ -511,6 +514,56 @@ def slow_chance(name, d, rated, pairable):
     return sum(pi[k] * pi[l] * d(k, l) for k in K for l in K)
 
 
+class TestManyUnits:
+    """Many units in few patterns: how often each pattern comes up is drawn at once."""
+
+    def test_times_are_multinomial(self):
+        """The counts of 12,000 draws have the mean and the covariance of a multinomial."""
+        times = np.array([1.0, 40.0, 3.0, 6.0, 0.0, 250.0])
+        keys = np.array([5, 1, 3, 2, 4, 0], dtype=np.uint64)
+        blocks = draw_times(times, keys, 12_000, np.random.default_rng(1))
+        drawn = np.concatenate(list(blocks))
+        assert (drawn.sum(axis=1) == 300).all()
+        p = times / 300
+        variances = 300 * p * (1 - p)
+        error = np.sqrt(variances / len(drawn))
+        assert (np.abs(drawn.mean(axis=0) - times) <= 4.5 * error).all()
+        expected = np.diag(300 * p) - 300 * np.outer(p, p)
+        # The standard error of a covariance is at most that of the product of the deviations.
+        deviations = drawn - times
+        spread = np.sqrt(np.square(deviations[:, :, None] * deviations[:, None]).mean(axis=0))
+        gap = np.abs(np.cov(drawn.T) - expected)
+        assert (gap <= 4.5 * spread / np.sqrt(len(drawn)) + 1e-12).all()
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])
+    def test_as_units_are_drawn(self, monkeypatch, name):
+        """The estimates are distributed as where every unit is drawn by itself."""
+        agreement = score(noisy_rows(2, units=300, raters=2), name)
+        one_by_one = sa.bootstrap(agreement, n_resamples=3000, rng=1)
+        monkeypatch.setattr(bootstrap_module, "_MANY_UNITS", 0)
+        monkeypatch.setattr(bootstrap_module, "_UNITS_A_PATTERN", 0)
+        at_once = sa.bootstrap(agreement, n_resamples=3000, rng=2)
+        assert not np.array_equal(at_once.distribution, one_by_one.distribution)
+        found = stats.ks_2samp(at_once.distribution, one_by_one.distribution)
+        assert found.pvalue > 1e-3
+
+    def test_as_many_units_as_there_are_people(self):
+        """A hundred million units are never listed, and their spread is the analytic error."""
+        tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
+        times = np.array([5e7, 2e7, 3e7])
+        many = replace(tally, multiplicity=times, units=None, unit_patterns=None)
+        alpha = sa.krippendorff_alpha(many, distance="nominal")
+        tracemalloc.start()
+        result = sa.bootstrap(alpha, n_resamples=4000, rng=1)
+        low, high = result.interval(method="BCa")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 10_000_000
+        # The standard deviation of 4,000 draws is known to 1.1 %.
+        assert result.standard_error == pytest.approx(alpha.standard_error, rel=0.05)
+        assert low < alpha.estimate < high
+
+
 class TestRaters:
     """Raters, or raters and units, drawn with replacement."""
 
@@ -556,9 +609,9 @@ class TestRaters:
         """The same for any copies of units and raters."""
         for name in ("krippendorff_alpha", "conger_kappa", "fleiss_kappa"):
             loaded = TwoWay(score(HARD, name), annotations(HARD))
-            actual = loaded.estimate(np.array(m, dtype=float), np.array(w, dtype=float))
+            actual = loaded.estimates(np.array([m], dtype=float).T, np.array([w], dtype=float).T)
             by_hand = slow_two_way(HARD, name, "masi", m, w)
-            assert actual == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+            assert actual.tolist() == pytest.approx([by_hand], abs=1e-12, nan_ok=True)
 
     @every_coefficient
     def test_everybody_once_is_the_study(self, name):
@@ -566,16 +619,16 @@ class TestRaters:
         rows = fitting(name, HARD)
         agreement = score(rows, name)
         loaded = TwoWay(agreement, annotations(rows))
-        once = loaded.estimate(np.ones(len(rows)), np.ones(len(rows[0])))
-        assert once == pytest.approx(agreement.estimate, rel=1e-13)
+        once = loaded.estimates(np.ones((len(rows), 1)), np.ones((len(rows[0]), 1)))
+        assert once.tolist() == pytest.approx([agreement.estimate], rel=1e-13)
 
     @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
     def test_outliers(self, rows, name):
         """Without the unit of an outlier, both raters once, it is the study without the unit."""
         loaded = TwoWay(score(rows, name, "interval"), annotations(rows))
-        m = np.array([i != 5 for i in range(len(rows))], dtype=float)
+        m = np.array([[i != 5] for i in range(len(rows))], dtype=float)
         by_hand = score(rows[:5] + rows[6:], name, "interval").estimate
-        assert loaded.estimate(m, np.ones(2)) == pytest.approx(by_hand, abs=1e-10)
+        assert loaded.estimates(m, np.ones((2, 1))).tolist() == pytest.approx([by_hand], abs=1e-10)
 
     def test_copies_of_one_rater_are_never_compared(self):
         """Two raters who always differ do so in every resample that has both of them, or none."""

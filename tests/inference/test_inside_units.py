@@ -79,15 +79,13 @@ class TestManyRatings:
         loaded = two_way.TwoWay(agreement, agreement.study)
         counted = two_way.TwoWay(agreement, agreement.study)
         rng = np.random.default_rng(5)
-        for _ in range(10):
-            m = rng.integers(3, size=agreement.n_units).astype(float)
-            w = rng.integers(3, size=agreement.n_raters).astype(float)
-            expected = loaded.estimate(m, w)
-            with monkeypatch.context() as patch:
-                patch.setattr(inside_units, "PAIRS_LISTED", 0)
-                roads(patch, road)
-                actual = counted.estimate(m, w)
-            assert actual == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        m = rng.integers(3, size=(agreement.n_units, 10)).astype(float)
+        w = rng.integers(3, size=(agreement.n_raters, 10)).astype(float)
+        expected = loaded.estimates(m, w)
+        monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+        roads(monkeypatch, road)
+        actual = counted.estimates(m, w)
+        assert actual.tolist() == pytest.approx(expected.tolist(), abs=1e-12, nan_ok=True)
         assert not counted._lists_pairs
 
     def test_when_pairs_are_listed(self):

@@ -37,7 +37,7 @@ from setagree.coefficients.models import Model
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import inside_units, shuffles
 from setagree.inference.permutation import PermutationTest, exact_mean
-from setagree.inference.shuffles import Shuffler, _study_of, arrangements
+from setagree.inference.shuffles import Shuffler, _studies_of, arrangements
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -128,11 +128,11 @@ class TestEveryReshuffle:
         """Table: the same for all cells of the table, the missing ones among them."""
         tables = []
 
-        def spied(cells, study):
-            tables.append(cells.reshape(study.n_units, study.n_raters).copy())
-            return _study_of(cells, study)
+        def spied(V, case, model, study):
+            tables.extend(V.reshape(-1, study.n_units, study.n_raters).copy())
+            return _studies_of(V, case, model, study)
 
-        monkeypatch.setattr(shuffles, "_study_of", spied)
+        monkeypatch.setattr(shuffles, "_studies_of", spied)
         rows = fitting(name, HARD)
         agreement = score(rows, name)
         test = sa.permutation_test(agreement, n_resamples=10, scheme="table", rng=5)
@@ -210,11 +210,11 @@ class TestWhatStays:
         """
         tables = []
 
-        def spied(cells, study):
-            tables.append(cells)
-            return _study_of(cells, study)
+        def spied(V, case, model, study):
+            tables.extend(V)
+            return _studies_of(V, case, model, study)
 
-        monkeypatch.setattr(shuffles, "_study_of", spied)
+        monkeypatch.setattr(shuffles, "_studies_of", spied)
         alpha = sa.krippendorff_alpha(annotations(T1))
         test = sa.permutation_test(alpha, n_resamples=500, scheme="table", rng=1)
         assert {int(np.flatnonzero(cells < 0).item()) for cells in tables} == set(range(33))

@@ -3,6 +3,7 @@
 import decimal
 import fractions
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from setagree.errors import (
     SimilarLabelsWarning,
 )
 from setagree.study import codes as coding
+from setagree.study import objects as many_objects
 from setagree.study import scalars
 from setagree.study.labels import LabelSyntax
 from setagree.study.nulls import doubt_blanks
@@ -227,6 +229,49 @@ class TestLabelColumns:
         assert sets_of(objects(*sets)) == sets
         lists = [None if one is None else sorted(one) for one in sets]
         assert sets_of(objects(*lists)) == sets
+
+
+class TestManyObjects:
+    """Columns of many Python objects go through Arrow."""
+
+    CELLS = st.one_of(
+        st.none(),
+        st.just(float("nan")),
+        st.lists(st.sampled_from(["a", "b", " b", "c d", "é"]), max_size=4),
+    )
+
+    @settings(max_examples=60, deadline=None)
+    @given(cells=st.lists(CELLS, min_size=1, max_size=12))
+    def test_lists_of_labels(self, cells):
+        """Lists are coded as one by one, whatever the order of their items."""
+        syntax = LabelSyntax(blank="empty")
+        one_by_one = coding.code_label_sets(objects(*cells), syntax, place=place)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(coding, "_MANY_OBJECTS", 0)
+            together = coding.code_label_sets(objects(*cells), syntax, place=place)
+        assert decoded(together) == decoded(one_by_one)
+        assert {*together.values} == {*one_by_one.values}
+
+    @pytest.mark.parametrize(
+        "other", ["b", None, 1, ["a", None], decimal.Decimal("sNaN"), "\ud800"]
+    )
+    def test_other_kinds_go_one_by_one(self, other):
+        """Arrow takes columns of text alone, or of lists of text alone; others stay as they are."""
+        column = pd.Series(["a", other], dtype=object)
+        arrow = many_objects.in_arrow(column)
+        taken = many_objects.text_of(column, arrow) is not column
+        assert taken == (other is None or other == "b")
+        lists = pd.Series([["a"], other], dtype=object)
+        found = many_objects.distinct_lists(lists, many_objects.in_arrow(lists))
+        assert (found is None) == (other is not None)
+
+    def test_lists_whose_first_sums_are_equal(self, monkeypatch):
+        """Where the second sum tells two lists apart that the first does not, they stay apart."""
+        numbers = np.array([[1, 1, 0], [1, 2, 0]])
+        drawn = SimpleNamespace(integers=lambda *_, **__: numbers)
+        monkeypatch.setattr(many_objects.np.random, "default_rng", lambda _: drawn)
+        column = objects(["a"], ["b"])
+        assert many_objects.distinct_lists(column, many_objects.in_arrow(column)) is None
 
 
 class TestLabelWarnings:
