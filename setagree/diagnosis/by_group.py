@@ -37,15 +37,13 @@ from setagree.diagnosis.grouping import (
     group_by_mapping,
     group_of_units,
     grouped_table,
-    is_constant_in,
     study_and_column,
 )
 from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
+from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, homogeneity, of_sampled_units
 from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing
-from setagree.inference.clusters import is_clustered
-from setagree.inference.differences import linearised_difference
 from setagree.inference.known_raters import known_raters, plain_units
 from setagree.large.opening import Data, open_table
 from setagree.progress import track
@@ -195,27 +193,13 @@ def compare_groups(
         assert found is not None  # noqa: S101 - what the door makes has one
         drawing: Row = {"n_resamples": n_resamples, "generator": generator}
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
-        beside = {**dict.fromkeys(_BESIDE, np.nan), "homogeneity_p_value": np.nan}
+        beside = {**dict.fromkeys(BESIDE, np.nan), "homogeneity_p_value": np.nan}
         rows = [{**row, **beside} for row in rows]
         frame = pd.DataFrame(rows)
     else:
-        of_units = _of_units if whole.case.sample is None else _of_sampled_units
+        of_units = _of_units if whole.case.sample is None else of_sampled_units
         frame = pd.DataFrame(of_units(grouped, whole, level)).assign(**no_raters_compared())
     return frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]]
-
-
-def _of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
-    """Return the same where units were drawn in clusters or with weights: group by group."""
-    study, of_rating = grouped.study, grouped.of_rating
-    parts = [score_part(whole, study.take(of_rating == g)) for g in range(len(grouped.names))]
-    p = np.nan if _share_clusters(whole, grouped) else _homogeneity(estimates_of(parts))
-    rows = []
-    long = len(parts) * study.n_ratings > _LONG_WORK
-    for g, part in track(enumerate(parts), total=len(parts), what="groups", long=long):
-        columns = counts(part) | uncertainty(part, level)
-        columns |= _beside_sampled(part, whole, study.take(of_rating != g))
-        rows.append({**columns, "homogeneity_p_value": p, **named(part)})
-    return rows
 
 
 def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any]:
@@ -235,7 +219,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any
         "n_values": _distinct(of_rating, study.value_codes, n),
         **columns_of(own, level, n_pairable=pairable, n_raters=n_raters),
         **_beside(own, rests),
-        "homogeneity_p_value": _homogeneity(own),
+        "homogeneity_p_value": homogeneity(own.estimate, own.standard_error, own.counted - 1),
         "coefficient": whole.coefficient,
         "distance": whole.distance,
     }
@@ -256,7 +240,7 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
         few = f"Some {int(MOST_STEPS / steps_to_score(study)):,} groups pass."
         check_cost(f"by_group of {len(groups):,} groups", n_steps=n_steps, instead=few)
         rows = ((grouped.of_rating == g) != rest for g in some)
-        long = len(some) * study.n_ratings > _LONG_WORK
+        long = len(some) * study.n_ratings > LONG_WORK
         tracked = track(rows, total=len(some), what="groups", long=long)
         return estimates_of(score_part(whole, study.take(row)) for row in tracked)
 
@@ -272,11 +256,9 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
     return own, rests
 
 
-_LONG_WORK = 20_000_000
-_BESIDE = ("difference", "difference_standard_error", "difference_p_value")
 _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
-    *("estimate", "standard_error", "low", "high", *_BESIDE, "homogeneity_p_value", "compares"),
+    *("estimate", "standard_error", "low", "high", *BESIDE, "homogeneity_p_value", "compares"),
     *("between", "between_low", "between_high", "normalised", "normalised_low", "normalised_high"),
     *("n_shared_units", "dealing_p_value", "no_test", "reason", "coefficient", "distance"),
 )
@@ -400,40 +382,6 @@ def _known(
     return study, known[by]
 
 
-def _beside_sampled(part: Agreement, whole: Agreement, rest: Annotations) -> Row:
-    """Return the difference of a sampled group from all others together."""
-    if not rest.n_ratings:
-        return dict.fromkeys(_BESIDE, float("nan"))
-    others = score_part(whole, rest)
-    if is_clustered(whole):
-        places = np.arange(part.n_units), part.n_units + np.arange(others.n_units)
-        gap = linearised_difference(part, others, design="same_units", places=places)
-        return dict(zip(_BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
-    difference = part.estimate - others.estimate
-    known = part.standard_error > 0 and others.standard_error > 0
-    se = float(np.hypot(part.standard_error, others.standard_error)) if known else float("nan")
-    p = _welch_p(difference, (part, others), se)
-    return dict(zip(_BESIDE, (difference, se, p), strict=True))
-
-
-def _share_clusters(whole: Agreement, grouped: Grouped) -> bool:
-    """Say whether a cluster has units in several groups."""
-    sample = whole.case.sample
-    if sample is None or sample.groups is None or not sample.is_clustered:
-        return False
-    return not is_constant_in(sample.groups[grouped.study.unit_codes], grouped.of_rating)
-
-
-def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:
-    """Return the two-sided p of Welch's t; nan where one has no standard error above 0."""
-    from scipy.special import stdtr
-
-    if np.isnan(se):
-        return float("nan")
-    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides]
-    return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
-
-
 def _beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
     """Return the columns of the difference of each group from all others together."""
     from scipy.special import stdtr
@@ -444,20 +392,4 @@ def _beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = both**4 / (np.stack([own.counted, rests.counted]) - 1)
         p = 2 * stdtr(se**4 / terms.sum(axis=0), -np.abs(difference) / se)
-    return dict(zip(_BESIDE, (difference, se, p), strict=True))
-
-
-def _homogeneity(own: Estimates) -> float:
-    """Return Welch's p of one common value for all groups that have an estimate."""
-    from scipy.special import fdtrc
-
-    known = np.flatnonzero(np.isfinite(own.estimate))
-    errors, G = own.standard_error[known], len(known)
-    if G < 2 or not (errors > 0).all():
-        return float("nan")
-    estimates, f = own.estimate[known], own.counted[known] - 1
-    w = 1 / errors**2
-    between = float(w @ (estimates - w @ estimates / w.sum()) ** 2) / (G - 1)
-    L = float(((1 - w / w.sum()) ** 2 / f).sum())
-    F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
-    return float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
+    return dict(zip(BESIDE, (difference, se, p), strict=True))

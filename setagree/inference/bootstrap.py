@@ -365,18 +365,15 @@ def _over_units(
 
 
 def _repeat(rows: Sequence[Agreement]) -> bool:
-    """Say whether there are many units in few patterns, so that it is drawn how often each comes.
-
-    All rows must then stand on the same patterns.
-    """
+    """Say whether the rows stand on many units in few patterns, to draw how often each comes."""
     tally = rows[0].tally
     many = tally.n_units >= max(_MANY_UNITS, _UNITS_A_PATTERN * tally.n_patterns)
     by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
     return many and by_pattern and not (tally.multiplicity % 1).any()
 
 
+# Units, in all and for each pattern, from which on drawing one by one takes longer.
 _MANY_UNITS, _UNITS_A_PATTERN = 20_000, 3
-"""Units, in all and for each pattern, from which on drawing one by one takes longer."""
 
 
 def _two_way(

@@ -23,7 +23,6 @@ from setagree.study.tables import tally_as_html
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-
 _FEW_RATINGS = 5_000
 
 
@@ -330,8 +329,7 @@ def _counted(study: Annotations) -> tuple[npt.NDArray[np.int64], Codes, Floats]:
         indptr = np.zeros(shape[0] + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
         return indptr, values, n.astype(np.float64)
-    # A counting sort by unit and a sum of repeats: what a sparse matrix does when it is built.
-    from scipy import sparse
+    from scipy import sparse  # which sorts by unit and sums repeats when it builds a matrix
 
     codes = study.unit_codes, study.value_codes
     matrix = sparse.coo_array((np.ones(study.n_ratings), codes), shape=shape).tocsr()
