@@ -4,8 +4,13 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+
+# How long a case takes is a matter of the machine.
+settings.register_profile("setagree", deadline=None)
+settings.load_profile("setagree")
 
 # What starts processes, a browser or engines, or runs for long; -m "not slow" leaves it out.
 SLOW = (
