@@ -45,6 +45,9 @@ class Engine(Protocol):
     def composed(self, native: Any, column: str) -> Any:
         """Return the table with the accents of a text column composed (Unicode NFC)."""
 
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the table with a column of whole numbers as how many of their bits are set."""
+
     def as_json(self, native: Any, column: str) -> Any:
         """Return the table with a column of lists written as JSON text."""
 
@@ -85,6 +88,10 @@ class DuckDB:
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""
         return _replaced(native, column, "nfc_normalize", None)
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the relation with bits counted."""
+        return _replaced(native, column, "bit_count", "BIGINT")
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the relation with lists as text."""
@@ -186,6 +193,12 @@ class Polars:
 
         return native.with_columns(pl.col(column).str.normalize("NFC"))
 
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the frame with bits counted."""
+        import polars as pl
+
+        return native.with_columns(pl.col(column).bitwise_count_ones().cast(pl.Int64))
+
     def as_json(self, native: Any, column: str) -> Any:
         """Return the frame with lists as text."""
         import polars as pl
@@ -234,6 +247,12 @@ class Spark:
             return native
         compose = functions.udf(lambda text: text and unicodedata.normalize("NFC", text))
         return native.withColumn(column, compose(name))
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the data frame with bits counted."""
+        from pyspark.sql import functions
+
+        return native.withColumn(column, functions.bit_count(column).cast("long"))
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the data frame with lists as text."""
