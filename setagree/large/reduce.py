@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -318,14 +318,17 @@ def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Rea
 
 
 def _reduce_rows(
-    parts: Iterable[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
+    parts: Sequence[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
 ) -> Tally:
     """Survey all rows, then find the patterns of each part."""
     coded, cells, tidy = program.code_answers(whole, reading)
     names: set[Any] = set()
     tallies = []
-    for part in parts:
-        rows = program.code_rows(part, cells, coded, tidy, keep_raters=plan.keep_raters)
+    n_rows = int(coded.totals.sum()) // len(parts)
+    coded_parts = [
+        program.code_rows(part, cells, coded, tidy, keep_raters=plan.keep_raters) for part in parts
+    ]
+    for rows in [piece for part in coded_parts for piece in program.pieces(part, n_rows)]:
         raters = find_raters(rows)
         names.update(raters["rater"].to_list())
         tallies.append((_patterns_by_rater if plan.keep_raters else _patterns)(rows, raters, plan))

@@ -69,6 +69,8 @@ class CodedRows:
         The columns that a pattern is made of: ``code``, with raters kept also ``who``.
     marked : bool
         Whether a column ``mark`` holds a power of two for each rater.
+    others : tuple of narwhals LazyFrame
+        The other pieces, where these rows are one of several.
     """
 
     frame: nw.LazyFrame[Any]
@@ -76,6 +78,7 @@ class CodedRows:
     numbers: tuple[str, ...] = ("one", "two")
     keys: tuple[str, ...] = ("code",)
     marked: bool = False
+    others: tuple[nw.LazyFrame[Any], ...] = ()
 
 
 def pick_rows(
@@ -201,6 +204,18 @@ def code_rows(
     return CodedRows(joined.select("unit", "rater", *new), rows.engine, names)
 
 
+def pieces(rows: CodedRows, n_rows: int) -> list[CodedRows]:
+    """Return the rows as pieces of whole units, each of which the engine has memory for."""
+    import narwhals as nw
+
+    found = map(nw.from_native, rows.engine.pieces(rows.frame.to_native(), n_rows))
+    frames: tuple[nw.LazyFrame[Any], ...] = tuple(found)
+    return [
+        replace(rows, frame=frame, others=frames[:place] + frames[place + 1 :])
+        for place, frame in enumerate(frames)
+    ]
+
+
 def code_answers(
     rows: Rows, reading: Reading
 ) -> tuple[CodedCells, nw.DataFrame[Any], Sequence[str]]:
@@ -214,15 +229,23 @@ def code_answers(
 
 
 def find_repeats(rows: CodedRows) -> Repeats:
-    """Count the pairs of unit and rater with more than one annotation, and name a few."""
+    """Count the pairs of unit and rater with more than one annotation, and name a few.
+
+    Where there are any in a piece, those of the others count, too.
+    """
+    found = _repeats(rows.frame, rows.engine)
+    return sum((_repeats(one, rows.engine) for one in rows.others if found.n), found)
+
+
+def _repeats(frame: nw.LazyFrame[Any], engine: Engine) -> Repeats:
     import narwhals as nw
 
-    pairs = rows.frame.group_by("unit", "rater").agg(nw.len().alias("times"))
+    pairs = frame.group_by("unit", "rater").agg(nw.len().alias("times"))
     repeated = pairs.filter(nw.col("times") > 1)
-    n = int(fetch(repeated.select(nw.len().alias("n")), rows.engine)["n"][0])
+    n = int(fetch(repeated.select(nw.len().alias("n")), engine)["n"][0])
     if not n:
         return Repeats(0, [])
-    few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
+    few = fetch(repeated.sort("unit", "rater").head(3), engine)
     found = few.select("unit", "rater", "times").iter_rows()
     return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
 
