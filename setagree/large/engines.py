@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -20,6 +21,9 @@ Result = TypeVar("Result")
 _RAISED = re.compile(r"^[\w.]+(?:Error|Exception): .*$", re.MULTILINE)
 _PATIENCE = 0.2
 _NOT_ASCII = r"[^\x00-\x7F]"
+# What DuckDB needs of its memory limit to group the rows of units, most of which are on disk then.
+_BYTES_A_ROW = 10
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 class Engine(Protocol):
@@ -44,6 +48,12 @@ class Engine(Protocol):
 
     def composed(self, native: Any, column: str) -> Any:
         """Return the table with the accents of a text column composed (Unicode NFC)."""
+
+    def pieces(self, native: Any, n_rows: int) -> list[Any]:
+        """Return a table with a column ``unit`` in pieces of whole units that fit in memory."""
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the table with a column of whole numbers as how many of their bits are set."""
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the table with a column of lists written as JSON text."""
@@ -85,6 +95,21 @@ class DuckDB:
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""
         return _replaced(native, column, "nfc_normalize", None)
+
+    def pieces(self, native: Any, n_rows: int) -> list[Any]:
+        """Return the relation as few pieces as its memory limit asks for, where we have set it."""
+        if self.connection is None:
+            return [native]
+        asked = "SELECT current_setting('memory_limit')"
+        amount, unit = self.connection.execute(asked).fetchall()[0][0].split()
+        n = max(1, math.ceil(n_rows * _BYTES_A_ROW / (float(amount) * _UNITS[unit])))
+        # Grouping goes by hash(unit) itself, which should differ in all of its bits in a piece.
+        tests = [f"hash(unit, 1) % {n} = {k}" for k in range(n)] if n > 1 else []
+        return list(map(native.filter, tests)) or [native]
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the relation with bits counted."""
+        return _replaced(native, column, "bit_count", "BIGINT")
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the relation with lists as text."""
@@ -186,6 +211,16 @@ class Polars:
 
         return native.with_columns(pl.col(column).str.normalize("NFC"))
 
+    def pieces(self, native: Any, n_rows: int) -> list[Any]:  # noqa: ARG002 - as in DuckDB
+        """Return the frame in one piece."""
+        return [native]
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the frame with bits counted."""
+        import polars as pl
+
+        return native.with_columns(pl.col(column).bitwise_count_ones().cast(pl.Int64))
+
     def as_json(self, native: Any, column: str) -> Any:
         """Return the frame with lists as text."""
         import polars as pl
@@ -234,6 +269,16 @@ class Spark:
             return native
         compose = functions.udf(lambda text: text and unicodedata.normalize("NFC", text))
         return native.withColumn(column, compose(name))
+
+    def pieces(self, native: Any, n_rows: int) -> list[Any]:  # noqa: ARG002 - as in DuckDB
+        """Return the data frame in one piece."""
+        return [native]
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the data frame with bits counted."""
+        from pyspark.sql import functions
+
+        return native.withColumn(column, functions.bit_count(column).cast("long"))
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the data frame with lists as text."""

@@ -70,8 +70,8 @@ def naming_parts(
             raise
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SetagreeWarning)  # all said before
-            coded, cells = steps.code_answers(whole, reading)
-        rows, *alone = (steps.code_rows(part, cells, coded) for part in [whole, *parts()])
+            coded, cells, tidy = steps.code_answers(whole, reading)
+        rows, *alone = (steps.code_rows(part, cells, coded, tidy) for part in [whole, *parts()])
         names = [Path(file).name for file in files]
         names = names if len({*names}) == len(names) else [*files]
         found = [names[place] for place in steps.places_of_repeat(rows, alone)]

@@ -34,7 +34,8 @@ class Rows:
     Attributes
     ----------
     frame : narwhals LazyFrame
-        Columns ``unit``, ``rater`` and ``answer``.
+        Columns ``unit``, ``rater`` and ``answer``; ``written_unit`` and ``written_rater`` where
+        those are text: as it was before it was tidied.
     engine : Engine
         What computes it.
     name : str
@@ -54,7 +55,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The annotations in an engine: ``unit``, ``rater``, ``code``, and random numbers.
+    """The annotations in an engine: ``unit``, ``rater``, ``code``, and numbers to add up.
 
     Attributes
     ----------
@@ -66,12 +67,18 @@ class CodedRows:
         The columns of the random numbers of the value (or of rater and value).
     keys : tuple of str
         The columns that a pattern is made of: ``code``, with raters kept also ``who``.
+    marked : bool
+        Whether a column ``mark`` holds a power of two for each rater.
+    others : tuple of narwhals LazyFrame
+        The other pieces, where these rows are one of several.
     """
 
     frame: nw.LazyFrame[Any]
     engine: Engine
     numbers: tuple[str, ...] = ("one", "two")
     keys: tuple[str, ...] = ("code",)
+    marked: bool = False
+    others: tuple[nw.LazyFrame[Any], ...] = ()
 
 
 def pick_rows(
@@ -100,6 +107,7 @@ def pick_rows(
     dtypes = picked.collect_schema()
     for role in ("unit", "rater"):
         if dtypes[role] == nw.String:
+            picked = picked.with_columns(nw.col(role).alias(f"written_{role}"))
             picked = _by(engine.composed, picked, role)
             picked = picked.with_columns(_stripped(nw.col(role)).alias(role))
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
@@ -137,10 +145,11 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     )
 
 
-def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
+def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
     """Count the rows of each distinct answer, and those without a unit or a rater.
 
-    Returns the survey, and its cells as a table of the engine's.
+    Returns the survey, its cells as a table of the engine's, and which of unit and rater are the
+    same as they are written in every row.
     """
     import narwhals as nw
 
@@ -149,25 +158,39 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any]]:
     bad = [_bad(nw.col(r), dtypes[r]).sum().cast(nw.Int64).alias(f"no_{r}") for r in roles]
     floats = [role for role in roles if dtypes[role].is_float()]
     bad += [nw.col(role).abs().max().cast(nw.Float64).alias(f"most_{role}") for role in floats]
+    texts = [role for role in roles if f"written_{role}" in dtypes]
+    changed = {r: (nw.col(r) != nw.col(f"written_{r}")).cast(nw.Int64) for r in texts}
+    bad += [change.sum().alias(f"changed_{role}") for role, change in changed.items()]
     counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *bad)
     found = fetch(counts, rows.engine)
     known = found.filter(~nw.col("answer").is_null()).sort("answer")
-    texts = known["answer"].to_list()
+    listed = known["answer"].to_list()
     times = known["times"].to_numpy().astype(np.int64)
     n_null = int(found["times"].sum() or 0) - int(times.sum())
     n_bad = {role: int(found[f"no_{role}"].sum() or 0) for role in roles}
     inexact = tuple(role for role in floats if (found[f"most_{role}"].max() or 0) >= EXACT)
-    cells = list(map(rows.engine.from_json, texts)) if rows.in_json else texts
+    tidy = [role for role in texts if not found[f"changed_{role}"].sum()]
+    cells = list(map(rows.engine.from_json, listed)) if rows.in_json else listed
     cells = list(map(int, cells)) if rows.long else cells
-    return Survey(cells, times, n_null, n_bad, inexact), known.select("answer")
+    return Survey(cells, times, n_null, n_bad, inexact), known.select("answer"), tidy
 
 
 def code_rows(
-    rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells, *, keep_raters: bool = False
+    rows: Rows,
+    cells: nw.DataFrame[Any],
+    coded: CodedCells,
+    tidy: Sequence[str] = (),
+    *,
+    keep_raters: bool = False,
 ) -> CodedRows:
-    """Give every row the code and the numbers of its value; missing rows drop out."""
+    """Give every row the code and the numbers of its value; missing rows drop out.
+
+    What is tidy is taken as it is written, so that no later step looks for space again.
+    """
     import narwhals as nw
 
+    written = [nw.col(f"written_{role}").alias(role) for role in tidy]
+    rows = replace(rows, frame=rows.frame.with_columns(*written)) if written else rows
     if coded.null_code != MISSING:
         rows, cells = _nulls_as_blanks(rows, cells)
     codes = coded.answers.codes[: len(cells)].astype(np.int64)
@@ -181,30 +204,47 @@ def code_rows(
     return CodedRows(joined.select("unit", "rater", *new), rows.engine, names)
 
 
-def code_answers(rows: Rows, reading: Reading) -> tuple[CodedCells, nw.DataFrame[Any]]:
-    """Survey the rows and read each distinct cell once; return also the table of these."""
-    surveyed, cells = survey(rows)
+def pieces(rows: CodedRows, n_rows: int) -> list[CodedRows]:
+    """Return the rows as pieces of whole units, each of which the engine has memory for."""
+    import narwhals as nw
+
+    found = map(nw.from_native, rows.engine.pieces(rows.frame.to_native(), n_rows))
+    frames: tuple[nw.LazyFrame[Any], ...] = tuple(found)
+    return [
+        replace(rows, frame=frame, others=frames[:place] + frames[place + 1 :])
+        for place, frame in enumerate(frames)
+    ]
+
+
+def code_answers(
+    rows: Rows, reading: Reading
+) -> tuple[CodedCells, nw.DataFrame[Any], Sequence[str]]:
+    """Survey the rows and read each distinct cell once; return also what else `survey` does."""
+    surveyed, cells, tidy = survey(rows)
 
     def place(position: int) -> str:
         return _place(rows, [*cells["answer"].to_list(), None][position])
 
-    return code_cells(surveyed, reading, name=rows.name, place=place), cells
-
-
-def find_raters(rows: CodedRows) -> frozenset[Any]:
-    """Return who gave an annotation."""
-    return frozenset(fetch(rows.frame.select("rater").unique(), rows.engine)["rater"].to_list())
+    return code_cells(surveyed, reading, name=rows.name, place=place), cells, tidy
 
 
 def find_repeats(rows: CodedRows) -> Repeats:
-    """Count the pairs of unit and rater with more than one annotation, and name a few."""
+    """Count the pairs of unit and rater with more than one annotation, and name a few.
+
+    Where there are any in a piece, those of the others count, too.
+    """
+    found = _repeats(rows.frame, rows.engine)
+    return sum((_repeats(one, rows.engine) for one in rows.others if found.n), found)
+
+
+def _repeats(frame: nw.LazyFrame[Any], engine: Engine) -> Repeats:
     import narwhals as nw
 
-    repeated = _repeated(rows)
-    n = int(fetch(repeated.select(nw.len().alias("n")), rows.engine)["n"][0])
+    repeated = _repeated(frame)
+    n = int(fetch(repeated.select(nw.len().alias("n")), engine)["n"][0])
     if not n:
         return Repeats(0, [])
-    few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
+    few = fetch(repeated.sort("unit", "rater").head(3), engine)
     found = few.select("unit", "rater", "times").iter_rows()
     return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
 
@@ -213,7 +253,7 @@ def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
     """Return which parts of the rows hold the first pair that `find_repeats` names."""
     import narwhals as nw
 
-    first = fetch(_repeated(rows).sort("unit", "rater").head(1), rows.engine)
+    first = fetch(_repeated(rows.frame).sort("unit", "rater").head(1), rows.engine)
     unit, rater = first.select("unit", "rater").row(0)
     is_pair = (nw.col("unit") == unit) & (nw.col("rater") == rater)
     return [
@@ -223,29 +263,37 @@ def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
     ]
 
 
-def _repeated(rows: CodedRows) -> nw.LazyFrame[Any]:
+def _repeated(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return the pairs of unit and rater with more than one annotation, and how many times."""
     import narwhals as nw
 
-    pairs = rows.frame.group_by("unit", "rater").agg(nw.len().alias("times"))
+    pairs = frame.group_by("unit", "rater").agg(nw.len().alias("times"))
     return pairs.filter(nw.col("times") > 1)
 
 
-def find_patterns(rows: CodedRows) -> Tally:
+def find_patterns(rows: CodedRows) -> tuple[Tally, bool]:
     """Return the tally of the patterns, whose values are codes; so are raters that are kept.
 
     Units with equal fingerprints (how many annotations, the sums of their numbers) have one
     pattern. One unit stands for each, and only its annotations are looked up again.
+
+    Of rows with marks return also whether a rater annotated a unit twice: powers of two that all
+    differ, and no others, have a sum with as many bits as they are.
     """
     import narwhals as nw
 
-    fingerprint = ("size", *rows.numbers)
-    sums = [nw.col(name).sum().cast(nw.Int64) for name in rows.numbers]
+    fingerprint, marks = ("size", *rows.numbers), ["mark"] * rows.marked
+    sums = [nw.col(name).sum().cast(nw.Int64) for name in (*rows.numbers, *marks)]
     units = rows.frame.group_by("unit").agg(nw.len().alias("size"), *sums)
-    patterns = units.group_by(*fingerprint).agg(nw.len().alias("times"), nw.col("unit").min())
+    for mark in marks:
+        units = _by(rows.engine.bit_count, units, mark)
+    repeats = [(nw.col(mark) != nw.col("size")).any() for mark in marks]
+    times, one = nw.len().alias("times"), nw.col("unit").min()
+    patterns = units.group_by(*fingerprint).agg(times, one, *repeats)
     answers = rows.frame.select("unit", *rows.keys).join(patterns, on="unit", how="inner")
-    entries = answers.group_by(*fingerprint, "times", *rows.keys).agg(nw.len().alias("count"))
-    return tally_of_entries(fetch(entries, rows.engine), fingerprint)
+    known = (*fingerprint, "times", *marks, *rows.keys)
+    entries = fetch(answers.group_by(*known).agg(nw.len().alias("count")), rows.engine)
+    return tally_of_entries(entries, fingerprint), any(entries[mark].any() for mark in marks)
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:

@@ -19,6 +19,7 @@ from tests.benchmarks.batches import batches
 from tests.benchmarks.callback import custom_callback
 from tests.benchmarks.chance import chance_term
 from tests.benchmarks.door import growth, large_frame
+from tests.benchmarks.files import reduced_files
 from tests.benchmarks.imports import import_time
 from tests.benchmarks.multivalued import many_labels
 from tests.benchmarks.peers import against_peers
@@ -38,6 +39,7 @@ class Benchmark(Protocol):
 BENCHMARKS: dict[str, Benchmark] = {
     "frame": large_frame,
     "growth": growth,
+    "files": reduced_files,
     "peers": against_peers,
     "chance": chance_term,
     "callback": custom_callback,

@@ -22,8 +22,10 @@ from setagree.errors import (
     LabelError,
     MissingMarkerWarning,
     OptionError,
+    RepeatsError,
 )
-from setagree.large import opening
+from setagree.large import engines, opening
+from setagree.large import reduce as reduction
 from setagree.large.patterns import Repeats, merge_all, with_answers
 from setagree.large.survey import CodedCells
 
@@ -300,6 +302,39 @@ class TestParts:
         assert patterns(parts) == patterns(whole)
         assert parts.n_raters == whole.n_raters == 4
 
+    @pytest.mark.parametrize("keep_raters", [False, True])
+    def test_pieces(self, tmp_path, monkeypatch, keep_raters):
+        """What is too much for the memory limit is reduced in pieces of whole units, to the same.
+
+        Repeats are found and counted in whichever pieces they are.
+        """
+        data = columns(generated())
+        path = write(tmp_path, "parquet", data)
+        how = {"blank": "empty", "memory_limit": "500MB", "keep_raters": keep_raters}
+        whole = sa.tally(path, **how)
+        monkeypatch.setattr(engines, "_BYTES_A_ROW", 5e8 // 200)
+        asked = []
+        find_raters = reduction.find_raters
+        monkeypatch.setattr(reduction, "find_raters", lambda r: asked.append(r) or find_raters(r))
+        pieces = sa.tally(path, **how)
+        assert len(asked) > 2
+        assert patterns(pieces) == patterns(whole)
+        assert pieces.n_raters == whole.n_raters
+        for places in ([0], [100], [*range(0, 200, 20)]):
+            more = {name: cells + [cells[k] for k in places] for name, cells in data.items()}
+            with pytest.raises(RepeatsError, match=f"^{len(places)} pair"):
+                sa.tally(write(tmp_path, "parquet", more), **how)
+
+    @pytest.mark.parametrize("by_part", [False, True])
+    def test_space_in_one_file(self, tmp_path, by_part):
+        """Names are tidied in all files where one has space around them, or other accents."""
+        files = {"u": ["a", "\u00e9"], " v": ["a ", "e\u0301"]}
+        for place, (unit, raters) in enumerate(files.items()):
+            data = {"unit": [unit, unit], "rater": raters, "labels": ["x", "y"]}
+            pq.write_table(pa.table(data), tmp_path / f"{place}.parquet")
+        tally = quiet(sa.tally, tmp_path / "*.parquet", partitioned_by_unit=by_part)
+        assert (tally.n_units, tally.n_raters, tally.n_patterns) == (2, 2, 1)
+
     def test_split_units(self, tmp_path):
         """A unit in two files counts twice, as the documentation says; many units are an error."""
         units = [*"abcdefghiu", *"uklmnopqrs"]
@@ -349,6 +384,31 @@ class TestErrors:
         ):
             quiet(sa.tally, lazy(data))
         assert quiet(sa.tally, lazy(data), assume_unique=True).n_ratings == 5
+
+    @every_engine
+    @settings(max_examples=25, deadline=None)
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
+    def test_only_repeats(self, lazy, pairs):
+        """A rater is found to annotate a unit again where that is so, and nowhere else."""
+        units, raters = ([f"{name}" for name in names] for names in zip(*pairs, strict=True))
+        frame = lazy({"unit": units, "rater": raters, "labels": ["x"] * len(pairs)})
+        if len(set(pairs)) == len(pairs):
+            assert quiet(sa.tally, frame).n_ratings == len(pairs)
+        else:
+            n = sum(pairs.count(pair) > 1 for pair in set(pairs))
+            with pytest.raises(RepeatsError, match=f"^{n} pair"):
+                quiet(sa.tally, frame)
+
+    @every_engine
+    @pytest.mark.parametrize("n_raters", [40, 41, 70])
+    def test_repeats_among_many_raters(self, lazy, n_raters):
+        """The last of many raters is found to repeat as the first of a few is."""
+        data = {"unit": ["u"] * n_raters, "rater": [f"r{k:02}" for k in range(n_raters)]}
+        data["labels"] = ["x"] * n_raters
+        assert quiet(sa.tally, lazy(data)).n_ratings == n_raters
+        more = {name: [*cells, cells[-1]] for name, cells in data.items()}
+        with pytest.raises(RepeatsError, match=rf"1 pair .* rater 'r{n_raters - 1}': 2 times"):
+            quiet(sa.tally, lazy(more))
 
     @every_engine
     def test_missing_repeats(self, lazy):
