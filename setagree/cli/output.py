@@ -139,7 +139,12 @@ def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
 
 
 def check_ending(output: Path | None, endings: Sequence[str], *, form: str | None) -> None:
-    """Refuse a file whose ending promises what is not written."""
+    """Refuse a file whose ending promises what is not written, and "-", which names none."""
+    if str(output) == "-":
+        raise OptionError(
+            "-o names a file, and '-' is none; without -o, results are printed on the standard "
+            "output (a report is always a file, such as report.html)."
+        )
     ending = "" if output is None else output.suffix.lower()
     if not ending or ending in endings or (form is not None and ending not in _NO_TEXT):
         return

@@ -8,7 +8,7 @@ file, three columns of it, is written into the folder for what does not fit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import compress
@@ -48,10 +48,10 @@ class Copy:
     where: Where | None = None
     counts: Counts = NO_ROWS
 
-    def matching(self, where: Where, cells: Iterable[object]) -> list[bool]:
+    def matching(self, where: Where, cells: Collection[object]) -> list[bool]:
         """Return which rows match by their cells in the column of the condition; count them."""
         verdicts = where.verdicts(cells)
-        self.counts += Counts.of(verdicts)
+        self.counts += Counts.of(verdicts, cells)
         return list(verdicts == YES)
 
 
@@ -145,9 +145,8 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
             copy.kinds[role].update(map(_kind, cells))
         some = rows
         if (where := copy.where) is not None:
-            some = list(
-                compress(rows, copy.matching(where, (row.get(where.column) for row in rows)))
-            )
+            asked = [row.get(where.column) for row in rows]
+            some = list(compress(rows, copy.matching(where, asked)))
         found = {role: [row.get(name) for row in some] for role, name in columns.items()}
         yield {
             role: [None if is_nothing(c) else spell[role](c, role) for c in cells]

@@ -16,14 +16,16 @@ import pandas as pd
 from setagree.checks import check_cost
 from setagree.errors import DataError, counted
 from setagree.large.engines import Engine, fetch, find_engine
-from setagree.study.frames import column_names
+from setagree.study.frames import as_pandas, column_names
 from setagree.study.numbers import exact
-from setagree.study.where import YES, Counts, Key, Where, kept_rows
+from setagree.study.where import YES, Counts, Key, Where, kept_rows, some_held
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 CELL = "setagree_where"
+# Types of DuckDB that narwhals has no name for, and that DuckDB writes as text in full.
+_NAMELESS = {"UUID", "TIMESTAMPTZ_NS", "TIME_NS"}
 _BYTES = 300
 _BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}
 
@@ -48,8 +50,8 @@ class Matching:
         names = frame.collect_schema()
         if self.cells is None:
             return frame.filter(_matches(self.where, self.column, names[self.column]))
-        uploaded = nw.from_native(engine.upload(frame.to_native(), self.cells))
         keyed = frame.with_columns(_cell(self.column, names[self.column]))
+        uploaded = nw.from_native(engine.upload(keyed.to_native(), self.cells))
         return keyed.join(uploaded, on=CELL, how="semi").select(*names)
 
 
@@ -69,15 +71,14 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
     import narwhals as nw
 
     dtype = frame.collect_schema()[column]
-    if not _is_comparable(dtype):
+    if not _is_comparable(dtype) and not _is_nameless(frame, engine, column):
         raise DataError(
             f"where={where.text!r}: column {column!r} holds {dtype}; only text, numbers, flags and "
             "dates are compared."
         )
     if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
         counts = _count(frame, engine, where, column)
-        few = frame.select(column).head(1000)
-        counts.check(where, () if counts.n_kept else fetch(few, engine)[column].to_list())
+        counts.check(where)
         return Matching(where, column, counts)
     keyed = frame.select(_cell(column, dtype))
     n_distinct = int(fetch(keyed.select(nw.col(CELL).n_unique()), engine)[CELL][0] or 0)
@@ -87,9 +88,10 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
         instead="Filter the table in its own engine, or by a column of fewer distinct cells.",
     )
     found = fetch(keyed.group_by(CELL).agg(nw.len().alias("times")), engine)
-    verdicts = where.verdicts(found[CELL].to_list())
-    counts = Counts.of(verdicts, found["times"].to_numpy().astype(np.int64))
-    counts.check(where, found[CELL].to_list())
+    column_of_cells = as_pandas(found, [CELL])[CELL]  # to the nanosecond, as in memory
+    verdicts = where.of_column(column_of_cells)
+    counts = Counts.of(verdicts, column_of_cells, found["times"].to_numpy().astype(np.int64))
+    counts.check(where)
     cells = found.filter((verdicts == YES).tolist()).select(CELL).to_native()
     return Matching(where, column, counts, cells)
 
@@ -116,16 +118,27 @@ def kept_part(
     """Return the columns of the roles of the rows that match, and how many there are."""
     verdicts = where.of_column(part[column])
     picked = part.loc[verdicts == YES, list(roles.values())]
-    return picked.rename(columns={n: role for role, n in roles.items()}), Counts.of(verdicts)
+    counts = Counts.of(verdicts, part[column])
+    return picked.rename(columns={n: role for role, n in roles.items()}), counts
 
 
 def _cell(column: str, dtype: Any) -> nw.Expr:
     """Return the column to join on: what engines do not hand over as it is becomes text."""
     import narwhals as nw
 
-    as_text = dtype == nw.Categorical or dtype == nw.Enum or dtype.is_integer()
+    as_text = dtype.is_integer() or any(
+        dtype == one for one in (nw.Categorical, nw.Enum, nw.Unknown)
+    )
     cell = nw.col(column).cast(nw.String) if as_text else nw.col(column)
     return cell.alias(CELL)
+
+
+def _is_nameless(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
+    """Say whether only narwhals, and not DuckDB, has no name for the type of a column."""
+    if engine.name != "DuckDB":
+        return False
+    native = frame.to_native()
+    return str(native.types[native.columns.index(column)]) in _NAMELESS
 
 
 def _is_comparable(dtype: Any) -> bool:
@@ -145,7 +158,11 @@ def _count(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column: str) 
     tests = {"null": null, "kept": matched}
     sums = [nw.when(test).then(1).otherwise(0).sum().alias(n) for n, test in tests.items()]
     found = fetch(frame.select(nw.len().alias("n"), *sums), engine)
-    return Counts(*(int(found[name][0] or 0) for name in ("n", "kept", "null")))
+    n, n_kept, n_null = (int(found[name][0] or 0) for name in ("n", "kept", "null"))
+    if n_kept:
+        return Counts(n, n_kept, n_null)
+    few = fetch(frame.select(column).filter(~null).head(1000), engine)
+    return Counts(n, n_kept, n_null, some_held(few[column].to_list()))
 
 
 def _matches(where: Where, column: str, dtype: Any) -> nw.Expr:

@@ -86,7 +86,9 @@ class Reading:
         and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
         or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
         some, are compared as numbers, all else as text; a null and a blank cell never match. A
-        warning counts the rows that are dropped.
+        time with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a
+        value without one is taken as UTC where the column has zones. A warning counts the rows that
+        are dropped.
     source : str, optional
         Of several files: the name of a new column, which says what file a row comes from.
     sheet : str or int, optional

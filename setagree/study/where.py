@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress, islice
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -59,7 +61,11 @@ _VALUE = re.compile(rf"\s*(?:\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'|({_BARE}))\s
 _NOTHING = {"null", "none", "nan", "nat", "<na>"}
 _TRUTH = {"true", "false"}
 _AS_WRITTEN = (dt.date, dt.time, UUID, pd.Period)
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?")
+_CLOCK = r"(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?"
+_OFFSET = r"(Z|[+-]\d\d(?::?\d\d(?::\d\d)?)?)?"
+_TIME = re.compile(rf"(?:(\d{{4}}-\d\d-\d\d)[T ])?{_CLOCK}{_OFFSET}")
+_SHOWN = 5
+_MOST_CELLS = 1000
 _ROWS = re.compile(r"\brows? \d")
 _ONE = "; there is one condition, and text with spaces or signs stands in quotes"
 
@@ -78,9 +84,11 @@ class Where:
     are equal, quoted or not), else as text without the space around it. Only numbers among
     themselves, and texts among themselves, are smaller or larger. Times are text, year first, so
     that earlier ones are smaller; written as 2024-05-01T10:30 or with a space, with zeros behind
-    the second or without, they are the same. Zones are not converted. True and false are text in
-    whatever case, so that they are the same in every kind of file. A null never matches, and nor
-    does a blank cell, which is what a null looks like in a CSV.
+    the second or without, they are the same, and so are 10:30 and 10:30:00. A time with a zone or
+    an offset (Z, +02:00, +0200, +02), in a cell or as the value, is the time in UTC; a value
+    without one is taken as UTC where the cells have zones. True and false are text in whatever
+    case, so that they are the same in every kind of file. A null never matches, and nor does a
+    blank cell, which is what a null looks like in a CSV.
 
     Examples
     --------
@@ -133,11 +141,12 @@ class Where:
 
     def verdicts(self, cells: Iterable[object]) -> npt.NDArray[np.int8]:
         """Return the verdict on each of several cells; equal ones of one type are read once."""
-        known: dict[tuple[type, Any], int] = {}
+        known: dict[tuple[type, Any, int], int] = {}
         found = []
         try:
             for cell in cells:
-                pair = (type(cell), cell)
+                # To Python, the two hours at the end of summer time are equal but for the fold.
+                pair = (type(cell), cell, getattr(cell, "fold", 0))
                 try:
                     verdict = known.get(pair)
                 except TypeError:  # a list, a dict
@@ -176,6 +185,9 @@ class Where:
 class Counts:
     """How many rows a condition was asked about, kept, and found nothing in.
 
+    Where none is kept, `held` has some cells of the column: whether each is text, what it is
+    compared by, and how it is written.
+
     Examples
     --------
     >>> Counts(10, 7, 1).sentence(Where.parse("repeat == 0"))
@@ -185,17 +197,26 @@ class Counts:
     n: int
     n_kept: int
     n_null: int = 0
+    held: tuple[tuple[bool, Key, str], ...] = ()
 
     def __add__(self, other: Counts) -> Counts:
         """Return what two parts of a table have together."""
-        return Counts(self.n + other.n, self.n_kept + other.n_kept, self.n_null + other.n_null)
+        n_kept = self.n_kept + other.n_kept
+        held = () if n_kept else tuple(sorted({*self.held, *other.held})[: _SHOWN + 1])
+        return Counts(self.n + other.n, n_kept, self.n_null + other.n_null, held)
 
     @classmethod
-    def of(cls, verdicts: npt.NDArray[np.int8], times: npt.NDArray[Any] | None = None) -> Counts:
-        """Count verdicts, each of which may stand for several rows."""
+    def of(
+        cls,
+        verdicts: npt.NDArray[np.int8],
+        cells: Iterable[object],
+        times: npt.NDArray[Any] | None = None,
+    ) -> Counts:
+        """Count the verdicts on cells, each of which may stand for several rows."""
         how_often = np.ones(len(verdicts), dtype=np.int64) if times is None else times
         n_kept, n_null = (int(how_often[verdicts == one].sum()) for one in (YES, NULL))
-        return cls(int(how_often.sum()), n_kept, n_null)
+        held = () if n_kept else some_held(compress(cells, verdicts != NULL))
+        return cls(int(how_often.sum()), n_kept, n_null, held)
 
     def sentence(self, where: Where) -> str:
         """Return how many rows were dropped, in words."""
@@ -204,11 +225,12 @@ class Counts:
         dropped = f"{self.n - self.n_kept:,} of {counted(self.n, 'row')}"
         return f"where={where.text!r} drops {dropped}{null if self.n_null else ''}."
 
-    def check(self, where: Where, cells: Iterable[object] = ()) -> None:
-        """Raise `DataError` where no row is kept; `cells` are some that the column holds."""
+    def check(self, where: Where) -> None:
+        """Raise `DataError` where no row is kept."""
         if self.n and not self.n_kept:
-            known = list(dict.fromkeys(cell for cell in cells if not is_missing(cell)))
-            holds = f"; column {where.column!r} holds {listing(known)}" if known else ""
+            shown = ", ".join(spelled for _, _, spelled in self.held[:_SHOWN])
+            more = " and more" if len(self.held) > _SHOWN else ""
+            holds = f"; column {where.column!r} holds {shown}{more}" if shown else ""
             raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
 
     def warn_dropped(self, where: Where) -> None:
@@ -238,8 +260,8 @@ def matching_rows(frame: Any, where: Where) -> npt.NDArray[np.bool_]:
     name = where.found_in(column_names(frame))
     column = as_pandas(frame, [name])[name]
     verdicts = where.of_column(column)
-    counts = Counts.of(verdicts)
-    counts.check(where, column.head(1000).tolist())
+    counts = Counts.of(verdicts, column)
+    counts.check(where)
     counts.warn_dropped(where)
     return np.asarray(verdicts == YES)
 
@@ -254,6 +276,17 @@ def counting_kept(where: Where) -> Iterator[None]:
             raise
         said = f"{error} Rows are counted after where={where.text!r}."
         raise type(error)(said) from error
+
+
+def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
+    """Return the least of the first cells that hold something, spelled as in a condition."""
+    found = set()
+    for cell in islice(cells, _MOST_CELLS):
+        if (key := _key(cell)) is not None:
+            number = str(cell) if isinstance(cell, Decimal) else shorten(cell)
+            is_text = isinstance(key, str)
+            found.add((is_text, key, shorten(key) if is_text else number))
+    return tuple(sorted(found)[: _SHOWN + 1])
 
 
 def _key(cell: object) -> Key | None:
@@ -278,15 +311,21 @@ def _key(cell: object) -> Key | None:
 def _timed(text: str) -> str:
     """Return text as it is, but a time of ISO 8601 in one spelling, midnight as the date alone.
 
-    Files and libraries write T or a space, and as many zeros behind the second as they like.
+    Files and libraries write T or a space, and as many zeros behind the second as they like. A
+    time with an offset is told in UTC, since some engines forget the zone of a column.
     """
     found = _TIME.fullmatch(text)
     if found is None:
         return text
     day, minute, second, fraction, zone = (part or "" for part in found.groups())
-    rest = f".{fraction}".rstrip("0").rstrip(".")
-    spelled = f"{day} {minute}:{second or '00'}{rest}{zone.replace('Z', '+00:00')}"
-    return spelled.removesuffix(" 00:00:00")
+    spelled = f"{day} {minute}:{second or '00'}".strip()
+    if zone:
+        try:
+            there = dt.datetime.fromisoformat(f"{spelled}{zone}")
+            spelled = str(there.astimezone(dt.UTC).replace(tzinfo=None))
+        except (ValueError, OverflowError):  # no day or hour that there is
+            return text
+    return (spelled + f".{fraction}".rstrip("0").rstrip(".")).removesuffix(" 00:00:00")
 
 
 def _single(text: str, sign: str, rest: str) -> list[str]:

@@ -421,6 +421,13 @@ class TestWhatIsWritten:
         assert f"let '{rest[1]}' end in {known}." in sentence
         assert not Path(rest[1]).exists()
 
+    @pytest.mark.parametrize("command", ["convert", "score", "consensus", "report"])
+    def test_no_file_is_called_a_dash(self, command):
+        """A dash, which elsewhere stands for the standard output, is refused as a file."""
+        sentence = refusal(command, "long.csv", *BLANK, "-o", "-")
+        assert "without -o, results are printed on the standard output" in sentence
+        assert not Path("-").exists()
+
     def test_endings_of_their_own(self):
         """With --format any ending but those of other things will do, and none at all."""
         ok("score", "long.csv", *BLANK, "-o", "s.data", "-f", "csv")

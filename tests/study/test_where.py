@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from decimal import Decimal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -148,8 +149,45 @@ class TestMeaning:
         assert matches("== 2024-05-01T10:30:00.5", *later) == later
         midnight = ["2024-05-01", "2024-05-01T00:00:00.000", dt.date(2024, 5, 1)]
         assert matches("== 2024-05-01", *midnight, "2024-05-01T00:01") == midnight
-        zoned = ["2024-05-01T10:30:00Z", "2024-05-01 10:30:00+00:00"]
-        assert matches("== 2024-05-01T10:30Z", *zoned, "2024-05-01T11:30+01:00") == zoned
+
+    def test_zones(self):
+        """A time with a zone or an offset is the time in UTC, as a cell and as a value."""
+        east = dt.timezone(dt.timedelta(hours=2))
+        same = [
+            *("2024-05-01T21:00:00Z", "2024-05-01 23:00+02:00", "2024-05-01T23:00:00.000+0200"),
+            *("2024-05-01 23:00:00+02", "2024-05-02T02:30+05:30", "2024-05-01 21:00"),
+            dt.datetime(2024, 5, 1, 23, tzinfo=east),
+            pd.Timestamp("2024-05-01 23:00", tz="Europe/Berlin"),
+        ]
+        for value in ("'2024-05-01 21:00'", "2024-05-01T23:00+02:00", "2024-05-01T19:00:00-02"):
+            assert matches(f"== {value}", *same, "2024-05-01 23:00") == same
+        assert matches("< '2024-05-02 00:00+02:00'", *same, "2024-05-01 22:00") == same
+        assert matches("== 2024-05-01", "2024-05-01T02:00+02:00", "2024-05-01") == [
+            *("2024-05-01T02:00+02:00", "2024-05-01")
+        ]
+        for odd in ("2024-13-01 10:30Z", "0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00"):
+            assert matches(f"== '{odd}'", odd, "x") == [odd]
+
+    def test_end_of_summer_time(self):
+        """The two hours that clocks tell alike are two, though Python takes them for equal."""
+        zone = ZoneInfo("Europe/Berlin")
+        cells = [dt.datetime(2024, 10, 27, 2, 30, fold=fold, tzinfo=zone) for fold in (0, 1)]
+        where = Where.parse("x == '2024-10-27 01:30'")
+        assert cells[0] == cells[1]
+        assert where.verdicts(cells).tolist() == [0, 1]
+
+    def test_times_of_day(self):
+        """A time of day is the same with seconds or without, and with zeros behind them."""
+        same = ["10:30", "10:30:00", "10:30:00.000000000", dt.time(10, 30)]
+        for value in ("10:30", "10:30:00", "10:30:00.000"):
+            assert matches(f"== {value}", *same, "10:30:00.5", "10:31") == same
+        assert matches("> 10:30", *same, "10:30:00.5", "09:59") == ["10:30:00.5"]
+
+    def test_nanoseconds(self):
+        """Nanoseconds are kept."""
+        cells = [pd.Timestamp("2024-05-01 10:30:00.123456789"), "2024-05-01T10:30:00.123456"]
+        assert matches("== '2024-05-01 10:30:00.123456'", *cells) == cells[1:]
+        assert matches("> '2024-05-01 12:30:00.123456+02'", *cells) == cells[:1]
 
     def test_infinity(self):
         """Infinity is a number, as is one that no float holds."""
@@ -183,8 +221,23 @@ class TestRows:
     def test_nothing_left(self):
         """Where no row is left, what the column holds is said."""
         frame = pd.DataFrame({"x": ["1", "2", "1"]})
-        with pytest.raises(DataError, match="keeps none of 3 rows; column 'x' holds '1', '2'"):
+        with pytest.raises(DataError, match=r"keeps none of 3 rows; column 'x' holds '1', '2'\.$"):
             kept_rows(frame, Where.parse("x == 0"))
+
+    def test_what_is_held(self):
+        """What the column holds is spelled as in a condition, in order, and at most five cells."""
+        held = [
+            *(None, "", pd.Timestamp("2024-05-01 12:00", tz="Europe/Berlin"), dt.date(2024, 5, 1)),
+            *(np.float64(2.5), Decimal("0.10")),
+        ]
+        said = "holds 0.10, 2.5, '2024-05-01', '2024-05-01 10:00:00'."
+        late = [*([None] * 1200), "a"]
+        many = (range(6, 0, -1), "holds 1, 2, 3, 4, 5 and more.")
+        for cells, end in ((held, said), many, (late, "holds 'a'.")):
+            frame = pd.DataFrame({"x": pd.Series(list(cells), dtype=object)})
+            with pytest.raises(DataError) as caught:
+                kept_rows(frame, Where.parse("x == z"))
+            assert str(caught.value).endswith(end)
 
     def test_columns(self):
         """A column is found by its name, of whatever type; else the error lists what there is."""
