@@ -52,11 +52,11 @@ def rough(lows: Iterable[float]) -> str:
     Examples
     --------
     >>> rough([0.2, -1.3])
-    'An interval that ends below −1 is a rough one: few units are behind it.'
+    'An interval that begins below −1 is a rough one: few units are behind it.'
     >>> rough([0.2, float("nan")])
     ''
     """
-    said = f"An interval that ends below {MINUS}1 is a rough one: few units are behind it."
+    said = f"An interval that begins below {MINUS}1 is a rough one: few units are behind it."
     return said if any(low < -1 for low in lows) else ""
 
 

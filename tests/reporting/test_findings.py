@@ -293,7 +293,7 @@ class TestSentences:
         assert "95 % of 59 reshuffled studies give" in plain(chance.say(found))
 
     def test_intervals_below_minus_one(self):
-        """An interval that ends below −1 is called rough; alpha itself cannot be that low here.
+        """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
 
         Two raters who never agree on 4 units: alpha is -3/4, and its interval goes beyond -1.
         """
@@ -308,15 +308,19 @@ class TestSentences:
     def test_every_interval_below_minus_one_has_its_word(self):
         """Headline, choices, panels and methods say that such an interval is rough; else not.
 
-        Two raters who agree on one of 3 units have an interval for alpha from below -1.
+        Two raters who agree on one of 3 units have a t interval for alpha from below -1; their
+        headline quotes the score interval, which ends at -1, and that of Cohen's kappa is t.
         """
-        word = "ends below −1 is a rough one"
+        word = "begins below −1 is a rough one"
         pairs = annotations(text("a b / b a / a a"))
         for study, is_rough in ((pairs, True), (sa.simulate(100, 2, rng=1), False)):
             panels = {"one": [study.raters[0]], "two": [study.raters[1]]}
             found = gather(study, panels=panels, n_resamples=19, rng=1)
             assert (found.main.interval()[0] < -1) is is_rough
-            assert (word in verdict_sentence(found)) is is_rough
+            assert word not in verdict_sentence(found)
+            kappa = gather(study, coefficient="cohen_kappa", n_resamples=19, rng=1)
+            assert (kappa.main.interval()[0] < -1) is is_rough
+            assert (word in verdict_sentence(kappa)) is is_rough
             assert (word in methods_of(found)) is is_rough
             notes = {one.id: one.note for one in sections(found)}
             assert (word in notes["choices"]) is is_rough
@@ -337,6 +341,15 @@ class TestSentences:
             "credit."
         )
         assert "proposed" not in said["nominal"]
+
+    def test_what_the_limits_were_proposed_for_is_said_once(self, tmp_path):
+        """Verdict and caution stand side by side in Markdown: only one of them says it."""
+        study = sa.simulate(60, 3, rng=1)
+        for name in ("nominal", "masi"):
+            path = sa.report(study, tmp_path / f"{name}.md", distance=name, n_resamples=19, rng=1)
+            said = path.read_text(encoding="utf-8")
+            assert said.count("were proposed for nominal agreement") == 1
+            assert said.count("means something else with MASI than with nominal") == 1
 
     def test_confusions_below_chance_are_no_findings(self):
         """The most frequent confusion is named only where it is more frequent than chance has it.
