@@ -176,7 +176,7 @@ class TestSentences:
         ("rows", "reason"),
         [
             (text("a a / a a"), "only one value was used"),
-            (text("a b"), "there is only one unit"),
+            (text("a b"), "only one unit has two ratings"),
             (text("a . / . b"), "no unit has two ratings"),
             (text("a . / b ."), "there is only one rater"),
         ],
