@@ -81,6 +81,17 @@ def count(x: Any, *, plain: bool = False) -> str:
     return f"{x:,.0f}" if x >= 100 or float(x).is_integer() else f"{x:,.2f}"
 
 
+def two_digits(x: float) -> str:
+    """Return a number with the two digits that matter, however small it is.
+
+    Examples
+    --------
+    >>> [two_digits(x) for x in (0.015, 0.5, 1.54, 23.4)]
+    ['0.015', '0.5', '1.5', '23']
+    """
+    return np.format_float_positional(x, precision=2, fractional=False, trim="-")
+
+
 def level_text(level: float, *, gap: str = " ") -> str:
     """Return a level as ``95 %`` or ``99.9 %``, never rounded."""
     check_level(level)

@@ -147,6 +147,15 @@ class TestNumbers:
         assert "score interval 0.064 to 0.719" in said
         assert verdict_sentence(f).startswith("Too uncertain to rely on")
         assert "even allowing" not in verdict_sentence(f)
+        # The paragraph has t, as the table has it, and the interval of the headline besides.
+        paragraph = report_module.methods_of(f)
+        assert "95% interval 0.064 to 0.741" in paragraph
+        assert (
+            "The 95% score interval of alpha, which the headline of the report quotes, is 0.064 to "
+            "0.719." in paragraph
+        )
+        kappa = gather(annotations(T1), coefficient="conger_kappa", n_resamples=19, rng=1)
+        assert "score interval" not in report_module.methods_of(kappa)
 
     def test_too_uncertain(self):
         """Where only the low end of the score interval is below the limits, it is not too low.
