@@ -7,7 +7,7 @@ keep their digits so, and the estimate is 1 - x / y.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -261,15 +261,17 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
     chance, chance_i = model.linearised(case)
     expected = chance * d_max
     nothing = NOTHING * reach(case.weights, tally.value_totals(m))
+    # x and y are in the units of the distance: pa = 1 - x / d_max, pe = 1 - y / d_max.
+    N_eff = N / squared_share(case)
+    fewer = 1.0 if chance_i is None else 1 - 1 / N_eff
+    x, y = fewer * observed, fewer * expected
     if not expected > nothing or tally.n_pairable_units == 1:
-        return undefined_estimate(case, observed=observed, expected=expected)
+        gone = undefined_estimate(case, observed=observed, expected=expected)
+        return replace(gone, observed_agreement=1 - x / d_max, expected_agreement=1 - y / d_max)
     alpha = 1 - observed / expected
     if chance_i is None:
-        agreements, none = (1 - observed / d_max, 1 - chance), np.zeros(0)
-        return Estimate(alpha, *agreements, observed, expected, none, none)
-    # What follows is in the units of the distance: y = (1 - pe) d_max.
-    N_eff = N / squared_share(case)
-    x, y = (1 - 1 / N_eff) * observed, (1 - 1 / N_eff) * expected
+        none = np.zeros(0)
+        return Estimate(alpha, 1 - x / d_max, 1 - y / d_max, observed, expected, none, none)
     mean_r = N / n
     excess = r / mean_r - 1
     a = 1 + (excess * x - q / mean_r) / y

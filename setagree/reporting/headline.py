@@ -6,7 +6,7 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
-from setagree.inference.benchmark import SCALES
+from setagree.inference.benchmark import CAUTION, SCALES
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
@@ -19,6 +19,7 @@ _VERDICTS = {
     "tentative": "Good for tentative conclusions",
     "reliable": "Reliable",
 }
+_PROPOSED = "The limits were proposed for nominal agreement"
 
 
 def headline(f: Findings) -> Sentence:
@@ -29,7 +30,7 @@ def headline(f: Findings) -> Sentence:
         name = f"Among the {humans_only(f)}, {name}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
-    low, high = row.interval(f.level, method=row.best_method)
+    low, high = quoted_interval(f)
     over = row.drawn and f", {row.drawn}"
     sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}{over})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
@@ -50,7 +51,17 @@ def distance_phrase(row: Agreement) -> str:
 
 def verdict_sentence(f: Findings) -> str:
     """Return what the benchmark scale says, by which limits, and what is odd about the interval."""
-    return f"{_verdict(f)} {rough([f.main.interval(f.level)[0]])}".strip()
+    return f"{_verdict(f)} {rough([quoted_interval(f)[0]])}".strip()
+
+
+def caution(f: Findings) -> str:
+    """Return how words for agreement are to be read, less what the verdict has said already."""
+    return CAUTION.partition(". ")[2] if _PROPOSED in verdict_sentence(f) else CAUTION
+
+
+def quoted_interval(f: Findings) -> tuple[float, float]:
+    """Return the interval that the headline quotes."""
+    return f.main.interval(f.level, method=f.main.best_method)
 
 
 def _verdict(f: Findings) -> str:
@@ -58,18 +69,28 @@ def _verdict(f: Findings) -> str:
         return f"No verdict. {f.main.interval_reason}."
     if f.main.coefficient == "percent_agreement":
         return "No verdict: the usual limits are for agreement beyond chance."
-    word = _VERDICTS.get(f.verdict.verdict)
-    if word is None:
-        return "No verdict: there is no standard error to judge by."
-    limits = "reliable from .800, tentative conclusions from .667"
-    if word == _VERDICTS["discard"] and f.main.estimate >= SCALES["krippendorff"]["tentative"]:
-        said = f"Too uncertain to rely on, by Krippendorff's limits ({limits})."
-    else:
-        said = f"{word}, by Krippendorff's limits ({limits}), even allowing for sampling error."
+    if f.verdict.verdict not in _VERDICTS:
+        return f"No verdict: {f.verdict.verdict.removeprefix('none, because ')}."
+    said = f"{_judged(f)}."
     if f.main.distance == "nominal":
         return said
-    which = distance_phrase(f.main)
-    return f"{said} The limits were proposed for nominal agreement; {which} gives partial credit."
+    return f"{said} {_PROPOSED}; {distance_phrase(f.main)} gives partial credit."
+
+
+def _judged(f: Findings) -> str:
+    """Return the word of the scale, and how sure it is by the interval of the headline.
+
+    The scale judges by its own low end. The interval that is quoted may be wider than that, and
+    tells by its high end whether more units might show a better level.
+    """
+    low, high = quoted_interval(f)
+    word, lows = f.verdict.verdict, SCALES["krippendorff"]
+    by = "by Krippendorff's limits (reliable from .800, tentative conclusions from .667)"
+    if word == "discard" and high >= lows["tentative"]:
+        return f"Too uncertain to rely on, {by}"
+    allowed = high < lows["tentative"] if word == "discard" else low >= lows[word]
+    sure = "even allowing for sampling error" if allowed else "with 95 % confidence"
+    return f"{_VERDICTS[word]}, {by}, {sure}"
 
 
 def humans_only(f: Findings) -> str:

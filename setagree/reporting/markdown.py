@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from setagree.inference.benchmark import CAUTION
-from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.headline import caution, headline, verdict_sentence
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Table, cell_text
@@ -22,7 +21,7 @@ def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
 def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts, "")
     verdict = "" if f.main.reason is not None else verdict_sentence(f)
-    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{CAUTION}*", "")
+    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{caution(f)}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
         yield f"- **{finding.about}.** {said(finding.sentence)}"

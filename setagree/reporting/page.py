@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.inference.benchmark import CAUTION
 from setagree.plots.svg import inline_svg
 from setagree.progress import stages
 from setagree.reporting.headline import (
+    caution,
     distance_phrase,
     humans_only,
     interval_name,
+    quoted_interval,
     verdict_sentence,
 )
 from setagree.reporting.methods import version
@@ -91,7 +92,7 @@ def _trusted(name: str) -> Any:
 
 def _headline(f: Findings) -> dict[str, Any]:
     main = f.main
-    low, high = main.interval(f.level, method=main.best_method)
+    low, high = quoted_interval(f)
     known = main.reason is None
     named = coefficient_name(main.definition, [main.distance])
     return {
@@ -103,7 +104,7 @@ def _headline(f: Findings) -> dict[str, Any]:
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,
         "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",
-        "caution": CAUTION,
+        "caution": caution(f),
     }
 
 

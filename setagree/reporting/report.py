@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+
 from setagree.checks import Rng, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice
@@ -14,15 +16,16 @@ from setagree.files.streams import expanded
 from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather
-from setagree.reporting.headline import counts_line
+from setagree.reporting.headline import counts_line, quoted_interval
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.methods import computed, methods_text
 from setagree.reporting.page import html_report
 from setagree.reporting.pdf import browser, printed
-from setagree.reporting.sections.base import Findings, Groups, Models, Panels
+from setagree.reporting.sections.base import Findings, Groups, Method, Models, Panels
 from setagree.reporting.sections.registry import methods
 from setagree.scoring.references import cited
 from setagree.scoring.registry import CoefficientLike
+from setagree.wording.numbers import interval, level_text
 from setagree.wording.words import Name
 
 Format: TypeAlias = Literal["html", "markdown", "pdf"]
@@ -150,13 +153,22 @@ def methods_of(f: Findings) -> str:
         test=None if f.main.reason is not None else f.results["chance"],
         seed=f.seed,
     )
-    said = methods(f)
+    said = [*_quoted(f), *methods(f)]
     paragraph, _, references = text.partition("\n\n")
     paragraph = " ".join(
         [paragraph.removesuffix(computed()).rstrip(), *(one for one, _ in said), computed()]
     )
     keys = [key for _, sources in said for key in sources]
     return "\n\n".join([paragraph, "\n".join(sorted({*references.splitlines(), *cited(keys)}))])
+
+
+def _quoted(f: Findings) -> list[Method]:
+    """Return the interval of the headline, where the paragraph has another one."""
+    low, high = quoted_interval(f)
+    if f.main.best_method == "t" or np.isnan(low):
+        return []
+    which = f"The {level_text(f.level, gap='')} score interval of {f.main.definition.short}"
+    return [(f"{which}, which the headline of the report quotes, is {interval(low, high)}.", ())]
 
 
 def _format(form: str | None, target: Path) -> str:

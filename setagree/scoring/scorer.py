@@ -52,7 +52,7 @@ DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
 
 _REASONS: dict[Undefined, str] = {
     "no pairable unit": "no unit has two ratings",
-    "one unit": "there is only one unit",
+    "one unit": "only one unit has two ratings",
     "one value": "only one value was used",
     "no chance disagreement": "chance leaves no disagreement to correct for",
 }

@@ -52,11 +52,11 @@ def rough(lows: Iterable[float]) -> str:
     Examples
     --------
     >>> rough([0.2, -1.3])
-    'An interval that ends below −1 is a rough one: few units are behind it.'
+    'An interval that begins below −1 is a rough one: few units are behind it.'
     >>> rough([0.2, float("nan")])
     ''
     """
-    said = f"An interval that ends below {MINUS}1 is a rough one: few units are behind it."
+    said = f"An interval that begins below {MINUS}1 is a rough one: few units are behind it."
     return said if any(low < -1 for low in lows) else ""
 
 
@@ -79,6 +79,17 @@ def count(x: Any, *, plain: bool = False) -> str:
     if is_nothing(x):
         return "-" if plain else DASH
     return f"{x:,.0f}" if x >= 100 or float(x).is_integer() else f"{x:,.2f}"
+
+
+def two_digits(x: float) -> str:
+    """Return a number with the two digits that matter, however small it is.
+
+    Examples
+    --------
+    >>> [two_digits(x) for x in (0.015, 0.5, 1.54, 23.4)]
+    ['0.015', '0.5', '1.5', '23']
+    """
+    return np.format_float_positional(x, precision=2, fractional=False, trim="-")
 
 
 def level_text(level: float, *, gap: str = " ") -> str:

@@ -117,7 +117,7 @@ def test_scales(distance):
         ("a a / a a / a .", "only one value was used", 0, 0),
         ("a . / . b", "no unit has two ratings", math.nan, math.nan),
         ("ab a / a ab", "chance leaves no disagreement to correct for", 0, 0),
-        ("a b", "there is only one unit", 1, 1),
+        ("a b", "only one unit has two ratings", 1, 1),
     ],
 )
 def test_undefined(rows, reason, observed, expected):
@@ -135,8 +135,15 @@ def test_undefined(rows, reason, observed, expected):
 
 
 def test_one_pairable_unit_among_lone_ones():
-    """Alpha drops units with one rating, so that one pairable unit is as undefined as one unit."""
-    with pytest.warns(sa.UndefinedAgreementWarning, match="there is only one unit"):
+    """Alpha drops units with one rating, so that one pairable unit is as undefined as one unit.
+
+    pa and pe are Gwet's here, too: pa' = 0, so that pa = 1/N = 1/3, and pe = 3 (1/3)² = 1/3.
+    """
+    with pytest.warns(sa.UndefinedAgreementWarning, match="only one unit has two ratings"):
         result = sa.krippendorff_alpha(annotations(text("a b c / a . . / . b .")))
     assert math.isnan(result.estimate)
-    assert result.reason == "there is only one unit"
+    assert result.reason == "only one unit has two ratings"
+    assert result.observed_disagreement == pytest.approx(1)
+    assert result.expected_disagreement == pytest.approx(1)
+    assert result.observed_agreement == pytest.approx(1 / 3)
+    assert result.expected_agreement == pytest.approx(1 / 3)

@@ -127,7 +127,7 @@ def test_listing_what_is_observed_changes_nothing():
     [
         ("a a / a a", "only one value was used", 1),
         ("a . / . b", "no unit has two ratings", math.nan),
-        ("a b", "there is only one unit", 0),
+        ("a b", "only one unit has two ratings", 0),
     ],
 )
 def test_undefined(name, rows, reason, pa):
@@ -258,7 +258,7 @@ def test_an_undefined_kappa_keeps_its_disagreements(name):
     """
     found = score(numbers("1 4"), name, "linear")
     chance = 3 / 2 if name == "fleiss_kappa" else 3
-    assert found.reason == "there is only one unit"
+    assert found.reason == "only one unit has two ratings"
     assert (found.observed_disagreement, found.expected_disagreement) == (3, chance)
     assert (found.observed_agreement, found.expected_agreement) == (0, 1 - chance / 3)
 

@@ -241,7 +241,7 @@ def test_no_standard_error():
         ("a a / a a", "only one value was used"),
         ("{} {} / {} {}", "only one value was used"),
         ("a . / . b", "no unit has two ratings"),
-        ("a b", "there is only one unit"),
+        ("a b", "only one unit has two ratings"),
         ("{} ab / ab {}", None),
     ],
 )

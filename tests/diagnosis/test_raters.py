@@ -334,7 +334,7 @@ class TestByPair:
             ]
         )
         frame = sa.by_pair(study).set_index("rater_a")
-        assert frame.loc["a", "reason"] == "there is only one unit"
+        assert frame.loc["a", "reason"] == "only one unit has two ratings"
         assert frame.loc["c", "reason"] == "only one value was used"
         assert frame["estimate"].isna().all()
 

@@ -371,7 +371,7 @@ class TestUndefined:
     @pytest.mark.parametrize(
         ("rows", "reason"),
         [
-            ("a b", "there is only one unit"),
+            ("a b", "only one unit has two ratings"),
             ("a a / a a", "only one value was used"),
             ("a . / . b", "no unit has two ratings"),
             ("a / b", "there is only one rater"),

@@ -267,7 +267,7 @@ class TestWhichUnits:
     def test_undefined_on_the_shared_units(self):
         """A coefficient that one shared unit cannot show is undefined, with the usual warning."""
         a, b = (sa.fleiss_kappa(part(ROWS, units)) for units in (range(11), range(10, 20)))
-        with pytest.warns(UndefinedAgreementWarning, match="only one unit"):
+        with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
             result = sa.compare(a, b, design="shared_units")
         assert math.isnan(result.difference)
 

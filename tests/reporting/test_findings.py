@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from setagree.errors import UndefinedAgreementWarning
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections import chance, changes
+from setagree.reporting.sections import chance, changes, confusions, labels
 from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
@@ -54,7 +55,8 @@ class TestSentences:
         # random, 72 answers (20 and 4 with noise of each kind) make (72² - 3 * 20² - 3 * 4²) / 2
         # = 1,968 pairs that differ, 3 * 4 * 20 = 240 of which leave out noise: 12.2 %.
         assert said["Confusion"] == (
-            "Often left out: “noise” (in 100\u00a0%, 8.2 times what chance gives)."
+            "In 100\u00a0% of the pairs that differ, “noise” is left out (8.2 times what chance "
+            "gives)."
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
@@ -97,6 +99,97 @@ class TestSentences:
         assert said["Units"].endswith(named)
         table = next(one.table for one in sections(f) if one.id == "units")
         assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("rows", "said"),
+        [
+            (
+                "a b / a a / a a / b b / b b",
+                (
+                    "All of the disagreement lies in 1 of 5 units (20\u00a0%); in 4 units all "
+                    "agree fully. To adjudicate first: “0”."
+                ),
+            ),
+            # A unit of six, three against three, weighs 18 / 5 = 3.6, and one of two 2: of 13.2 in
+            # all the two large ones hold 7.2, though their mean disagreement is smaller.
+            (
+                "a b . . . . / a b . . . . / a b . . . . / a a a b b b / a a a b b b",
+                (
+                    "55\u00a0% of the disagreement lies in 2 of 5 units (40\u00a0%). To adjudicate "
+                    "first: “3”, “4”, “0”, “1” and “2”."
+                ),
+            ),
+            (
+                "a b / a b / a b / a b / a b / a b / a a / b b",
+                (
+                    "Half of the disagreement lies in 3 of 8 units (38\u00a0%); in 2 units all "
+                    "agree fully. To adjudicate first: 6 units tie at the maximum, among them “0”, "
+                    "“1”, “2”, “3” and “4”."
+                ),
+            ),
+        ],
+    )
+    def test_where_the_disagreement_lies(self, rows, said):
+        """The fewest units that hold half are counted, with what they hold; ties are said."""
+        rows = [
+            (f"r{g}", u, answer)
+            for u, row in enumerate(rows.split(" / "))
+            for g, answer in enumerate(row.split())
+            if answer != "."
+        ]
+        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        (units,) = (one for one in main_findings(found) if one.about == "Units")
+        assert plain(units.sentence) == said
+
+    def test_a_label_that_is_never_used(self):
+        """What a rater leaves out is named where it is more than what the rater overuses.
+
+        w gives z for five t and y for the other five, of 40 units: 10 fewer t, 5 more of each.
+        """
+        truth = ["t"] * 10 + ["x", "y", "z"] * 10
+        rows = [(rater, u, v) for u, v in enumerate(truth) for rater in ("a", "b", "c")]
+        rows += [("w", u, "zy"[u % 2] if v == "t" else v) for u, v in enumerate(truth)]
+        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"].startswith("Without “w”, alpha would be 1.000")
+        assert said["Raters"].endswith(" “w” uses “t” in 25 fewer of 100 units than the others.")
+
+    def test_a_rater_who_gives_hardly_any_label(self):
+        """Three labels in 200 units are 0.015 a unit, not 0.0."""
+        rows = [(r, u, "a, b" if u % 2 else "c, d") for u in range(200) for r in ("x", "y", "z")]
+        rows += [("w", u, "a" if u < 3 else "") for u in range(200)]
+        study = sa.Annotations.from_triples(rows, blank="empty")
+        found = gather(study, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert "gives 0.015 labels a unit, 2 fewer than the others." in said["Raters"]
+
+    def test_over_how_many_raters_a_removal_was_possible(self):
+        """Without r0 or r1 only one unit has two ratings: r2 alone can be left out."""
+        rows = [("r0", u, "ab"[u % 2]) for u in range(9)]
+        rows += [("r1", u, "ab"[(u + (u % 3 == 0)) % 2]) for u in range(9)]
+        study = sa.Annotations.from_triples([*rows, ("r2", 0, "a")])
+        found = gather(study, n_resamples=19, rng=1)
+        raters = found.results["raters"].set_index("rater")
+        assert raters["change"].notna().tolist().count(True) == 1
+        change = number(abs(raters.loc["r2", "change"]))
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"] == (
+            "No single rater explains it: leaving out the only one of the 3 without whom alpha is "
+            f"defined changes alpha by {change}, and no removal raises it significantly (t-tests, "
+            "Holm over 1 of 3 raters)."
+        )
+
+    def test_labels_that_tie_are_named_together(self):
+        """Each of three labels stands in two of three disagreements: none of them is left out."""
+        pairs = ["joy none", "none anger", "anger joy", "x x", "y y", "z z"]
+        rows = [(g, u, v) for u, row in enumerate(pairs) for g, v in enumerate(row.split())]
+        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Labels"].startswith(
+            "100\u00a0% of the disagreement is about three of 6 labels"
+        )
+        for name in ("joy", "none", "anger"):
+            assert f"“{name}” (33\u00a0%)" in said["Labels"]
 
     def test_one_batch_stands_out(self):
         """Of four batches the one that answers by lot is named, the others as they lie."""
@@ -176,7 +269,7 @@ class TestSentences:
         ("rows", "reason"),
         [
             (text("a a / a a"), "only one value was used"),
-            (text("a b"), "there is only one unit"),
+            (text("a b"), "only one unit has two ratings"),
             (text("a . / . b"), "no unit has two ratings"),
             (text("a . / b ."), "there is only one rater"),
         ],
@@ -293,7 +386,7 @@ class TestSentences:
         assert "95 % of 59 reshuffled studies give" in plain(chance.say(found))
 
     def test_intervals_below_minus_one(self):
-        """An interval that ends below −1 is called rough; alpha itself cannot be that low here.
+        """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
 
         Two raters who never agree on 4 units: alpha is -3/4, and its interval goes beyond -1.
         """
@@ -308,15 +401,19 @@ class TestSentences:
     def test_every_interval_below_minus_one_has_its_word(self):
         """Headline, choices, panels and methods say that such an interval is rough; else not.
 
-        Two raters who agree on one of 3 units have an interval for alpha from below -1.
+        Two raters who agree on one of 3 units have a t interval for alpha from below -1; their
+        headline quotes the score interval, which ends at -1, and that of Cohen's kappa is t.
         """
-        word = "ends below −1 is a rough one"
+        word = "begins below −1 is a rough one"
         pairs = annotations(text("a b / b a / a a"))
         for study, is_rough in ((pairs, True), (sa.simulate(100, 2, rng=1), False)):
             panels = {"one": [study.raters[0]], "two": [study.raters[1]]}
             found = gather(study, panels=panels, n_resamples=19, rng=1)
             assert (found.main.interval()[0] < -1) is is_rough
-            assert (word in verdict_sentence(found)) is is_rough
+            assert word not in verdict_sentence(found)
+            kappa = gather(study, coefficient="cohen_kappa", n_resamples=19, rng=1)
+            assert (kappa.main.interval()[0] < -1) is is_rough
+            assert (word in verdict_sentence(kappa)) is is_rough
             assert (word in methods_of(found)) is is_rough
             notes = {one.id: one.note for one in sections(found)}
             assert (word in notes["choices"]) is is_rough
@@ -338,6 +435,15 @@ class TestSentences:
         )
         assert "proposed" not in said["nominal"]
 
+    def test_what_the_limits_were_proposed_for_is_said_once(self, tmp_path):
+        """Verdict and caution stand side by side in Markdown: only one of them says it."""
+        study = sa.simulate(60, 3, rng=1)
+        for name in ("nominal", "masi"):
+            path = sa.report(study, tmp_path / f"{name}.md", distance=name, n_resamples=19, rng=1)
+            said = path.read_text(encoding="utf-8")
+            assert said.count("were proposed for nominal agreement") == 1
+            assert said.count("means something else with MASI than with nominal") == 1
+
     def test_confusions_below_chance_are_no_findings(self):
         """The most frequent confusion is named only where it is more frequent than chance has it.
 
@@ -352,9 +458,49 @@ class TestSentences:
         assert table.loc[("a", "b"), "lift"] < 1 < table.loc[("c", "d"), "lift"]
         found = gather(study, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
-        assert said["Confusion"].startswith("Where one rater says “c”, another often says “d”")
+        # Of 182 answers 86 are a, 86 b, 5 c and 5 d: 9,141 of their pairs differ, and 11 of those
+        # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = .0301.
+        assert said["Confusion"] == (
+            "The most frequent difference is “a” against “b” (55\u00a0% of the pairs that differ, "
+            "0.7 times what chance gives). Furthest above chance: in 45\u00a0% of the pairs that "
+            "differ, one rater says “c” and the other says “d” instead (166.2 times what chance "
+            "gives)."
+        )
         alone = gather(study.take(study.unit_codes < 86), n_resamples=19, rng=1)
         assert "Confusion" not in {one.about for one in main_findings(alone)}
+
+    def test_the_confusion_furthest_above_chance(self):
+        """The pair with the largest excess is named: 50 more than chance gives, not 10 more.
+
+        Where label sets can also lack a label, the most frequent swap is not called a difference.
+        """
+        found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
+        rows = [
+            ("a", "b", "instead", 100.0, 90.0, 100 / 90, 0.5),
+            ("c", "d", "instead", 60.0, 10.0, 6.0, 0.3),
+            ("e", None, "left out", 40.0, 41.0, 40 / 41, 0.2),
+            ("f", None, "left out", 30.0, 10.0, 3.0, 0.15),
+        ]
+        columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
+        frame = pd.DataFrame(rows, columns=columns)
+        base = "\u00a0% of the pairs that differ"
+        swap = (
+            f"“a” against “b” (50{base}, 1.1 times what chance gives). Furthest above chance: in "
+            f"30{base}, one rater says “c” and the other says “d” instead (6.0 times what chance "
+            "gives)."
+        )
+        found.results["confusions"] = frame[:2]
+        assert plain(confusions.say(found)) == f"The most frequent difference is {swap}"
+        found.results["confusions"] = frame
+        assert plain(confusions.say(found)) == (
+            f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
+            f"about what chance gives). Furthest above chance: in 15{base}, “f” is left out (3.0 "
+            "times what chance gives)."
+        )
+        found.results["confusions"] = frame.assign(expected=np.nan, lift=np.nan)[:2]
+        assert plain(confusions.say(found)) == (
+            f"In 50{base}, one rater says “a” and the other says “b” instead."
+        )
 
     def test_repeats_are_counted(self):
         """Answers that were dropped as repeats stand in what was left out, and in the methods."""
@@ -483,6 +629,25 @@ class TestStandouts:
         assert evenly_spread(even, 3)
         odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
         assert not evenly_spread(odd, 1)
+
+    def test_ties_that_are_too_many_to_name(self):
+        """Labels with equal shares are counted together, or stay unnamed beside a larger one."""
+
+        def said(*shares):
+            rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
+            study = SimpleNamespace(kind="labels")
+            return plain(labels.say(SimpleNamespace(frame=lambda name: rows, study=study)))
+
+        assert said(*[0.2] * 5, *[0.0] * 5) == (
+            "100\u00a0% of the disagreement is about 5 of 10 labels, 20\u00a0% each, among them "
+            "“0”, “1” and “2”."
+        )
+        assert said(0.4, *[0.15] * 4, *[0.0] * 5) == (
+            "40\u00a0% of the disagreement is about one of 10 labels: “0”."
+        )
+        assert said(*[0.25] * 4) == (
+            "The disagreement is spread over all 4 labels, 25\u00a0% each."
+        )
 
     def test_pairs_at_chance(self):
         """All pairs must reach 0, and the others must agree; too few pairs say nothing."""

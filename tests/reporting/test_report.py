@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -136,12 +137,25 @@ class TestNumbers:
     """What the report says is what the library computes."""
 
     def test_headline_of_the_walkthrough(self):
-        """T1: masi alpha .40257152 (= 27678/68753), score interval .0642031 to .7191400."""
+        """T1: masi alpha .40257152 (= 27678/68753), score interval .0642031 to .7191400.
+
+        The interval crosses .667, so that the units do not show that alpha is too low.
+        """
         f = gather(annotations(T1), n_resamples=99, rng=1)
         said = plain(headline(f))
         assert "Krippendorff's alpha with the MASI distance is 0.403" in said
         assert "score interval 0.064 to 0.719" in said
-        assert verdict_sentence(f).startswith("Too low to rely on")
+        assert verdict_sentence(f).startswith("Too uncertain to rely on")
+        assert "even allowing" not in verdict_sentence(f)
+        # The paragraph has t, as the table has it, and the interval of the headline besides.
+        paragraph = report_module.methods_of(f)
+        assert "95% interval 0.064 to 0.741" in paragraph
+        assert (
+            "The 95% score interval of alpha, which the headline of the report quotes, is 0.064 to "
+            "0.719." in paragraph
+        )
+        kappa = gather(annotations(T1), coefficient="conger_kappa", n_resamples=19, rng=1)
+        assert "score interval" not in report_module.methods_of(kappa)
 
     def test_too_uncertain(self):
         """Where only the low end of the score interval is below the limits, it is not too low.
@@ -151,6 +165,51 @@ class TestNumbers:
         rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
         f = gather(annotations(rows), n_resamples=99, rng=1)
         assert verdict_sentence(f).startswith("Too uncertain to rely on, by Krippendorff's limits")
+
+    @pytest.mark.parametrize(
+        ("word", "ends", "said"),
+        [
+            ("discard", (0.30, 0.66), "Too low to rely on, {by}{allowing}."),
+            ("discard", (-0.471, 0.991), "Too uncertain to rely on, {by}."),
+            ("discard", (0.60, 0.67), "Too uncertain to rely on, {by}."),
+            ("tentative", (0.67, 0.85), "Good for tentative conclusions, {by}{allowing}."),
+            (
+                "tentative",
+                (0.65, 0.75),
+                "Good for tentative conclusions, {by}, with 95 % confidence.",
+            ),
+            ("reliable", (0.81, 0.95), "Reliable, {by}{allowing}."),
+            ("reliable", (0.79, 0.95), "Reliable, {by}, with 95 % confidence."),
+        ],
+    )
+    def test_the_verdict_fits_both_ends_of_the_interval(self, word, ends, said):
+        """Sampling error is allowed for where the quoted interval lies on one side of the limit."""
+        main = SimpleNamespace(
+            standard_error=0.1,
+            coefficient="krippendorff_alpha",
+            distance="nominal",
+            best_method="score",
+            interval=lambda level, method: ends,
+        )
+        by = "by Krippendorff's limits (reliable from .800, tentative conclusions from .667)"
+        f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word))
+        allowing = ", even allowing for sampling error"
+        assert verdict_sentence(f) == said.format(by=by, allowing=allowing)
+
+    def test_the_verdict_of_built_studies(self):
+        """Hundreds of units are surely too low; a few cannot tell; one unit gives no verdict."""
+        low = gather(sa.simulate(300, 3, rng=1), n_resamples=19, rng=1)
+        assert low.main.interval(method="score")[1] < 0.667
+        assert verdict_sentence(low).startswith("Too low to rely on, by Krippendorff's limits")
+        assert "even allowing for sampling error" in verdict_sentence(low)
+        few = gather(annotations(text("a a / b b / a b / b b / a a")), n_resamples=19, rng=1)
+        assert few.main.estimate < 0.667 < few.main.interval(method="score")[1]
+        assert verdict_sentence(few).startswith("Too uncertain to rely on, by Krippendorff's")
+        assert "even allowing" not in verdict_sentence(few)
+        rows = annotations(text("a b / a . / b . / b ."))
+        one = gather(rows, coefficient="fleiss_kappa", n_resamples=19, rng=1)
+        assert one.main.standard_error > 0
+        assert verdict_sentence(one).startswith("No verdict: only one unit has two ratings.")
 
     def test_frames_are_those_of_the_library(self, study, found):
         """Each frame is what the public function returns, and nothing else."""

@@ -380,8 +380,8 @@ def test_a_column_of_reasons_is_not_added():
     [
         ([(1, "x", "a"), (2, "x", "b")], "there is only one rater"),
         ([(1, "x", "a"), (2, "y", "b")], "no unit has two ratings"),
-        ([(1, "x", "a"), (1, "y", "b")], "there is only one unit"),
-        ([(1, "x", "a"), (1, "y", "b"), (1, "z", "a")], "there is only one unit"),
+        ([(1, "x", "a"), (1, "y", "b")], "only one unit has two ratings"),
+        ([(1, "x", "a"), (1, "y", "b"), (1, "z", "a")], "only one unit has two ratings"),
     ],
 )
 def test_one_rater_no_unit_with_two_ratings_one_unit(rows, reason):

@@ -198,13 +198,13 @@ class TestCategories:
 UNDEFINED = {
     "only one value was used": text("a a a / a a ."),
     "no unit has two ratings": text("a . . / . b ."),
-    "there is only one unit": text("a b a"),
+    "only one unit has two ratings": text("a b a"),
     "there is only one rater": [[answer] for row in text("a b ab") for answer in row],
 }
 NEEDS_NO_CHANCE = {
     ("percent_agreement", "only one value was used"),
-    ("percent_agreement", "there is only one unit"),
-    ("brennan_prediger", "there is only one unit"),
+    ("percent_agreement", "only one unit has two ratings"),
+    ("brennan_prediger", "only one unit has two ratings"),
 }
 
 

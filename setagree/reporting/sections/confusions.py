@@ -18,7 +18,7 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.tables import Column
-from setagree.wording.numbers import share
+from setagree.wording.numbers import is_nothing, share
 from setagree.wording.words import Name, Sentence
 
 MOST_ROWS = 15
@@ -33,29 +33,53 @@ def find(f: Findings) -> pd.DataFrame | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which labels are confused and left out most often, of those that are so beyond chance."""
+    """Say which labels are confused and left out beyond chance, and in how many pairs."""
     confusions = f.frame("confusions")
     if confusions is None:
         return ()
-    counted = confusions[confusions["pairs"].notna()]
-    above = counted[~(counted["lift"] < _ABOVE_CHANCE)]
-    first = {kind: rows.iloc[0] for kind, rows in above.groupby("kind", sort=False)}
-    said: list[Sentence] = []
-    if "instead" in first:
-        top = first["instead"]
-        one, other = Name.of(top["label"]), Name.of(top["other"])
-        often = f" instead (in {_how_often(top, ' of the pairs that differ')})."
-        said.append(("Where one rater says ", one, ", another often says ", other, often))
-    if "left out" in first:
-        top = first["left out"]
-        said.append(("Often left out: ", Name.of(top["label"]), f" (in {_how_often(top)})."))
+    known = confusions[confusions["pairs"].notna()]
+    kinds = [rows for _, rows in known.groupby("kind", sort=False)]
+    said = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
     return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
 
 
-def _how_often(top: pd.Series[Any], of_what: str = "") -> str:
-    """Return the share of a confusion, and how many times chance that is, if it is known."""
-    lift = "" if pd.isna(top["lift"]) else f", {top['lift']:.1f} times what chance gives"
-    return f"{share(top['share'])}{of_what}{lift}"
+def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
+    """Return the confusion of a kind that lies furthest above chance, after the most frequent one.
+
+    Nothing where none lies above chance.
+    """
+    above = rows[~(rows["lift"] < _ABOVE_CHANCE)]
+    if not len(above):
+        return ()
+    excess = (above["pairs"] - above["expected"]).sort_values(ascending=False, kind="stable")
+    most, top = rows.iloc[0], above.loc[excess.index[0]]
+    one, beside = Name.of(top["label"]), _beside_chance(top["lift"], " ({})")
+    said: Sentence = (" one rater says ", one, " and the other says ", Name.of(top["other"]))
+    said = (*said, f" instead{beside}.")
+    if top["kind"] == "left out":
+        said = (" ", one, f" is left out{beside}.")
+    part = f"n {share(top['share'])} of the pairs that differ,"
+    if most.name == top.name:
+        return (f"I{part}", *said)
+    return (*_most_frequent(most, alone=alone), f" Furthest above chance: i{part}", *said)
+
+
+def _most_frequent(most: pd.Series[Any], *, alone: bool) -> Sentence:
+    """Return the most frequent confusion of a kind as a plain fact."""
+    base = f"{share(most['share'])} of the pairs that differ"
+    part = f" ({base}{_beside_chance(most['lift'], ', {}')})."
+    if most["kind"] == "left out":
+        return ("The label most often left out is ", Name.of(most["label"]), part)
+    what = f"The most frequent {'difference' if alone else 'swap'} is "
+    return (what, Name.of(most["label"]), " against ", Name.of(most["other"]), part)
+
+
+def _beside_chance(lift: float, around: str) -> str:
+    """Return how many times chance a confusion is, within other words; nothing if unknown."""
+    if is_nothing(lift):
+        return ""
+    times = f"{lift:.1f} times what chance gives"
+    return around.format("about what chance gives" if f"{lift:.1f}" == "1.0" else times)
 
 
 def show(f: Findings) -> list[Section]:
@@ -86,7 +110,7 @@ def show(f: Findings) -> list[Section]:
         "the other only the second. Left out: one has the label, the other has nothing that the "
         "first lacks. A pair can count in several rows. By chance: how many there would be if the "
         "pairs that differ were pairs of answers drawn at random. The main findings name those "
-        "above chance."
+        "furthest above chance."
     )
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)

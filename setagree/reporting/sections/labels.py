@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import by_label
 from setagree.plots import by_label as pictures
 from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
@@ -22,6 +23,11 @@ _APART = 0.05
 
 _ENOUGH_UNITS = 10
 """Units that must hold a label for it to be named as the worst."""
+
+_MOST_NAMED = 3
+"""Labels that are named as holding most of the disagreement."""
+
+_NUMBERS = ("one", "two", "three")
 
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
@@ -76,20 +82,36 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return which labels hold half of the disagreement, three at most, or that none stands out."""
+    """Return which labels hold half of the disagreement, three at most, or that none stands out.
+
+    Labels with equal shares are counted together, so that none is left out for its place.
+    """
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
-    n = min(int(np.searchsorted(np.cumsum(shares), 0.5)) + 1, 3)
-    noun = "labels" if kind == "labels" else "categories"
+    n = _untied(shares, min(int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1, _MOST_NAMED))
+    all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
     if evenly_spread(labels, n):
-        ends = f"{share(shares.min())} to {share(shares.max())} each"
-        return (f"The disagreement is spread over all {len(labels):,} {noun}, {ends}.",)
-    few = ("one", "two", "three")[n - 1]
-    said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {len(labels):,} {noun}"
-    names = [Name.of(label) for label in labels["label"].iloc[:n]]
+        ends = " to ".join(dict.fromkeys([share(shares.min()), share(shares.max())]))
+        return (f"The disagreement is spread over all {all_of_them}, {ends} each.",)
+    few = _NUMBERS[n - 1] if n <= _MOST_NAMED else f"{n:,}"
+    said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {all_of_them}"
+    names = [Name.of(label) for label in labels["label"].iloc[: min(n, _MOST_NAMED)]]
     if n == 1:
         return (f"{said}: ", *names, ".")
+    if n > _MOST_NAMED:
+        among = f"{said}, {share(shares[0])} each, among them "
+        return (among, *enumeration([(name,) for name in names]), ".")
     parts = [(name, f" ({share(part)})") for name, part in zip(names, shares, strict=False)]
     return (f"{said}: ", *enumeration(parts), ".")
+
+
+def _untied(shares: Floats, n: int) -> int:
+    """Return how many labels to count where the last of ``n`` may tie with those after it.
+
+    All that tie with it; or those before the tie where they would be too many to name, if any.
+    """
+    tied = np.flatnonzero(np.isclose(shares, shares[n - 1], rtol=1e-9, atol=0))
+    before, to = int(tied[0]), int(tied[-1]) + 1
+    return before if to > _MOST_NAMED and before else to
 
 
 def evenly_spread(labels: pd.DataFrame, n: int) -> bool:

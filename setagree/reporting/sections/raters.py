@@ -13,7 +13,7 @@ from setagree.inference.comparison import holm
 from setagree.plots import by_rater as pictures
 from setagree.reporting.sections.base import SURE, Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
-from setagree.wording.numbers import count, interval, level_text, number, p_phrase
+from setagree.wording.numbers import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.words import Name, Sentence
 
 _LOW = 0.25
@@ -84,14 +84,21 @@ def raised_without(f: Findings) -> pd.DataFrame:
 
 
 def _tested(raters: pd.DataFrame) -> str:
-    """Return over how many raters p is corrected."""
-    return f"Holm over {counted(int(raters['change_low'].notna().sum()), 'rater')}"
+    """Return over how many raters p is corrected, and of how many where not all were tested."""
+    n = int(raters["change_low"].notna().sum())
+    some = f"{n:,} of " if n < len(raters) else ""
+    return f"Holm over {some}{counted(len(raters), 'rater')}"
 
 
 def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     """Return how much the removal of a rater changes, where the test finds no rise."""
-    most = number(raters["change"].abs().max())
-    said = f"leaving out any one of the {len(raters):,} changes {word} by {most} at most"
+    n, changes = int(raters["change"].notna().sum()), f"changes {word} by "
+    changes += number(raters["change"].abs().max()) + (" at most" if n > 1 else "")
+    whom = f"any one of the {len(raters):,}"
+    if n < len(raters):
+        one = "the only one" if n == 1 else f"any one of {n:,}"
+        whom = f"{one} of the {len(raters):,} without whom {word} is defined"
+    said = f"leaving out {whom} {changes}"
     if raters["change_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
     none = f"no removal raises it significantly (t-tests, {_tested(raters)})"
@@ -131,14 +138,14 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
     size, bias = rater["mean_set_size"], rater["set_size_bias"]
     if pd.notna(bias) and abs(bias) >= 0.5:
         others = "more" if bias > 0 else "fewer"
-        many = f" gives {size:.1f} labels a unit, {abs(bias):.1f} {others} than the others."
-        return (" ", who, many)
-    over = rater["overuse"]
-    if pd.notna(over) and over >= 0.1:
-        used = Name.of(rater["overused_label"])
-        often = f" in {100 * over:.0f} more of 100 units than the others."
-        return (" ", who, " uses ", used, often)
-    return ()
+        many = f" gives {two_digits(size)} labels a unit, {two_digits(abs(bias))} {others}"
+        return (" ", who, f"{many} than the others.")
+    over, under = np.nan_to_num([rater["overuse"], -rater["underuse"]])
+    which, others = ("overused", "more") if over >= under else ("underused", "fewer")
+    if max(over, under) < 0.1:
+        return ()
+    often = f" in {100 * max(over, under):.0f} {others} of 100 units than the others."
+    return (" ", who, " uses ", Name.of(rater[f"{which}_label"]), often)
 
 
 def show(f: Findings) -> list[Section]:

@@ -51,17 +51,34 @@ def say(f: Findings) -> Sentence:
         return ()
     if not units["disagreement"].iloc[0] > 0:
         return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
-    n = int(np.searchsorted(running_share(units), 0.5 - 1e-12)) + 1
+    costly = by_share(units)
+    running = running_share(costly)
+    n = int(np.searchsorted(running, 0.5 - 1e-12)) + 1
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
-    said = f"Half of the disagreement lies in {part}{perfect}. To adjudicate first: "
-    wrong = by_share(units[units["disagreement"] > 0])["unit"].iloc[:_NAMED_UNITS]
-    return (said, *enumeration([(Name.of(unit),) for unit in wrong]), ".")
+    said = f"{_held(running[n - 1])} of the disagreement lies in {part}{perfect}."
+    return (f"{said} To adjudicate first: ", *_first(costly[costly["disagreement"] > 0]), ".")
+
+
+def _held(part: float) -> str:
+    """Return how much of the disagreement some units hold, as a sentence begins with it."""
+    if part > 1 - 1e-12:
+        return "All"
+    return {"50": "Half", "100": "Almost all"}.get(f"{100 * part:.0f}", share(part))
+
+
+def _first(costly: pd.DataFrame) -> Sentence:
+    """Return the units that cost most, and how many tie where that is more than are named."""
+    names = enumeration([(Name.of(unit),) for unit in costly["unit"].iloc[:_NAMED_UNITS]])
+    worst = costly[["share_of_disagreement", "disagreement"]].to_numpy(dtype=float)
+    n_tied = int(np.isclose(worst, worst[0], rtol=1e-9, atol=0).all(axis=1).sum())
+    tied = f"{counted(n_tied, 'unit')} tie at the maximum, among them "
+    return (tied, *names) if n_tied > _NAMED_UNITS else names
 
 
 def running_share(units: pd.DataFrame) -> Floats:
-    """Return the share of the disagreement that the worst units hold together."""
+    """Return the share of the disagreement that the first of some units hold together."""
     return np.cumsum(units["share_of_disagreement"].to_numpy(dtype=float))
 
 
