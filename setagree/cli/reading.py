@@ -43,10 +43,7 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
         study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
     if isinstance(study, sa.Tally):
         return study
-    if study.n_repeated:
-        done = "united with others" if reading.duplicates == "union" else "dropped"
-        repeats = counted(study.n_repeated, "repeated rating")
-        note(f"{repeats} {done} (--duplicates {reading.duplicates}).")
+    _say_repeats(study.n_repeated, reading, note)
     if reading.without is None:
         return study
     rest = study.without_raters(rater_names(study, reading.without))
@@ -54,6 +51,14 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
     return rest
+
+
+def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
+    """Say how many repeated ratings were settled, if any."""
+    if n:
+        done = "united with others" if reading.duplicates == "union" else "dropped"
+        repeats = counted(n, "repeated rating")
+        note(f"{whose}{repeats} {done} (--duplicates {reading.duplicates}).")
 
 
 def read_with_models(
@@ -65,7 +70,9 @@ def read_with_models(
     """
     study = read_study(files, reading)
     with spelled(reading):
-        return with_models(study, rater_names(study, models), note=say)
+        joined, called = with_models(study, rater_names(study, models), note=say)
+    _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
+    return joined, called
 
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:

@@ -255,6 +255,13 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     return found, is_named and not peeked.is_binary
 
 
+def table_columns(path: Paths, found: Format, reading: Reading) -> list[str]:
+    """Return the columns of an export that is a table; none of one that is not."""
+    if found.shapes != {"table"}:
+        return []
+    return [*peek(matching(path)[0], reading.encoding, reading.sheet).header]
+
+
 def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
     """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at."""
     files = [] if is_stdin(path) else matching(path)
