@@ -20,7 +20,7 @@ from setagree.large.joining import with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
-from setagree.study.columns import with_columns
+from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead
@@ -115,7 +115,9 @@ def long_table(
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         how = how_read(reading)
         frame = open_table(files, how)
-    how = with_columns(how, [str(name) for name in frame if name != besides])
+    listed = [str(name) for name in frame]
+    refuse_role(how, listed, besides, f"{option} ")
+    how = with_columns(how, [name for name in listed if name != besides])
     if reading.without is None:
         return frame, how, []
     with warnings.catch_warnings():

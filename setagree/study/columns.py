@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from setagree.errors import DataError, did_you_mean, listing
+from setagree.errors import DataError, OptionError, did_you_mean, listing
 from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
@@ -121,6 +121,26 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     labels = flags if isinstance(flags, list) else found.labels
     value = None if isinstance(flags, list) else found.value
     return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
+
+
+def refuse_role(reading: Reading, names: Iterable[str], column: str, option: str) -> None:
+    """Raise `OptionError` where a column that is named for something else has a role already.
+
+    Examples
+    --------
+    >>> refuse_role(Reading(), ["unit", "rater", "labels"], "labels", "by=")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    setagree.errors.OptionError: by='labels': this column is already used as the labels; name...
+    """
+    try:
+        used = with_columns(reading, names).columns
+    except DataError:  # which says what is unclear when the study is read
+        used = reading.columns
+    for role, found in used.items():
+        if column == found or (isinstance(found, list) and column in found):
+            raise OptionError(
+                f"{option}{column!r}: this column is already used as the {role}; name another."
+            )
 
 
 def usual_roles(names: Iterable[str]) -> dict[Role, str]:
