@@ -105,6 +105,14 @@ class TestNames:
                 "bootstrap() has no where=; read the table first: sa.read(table, where=...).",
             ),
             (
+                lambda: sa.agreement("book.xlsx", sheet="one"),
+                "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
+            ),
+            (
+                lambda: sa.agreement(["a.csv", "b.csv"], source="round"),
+                "agreement() has no source=; read the file first: sa.read(path, source=...).",
+            ),
+            (
                 lambda: sa.by_group(STUDY, by="x", missing="NA"),
                 "by_group() has no missing=; say reading=sa.Reading(missing=...).",
             ),

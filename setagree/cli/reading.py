@@ -20,7 +20,7 @@ from setagree.large.joining import with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
-from setagree.study.columns import with_columns
+from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.reading import Reading as HowRead
@@ -43,10 +43,7 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
         study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
     if isinstance(study, sa.Tally):
         return study
-    if study.n_repeated:
-        done = "united with others" if reading.duplicates == "union" else "dropped"
-        repeats = counted(study.n_repeated, "repeated rating")
-        note(f"{repeats} {done} (--duplicates {reading.duplicates}).")
+    _say_repeats(study.n_repeated, reading, note)
     if reading.without is None:
         return study
     rest = study.without_raters(rater_names(study, reading.without))
@@ -54,6 +51,14 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
     return rest
+
+
+def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
+    """Say how many repeated ratings were settled, if any."""
+    if n:
+        done = "united with others" if reading.duplicates == "union" else "dropped"
+        repeats = counted(n, "repeated rating")
+        note(f"{whose}{repeats} {done} (--duplicates {reading.duplicates}).")
 
 
 def read_with_models(
@@ -65,7 +70,9 @@ def read_with_models(
     """
     study = read_study(files, reading)
     with spelled(reading):
-        return with_models(study, rater_names(study, models), note=say)
+        joined, called = with_models(study, rater_names(study, models), note=say)
+    _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
+    return joined, called
 
 
 def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]:
@@ -108,7 +115,9 @@ def long_table(
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         how = how_read(reading)
         frame = open_table(files, how)
-    how = with_columns(how, [str(name) for name in frame if name != besides])
+    listed = [str(name) for name in frame]
+    refuse_role(how, listed, besides, f"{option} ")
+    how = with_columns(how, [name for name in listed if name != besides])
     if reading.without is None:
         return frame, how, []
     with warnings.catch_warnings():

@@ -14,7 +14,7 @@ from setagree.errors import DataError, OptionError, a_type, counted, did_you_mea
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects
-from setagree.study.columns import with_columns
+from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.reading import Reading
@@ -143,7 +143,7 @@ def grouped_table(
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
     """
-    found, cells, kept = _columns(table, column, reading, without)
+    found, cells, kept = _columns(table, column, reading, without, "by=")
     unit_cells = pick_column(table, found.unit)
     units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
@@ -174,7 +174,7 @@ def study_and_column(
 
     For `without` see `grouped_table`; the column and the units are those of the other rows.
     """
-    found, cells, kept = _columns(table, column, reading, without)
+    found, cells, kept = _columns(table, column, reading, without, "at=")
     study = _without(Annotations.from_reading(table, found), without)
     units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
@@ -188,20 +188,20 @@ def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
 
 
 def _columns(
-    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any]
+    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any], option: str
 ) -> tuple[Reading, pd.Series[Any], npt.NDArray[np.bool_]]:
     """Return how the table is read, with the columns found, the further column, and whose rows.
 
-    The rows are those of raters who count, and so is the column.
+    The rows are those of raters who count, and so is the column, which `option` names.
     """
     cells = pick_column(table, column)
-    named = reading.columns.items()
-    taken = [role for role, name in named if isinstance(name, str) and name == column]
-    if taken:
-        raise OptionError(
-            f"column {column!r} is the {taken[0]}; groups need a column of their own."
-        )
-    found = with_columns(reading, [name for name in table.columns if name != column])
+    if column in reading.columns.values():
+        refuse_role(reading, list(table.columns), column, option)
+    try:
+        found = with_columns(reading, [name for name in table.columns if name != column])
+    except DataError:
+        refuse_role(reading, list(table.columns), column, option)
+        raise
     codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
     kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
     nothing = int(cells[kept].isna().sum())

@@ -55,6 +55,8 @@ def check_roster(
 ) -> None:
     """Doubt a roster that lists what the file does not have, as a misspelt name is.
 
+    One of which nothing is in the file is refused.
+
     Under `adds`, who gave no label has no row in the file: a rater without any is possible, though
     rare, and a pair is usual.
     """
@@ -70,6 +72,11 @@ def check_roster(
     absent = [] if adds else [pair for pair in roster if pair not in seen]
     if absent:
         unit, rater = (shorten(each) for each in absent[0])
+        if len(absent) == len(roster):
+            raise DataError(
+                f"{name}: none of the {counted(len(roster), 'row')} of the roster has a "
+                f"counterpart (first: unit {unit}, rater {rater}); spell units as in the file."
+            )
         warn(
             f"{name}: {counted(len(absent), 'row')} of the roster without a counterpart (first: "
             f"unit {unit}, rater {rater}), which say nothing; spell units as in the file.",

@@ -54,18 +54,23 @@ class Sheet:
     """A table of text, and the line where each of its rows begins.
 
     `starts` are these lines, the header in line 1; where `unit` is "row", the numbers of the rows.
-    `name` is what sentences call the file.
+    `name` is what sentences call the file, and `null` says which cells are null; they are blank.
     """
 
     name: str
     frame: pd.DataFrame
     starts: npt.NDArray[np.int64]
     unit: str = "line"
+    null: pd.DataFrame | None = None
 
     @classmethod
     def open(cls, path: Path, request: Request) -> Sheet:
         """Read a file."""
         frame = read_table(path, encoding=request.encoding, sheet=request.sheet)
+        null = frame.isna()
+        for column in frame.columns[null.any()]:  # of JSON and Parquet; text has none
+            if pd.api.types.infer_dtype(frame[column], skipna=True) in {"string", "empty"}:
+                frame[column] = frame[column].astype(object).mask(null[column], "")
         odd = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
         if odd:
             raise FileError(
@@ -78,9 +83,9 @@ class Sheet:
             breaks += frame[name].str.count("\n").to_numpy(dtype=np.int64)
         header = 2 + sum(str(name).count("\n") for name in frame)
         starts = header + np.arange(len(frame)) + np.cumsum(breaks) - breaks
-        sheet = cls(path.name, frame, starts)
+        sheet = cls(path.name, frame, starts, null=null)
         if _n_lines(path) != starts[-1] + breaks[-1]:
-            sheet = cls(path.name, frame, np.arange(1, len(frame) + 1), "row")
+            sheet = replace(sheet, starts=np.arange(1, len(frame) + 1), unit="row")
         return sheet if request.where is None else sheet.keep(matching_rows(frame, request.where))
 
     @property
@@ -95,7 +100,8 @@ class Sheet:
 
     def keep(self, rows: Flags) -> Sheet:
         """Return some of the rows."""
-        return replace(self, frame=self.frame[rows], starts=self.starts[rows])
+        null = None if self.null is None else self.null[rows]
+        return replace(self, frame=self.frame[rows], starts=self.starts[rows], null=null)
 
     def after(self, prefix: str) -> dict[str, str]:
         """Return the columns with a prefix, by what follows it."""
@@ -116,6 +122,12 @@ class Sheet:
     def blank(self, name: str) -> Flags:
         """Return which cells of a column are blank."""
         return (self.cells(name) == "").to_numpy(dtype=bool)
+
+    def is_null(self, name: str) -> Flags:
+        """Return which cells of a column are null."""
+        if self.null is None:
+            return np.zeros(len(self.frame), dtype=bool)
+        return self.null[name].to_numpy(dtype=bool)
 
     def groups(self, names: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
         """Return codes of the rows that are the same where all these columns are."""

@@ -34,7 +34,7 @@ class Found:
     unclear: Flags
 
     @classmethod
-    def of_rows(cls, name: str, rows: Iterable[tuple[str, str, LabelSet, str]]) -> Found:
+    def of_rows(cls, name: str, rows: Iterable[tuple[Hashable, Hashable, LabelSet, str]]) -> Found:
         """Return what rows of unit, rater, labels and place say; one without labels is open."""
         every = list(rows)
         labels = [found or None for _, _, found, _ in every]

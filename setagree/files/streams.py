@@ -304,6 +304,18 @@ def _is_clutter(info: zipfile.ZipInfo) -> bool:
     return info.is_dir() or info.filename.startswith("__MACOSX/")
 
 
+def file_names(files: Sequence[Path]) -> list[str]:
+    """Return what files are called: by name, or by path where two have one name.
+
+    Examples
+    --------
+    >>> file_names([Path("a/one.csv"), Path("b/two.csv")])
+    ['one.csv', 'two.csv']
+    """
+    names = [file.name for file in files]
+    return names if len({*names}) == len(names) else [str(file) for file in files]
+
+
 def expanded(path: str | os.PathLike[str]) -> Path:
     """Return a path in which ~ stands for the home of the user; refuse an address of the web."""
     check_path(path)

@@ -18,6 +18,7 @@ from setagree.files.streams import (
     Paths,
     Source,
     check_columns,
+    file_names,
     find_sources,
     no_collection,
     readable,
@@ -117,8 +118,7 @@ def _with_source(
         raise OptionError(
             f"source={column!r}: there is a column of that name already; use another."
         )
-    names = [one.path.name for one in sources]
-    names = names if len({*names}) == len(names) else [str(one.path) for one in sources]
+    names = file_names([one.path for one in sources])
     return frame.assign(**{column: np.repeat(np.array(names), sizes)})
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, MissingMarkerWarning, SetagreeWarning, counted, listing, warn
+from setagree.errors import (
+    DataError,
+    MissingMarkerWarning,
+    SetagreeError,
+    SetagreeWarning,
+    counted,
+    listing,
+    warn,
+)
 from setagree.files.streams import expanded
 from setagree.large.opening import Note, open_study, open_table
 from setagree.study.annotations import Annotations
@@ -21,6 +30,7 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.names import tidied
 from setagree.study.reading import Reading
+from setagree.study.where import Where, counting_kept, kept_rows
 
 _ENDINGS = {
     *(".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather"),
@@ -40,9 +50,9 @@ def with_models(
         The humans, perhaps with models among them.
     models : rater, frame, study or path, or list of these
         A rater of the study is one, whatever files there are. A frame, a study or a file holds the
-        answers of models to the same units, and is read as the study was. Its column of raters says
-        what they are called (also one called ``model``); without one it is the name of the file, or
-        "model".
+        answers of models to the same units, and is read as the study was: its ``duplicates=``, and
+        its ``where=`` if the column is there, hold for it too. Its column of raters says what they
+        are called (also one called ``model``); without one it is the name of the file, or "model".
     note : callable, optional
         Takes sentences about what was left out; default: a warning.
 
@@ -64,7 +74,7 @@ def with_models(
         if not _is_elsewhere(study, one):
             names.append(one)
             continue
-        answers = _read(study, one)
+        answers = _read(study, one, note)
         names += answers.raters.tolist()
         study = _joined(study, answers, _called(one), note)
     return study, names
@@ -100,21 +110,56 @@ def _stem(name: str) -> str:
     return name
 
 
-def _read(study: Annotations, source: Any) -> Annotations:
+def _read(study: Annotations, source: Any, note: Note | None) -> Annotations:
     """Return the answers of a model, read as the study was as far as that is said of its cells."""
     if isinstance(source, Annotations):
         return source
     given = study.reading or Reading()
     has_sets = study.kind == "labels"
     how = Reading(sep=given.sep, blank=given.blank, case=given.case, missing=given.missing)
+    how = replace(how, duplicates=given.duplicates, encoding=given.encoding)
     how = replace(how, codebook=given.codebook if has_sets else None)
     if isinstance(source, str | os.PathLike):
         from setagree.large import recognition  # loads the readers of all formats
 
         found, _ = recognition.find_export(source, how)
         if found is not None:
-            return recognition.read_export(source, found, how)
-    table = open_table(source, replace(how, format="table", encoding=given.encoding))
+            columns = recognition.table_columns(source, found, how)
+            where = given.where if _applies(given.condition, columns, source, note) else None
+            return recognition.read_export(source, found, replace(how, where=where))
+    table = open_table(source, replace(how, format="table"))
+    if not _applies(given.condition, list(table), source, note):
+        return _of_table(study, table, how, source)
+    assert given.condition is not None  # noqa: S101 - one applies
+    with _naming(source), counting_kept(given.condition):
+        kept = kept_rows(table, given.condition, name=_called(source))
+        return _of_table(study, kept, how, source)
+
+
+def _applies(where: Where | None, columns: list[Any], source: object, note: Note | None) -> bool:
+    """Say whether a model's table has the column of a condition; tell where it does not."""
+    if where is None or where.column in map(str, columns):
+        return where is not None
+    _tell(
+        f"{_called(source)}: where={where.text!r} was not applied to the model's answers, which "
+        f"have no column {where.column!r}.",
+        note,
+    )
+    return False
+
+
+@contextmanager
+def _naming(source: object) -> Iterator[None]:
+    """Let errors say which table of a model they are about."""
+    try:
+        yield
+    except SetagreeError as error:
+        raise type(error)(f"{_called(source)}: {error}") from error
+
+
+def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any) -> Annotations:
+    """Return the answers of a model in a table."""
+    given, has_sets = study.reading or Reading(), study.kind == "labels"
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
@@ -200,11 +245,16 @@ def _shared(study: Annotations, model: Annotations, name: str, note: Note | None
         f"{name}: {int(gone.sum()):,} of the model's {counted(model.n_units, 'unit')} left out, as "
         f"nobody in the study rated them ({listing(model.units[gone].tolist())})."
     )
+    _tell(sentence, note)
+    return model.take(~gone[model.unit_codes])
+
+
+def _tell(sentence: str, note: Note | None) -> None:
+    """Hand a sentence on, or say it in a warning where nobody takes it."""
     if note is None:
         warn(sentence, SetagreeWarning)
     else:
         note(sentence)
-    return model.take(~gone[model.unit_codes])
 
 
 def _places(study: Annotations, model: Annotations) -> npt.NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import cast
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import DataError, FileError, OptionError, SetagreeError
+from setagree.errors import DataError, DroppedRowsWarning, FileError, OptionError, SetagreeError
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
     detect,
@@ -28,18 +29,22 @@ from setagree.files.streams import (
     Paths,
     check_encoding,
     expanded,
+    file_names,
     is_stdin,
     listable,
     matching,
     no_collection,
 )
+from setagree.files.tables import read_table
 from setagree.large.opening import Plan, is_files, open_study
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble
+from setagree.study.codes import Column
 from setagree.study.frames import Frame, as_pandas, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading, tells_reading
+from setagree.study.where import NO_ROWS, Counts, Where
 from setagree.wording.label_sets import Label
 
 _ROW_A_LABEL = "plain_row_per_label"
@@ -159,13 +164,16 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
 
 def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     """Return the answers of files of one format, in their order."""
+    kept, where = _kept_files(files, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
-        *(reading.condition, reading.sheet),
+        *(where, reading.sheet),
     )
     joined = Answers()
-    for file in files:
-        with no_collection(), listable(file):
+    for file in kept:
+        with no_collection(), listable(file), warnings.catch_warnings():
+            if len(files) > 1:  # said of all files together
+                warnings.simplefilter("ignore", DroppedRowsWarning)
             answers = found.read(file, request)
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
@@ -176,6 +184,40 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
         joined.labels.extend(answers.labels)
         joined.places.extend(f"{shown(file)}, {place}" for place in answers.places)
     return joined
+
+
+def _kept_files(files: Sequence[Path], reading: Reading) -> tuple[Sequence[Path], Where | None]:
+    """Return the files with rows that match, and the condition that these are read with.
+
+    Of several files the rows are counted together, as those of several tables are. A condition on
+    what file a row comes from keeps whole files.
+    """
+    where = reading.condition
+    if where is None or (len(files) == 1 and where.column != reading.source):
+        return files, where
+    counts, kept = NO_ROWS, []
+    for file, name in zip(files, file_names(files), strict=True):
+        column = _asked_column(file, name, where, reading)
+        found = Counts.of(where.of_column(column), column)
+        kept += [file] * (found.n_kept > 0)
+        counts += found
+    counts.check(where)
+    counts.warn_dropped(where)
+    return kept, None if where.column == reading.source else where
+
+
+def _asked_column(file: Path, name: str, where: Where, reading: Reading) -> Column:
+    """Return the column of a file that a condition asks about; its name, if it asks for that."""
+    source, sheet = reading.source, reading.sheet
+    with listable(file):
+        frame = read_table(file, encoding=reading.encoding, source=source, sheet=sheet)
+    if source is not None:
+        frame[source] = name
+    try:
+        column: Column = frame[where.found_in(list(frame))]
+    except DataError as error:
+        raise DataError(f"{shown(file)}: {error}") from error
+    return column
 
 
 @public
@@ -253,6 +295,13 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
             )
     is_named = isinstance(path, str | os.PathLike) and files == [expanded(path)]
     return found, is_named and not peeked.is_binary
+
+
+def table_columns(path: Paths, found: Format, reading: Reading) -> list[str]:
+    """Return the columns of an export that is a table; none of one that is not."""
+    if found.shapes != {"table"}:
+        return []
+    return [*peek(matching(path)[0], reading.encoding, reading.sheet).header]
 
 
 def refuse_export(frame: pd.DataFrame, path: Paths) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, RepeatsError, SetagreeWarning, listing
-from setagree.files.streams import Paths, is_stdin, matching
+from setagree.files.streams import Paths, file_names, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import steps
 from setagree.large.filtering import kept_where
@@ -72,8 +72,7 @@ def naming_parts(
             warnings.simplefilter("ignore", SetagreeWarning)  # all said before
             coded, cells, tidy = steps.code_answers(whole, reading)
         rows, *alone = (steps.code_rows(part, cells, coded, tidy) for part in [whole, *parts()])
-        names = [Path(file).name for file in files]
-        names = names if len({*names}) == len(names) else [*files]
+        names = file_names([*map(Path, files)])
         found = [names[place] for place in steps.places_of_repeat(rows, alone)]
         raise with_files(error, found) from None
 

@@ -68,8 +68,9 @@ def alt_test(
         The answers of the humans, and of the models that are raters in it.
     model : rater, DataFrame or path, or list of these
         A rater of the study; or where its answers to the same units stand, a table with the unit
-        and the labels. It is called what its column of raters says, else as the file. None of the
-        models is then a human.
+        and the labels, which is read as the study was, with its ``where=`` and ``duplicates=``. It
+        is called what its column of raters says, else as the file. None of the models is then a
+        human.
     humans : sequence of raters, optional
         Default: everybody who is not a model.
     distance : name, callable, Distance or labelled matrix, optional

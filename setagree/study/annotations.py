@@ -15,6 +15,7 @@ from setagree.errors import DataError, OptionError, check_choice, counted
 from setagree.study import layouts, tables, unit_columns
 from setagree.study.assembly import assemble, found_raters, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
+from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
@@ -171,6 +172,10 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
+        role: Role = "labels" if reading.value is None else "value"
+        answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
+        named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
+        check_roles([*named, *((role, name) for name in answers)])
         long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
         long = long_of(data, reading.unit, reading.rater, reading.answer)
         study = assemble(cls, long, reading, is_long=long_of is from_long)

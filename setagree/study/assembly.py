@@ -37,6 +37,7 @@ from setagree.study.frames import (
     Frame,
     as_pandas,
     check_column,
+    check_columns,
     inexact_ids,
     is_inexact,
     without_dictionary,
@@ -73,6 +74,8 @@ class LongColumns(NamedTuple):
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
     """Pick the three columns of a table with one row an annotation."""
     frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
+    if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
+        check_columns(list(frame.columns), (unit, rater, answer))
     return LongColumns(*(pick_column(frame, name) for name in (unit, rater, answer)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from setagree.errors import DataError, did_you_mean, listing
+from setagree.errors import DataError, OptionError, did_you_mean, listing
 from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
@@ -121,6 +121,26 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     labels = flags if isinstance(flags, list) else found.labels
     value = None if isinstance(flags, list) else found.value
     return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
+
+
+def refuse_role(reading: Reading, names: Iterable[str], column: str, option: str) -> None:
+    """Raise `OptionError` where a column that is named for something else has a role already.
+
+    Examples
+    --------
+    >>> refuse_role(Reading(), ["unit", "rater", "labels"], "labels", "by=")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    setagree.errors.OptionError: by='labels': this column is already used as the labels; name...
+    """
+    try:
+        used = with_columns(reading, names).columns
+    except DataError:  # which says what is unclear when the study is read
+        used = reading.columns
+    for role, found in used.items():
+        if column == found or (isinstance(found, list) and column in found):
+            raise OptionError(
+                f"{option}{column!r}: this column is already used as the {role}; name another."
+            )
 
 
 def usual_roles(names: Iterable[str]) -> dict[Role, str]:
@@ -233,10 +253,14 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
     if absent := [role for role, found in fitting.items() if not found]:
         which = [f"the {role}" for role in absent]
         options = _enumerated([f"{role}='...'" for role in absent], "and")
-        wide = "" if len(free) < len(names) or any(_candidates("rater", free)) else _IF_WIDE
+        wide = (
+            ""
+            if not names or len(free) < len(names) or any(_candidates("rater", free))
+            else _IF_WIDE
+        )
         said.append(
             f"No column has a usual name for {_enumerated(which, 'or')}; say which with "
-            f"{options}. The columns are {listing(names, limit=12)}."
+            f"{options}. The {_shown(names)}."
             f"{''.join(_nearly(role, free) for role in absent)}{wide}"
         )
     raise DataError(" ".join(said))
@@ -272,15 +296,41 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
     return f" Did you mean {near[0]!r}?" if len(near) == 1 else ""
 
 
-def _check_named(names: Sequence[str], named: dict[Role, str]) -> None:
-    for role, name in named.items():
-        if not isinstance(name, Hashable) or name not in {*names}:
-            hint = did_you_mean(name, names)
-            columns = f"the columns are {listing(names, limit=12)}"
-            raise DataError(f"There is no column {name!r} for the {role}; {columns}.{hint}")
-    if len(set(named.values())) < len(named):
-        pairs = ", ".join(f"{role}={name!r}" for role, name in named.items())
-        raise DataError(f"One column cannot be two things: {pairs}.")
+def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
+    """Refuse columns that are named and absent, all of them at once; or that have two roles."""
+    known = {*names}
+    absent = {
+        role: name
+        for role, name in named.items()
+        if not isinstance(name, Hashable) or name not in known
+    }
+    if absent:
+        which = _enumerated([f"{name!r} for the {role}" for role, name in absent.items()], "or")
+        hints = "".join(did_you_mean(name, names) for name in absent.values())
+        raise DataError(f"There is no column {which}; the {_shown(names)}.{hints}")
+    check_roles([*named.items()])
+
+
+def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
+    """Refuse a column that has two roles.
+
+    Examples
+    --------
+    >>> check_roles([("unit", "doc"), ("rater", "doc")])
+    Traceback (most recent call last):
+    setagree.errors.DataError: One column cannot be two things: unit='doc', rater='doc'.
+    """
+    hashable = [(role, name) for role, name in named if isinstance(name, Hashable)]
+    roles: dict[Any, set[Role]] = {}
+    for role, name in hashable:
+        roles.setdefault(name, set()).add(role)
+    if clashing := [f"{role}={name!r}" for role, name in hashable if len(roles[name]) > 1]:
+        raise DataError(f"One column cannot be two things: {', '.join(clashing)}.")
+
+
+def _shown(names: Sequence[Any]) -> str:
+    """Return which columns a table has, for sentences."""
+    return f"columns are {listing(names, limit=12)}" if names else "table has no columns"
 
 
 def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:

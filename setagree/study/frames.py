@@ -84,8 +84,7 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
         return frame
     known = _names(frame)
     wanted = known if names is None else list(names)
-    for name in wanted:
-        check_column(known, name)
+    check_columns(known, wanted)
     wanted = list(dict.fromkeys(wanted))
     longest = _longest(frame, wanted)
     picked = frame.select(*wanted) if wanted else frame
@@ -155,16 +154,28 @@ def stacked(columns: Sequence[Column]) -> Column:
     return pd.Series(np.concatenate([as_objects(column) for column in columns]), dtype=object)
 
 
+def check_columns(columns: Sequence[Any], names: Sequence[object]) -> None:
+    """Raise `DataError` unless exactly one column has each name; one error tells all absent."""
+    absent = [name for name in names if not isinstance(name, Hashable) or name not in columns]
+    if len(absent) > 1:
+        raise DataError(f"there are no columns {listing(absent, limit=12)}; {_known(columns)}.")
+    for name in names:
+        check_column(columns, name)
+
+
 def check_column(columns: Sequence[Any], name: object) -> None:
     """Raise `DataError` unless exactly one column is called ``name``."""
     found = columns.count(name) if isinstance(name, Hashable) else 0
     if found == 0:
-        known = f"the columns are {listing(columns)}" if columns else "the table has no columns"
         raise DataError(
-            f"there is no column {shorten(name)}; {known}.{did_you_mean(name, columns)}"
+            f"there is no column {shorten(name)}; {_known(columns)}.{did_you_mean(name, columns)}"
         )
     if found > 1:
         raise DataError(f"{found} columns are called {name!r}; rename all but one.")
+
+
+def _known(columns: Sequence[Any]) -> str:
+    return f"the columns are {listing(columns)}" if columns else "the table has no columns"
 
 
 def _no_table(data: object, also: str) -> NoTableError:

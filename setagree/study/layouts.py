@@ -15,9 +15,10 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
+from setagree.study.columns import check_roles
 from setagree.study.counts import UNIT_NAMES
 from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals
-from setagree.study.frames import Frame, as_pandas, stacked
+from setagree.study.frames import Frame, as_pandas, check_columns, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
 from setagree.study.numbers import as_number, inferred
@@ -37,6 +38,7 @@ _NO_RATERS = {
 def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
     """Read a long table that has a column of flags for each label."""
     frame = as_pandas(data, (unit, rater, *flags))
+    check_columns(list(frame.columns), (unit, rater, *flags))
     sets = _sets(frame, flags)
     return LongColumns(pick_column(frame, unit), pick_column(frame, rater), sets)
 
@@ -45,7 +47,10 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     """Stack a table with one row a unit and one column a rater."""
     if raters is not None:
         check_list("raters", raters, "columns")
-    data = as_pandas(data, None if raters is None else [*([] if unit is None else [unit]), *raters])
+        check_roles([("unit", unit), *(("rater", name) for name in raters)])
+    needed = None if raters is None else [*([] if unit is None else [unit]), *raters]
+    data = as_pandas(data, needed)
+    check_columns(list(data.columns), needed or ())
     ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
     names = [c for c in data.columns if c != unit] if raters is None else list(raters)
     _refuse_nameless("column of a rater", names)

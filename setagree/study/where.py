@@ -233,36 +233,37 @@ class Counts:
             holds = f"; column {where.column!r} holds {shown}{more}" if shown else ""
             raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
 
-    def warn_dropped(self, where: Where) -> None:
-        """Say in a warning how many rows a condition drops."""
-        warn(self.sentence(where), DroppedRowsWarning)
+    def warn_dropped(self, where: Where, name: str | None = None) -> None:
+        """Say in a warning how many rows a condition drops, of a table that has a name or not."""
+        warn(f"{name}: " * (name is not None) + self.sentence(where), DroppedRowsWarning)
 
 
 NO_ROWS = Counts(0, 0)
 
 
-def kept_rows(frame: Any, where: Where) -> Any:
+def kept_rows(frame: Any, where: Where, *, name: str | None = None) -> Any:
     """Return the rows of a table in memory that match; warn how many do not.
 
-    The table is of pandas, or an eager one that narwhals has wrapped.
+    The table is of pandas, or an eager one that narwhals has wrapped. `name` is what the warning
+    calls it, where there are several.
 
     Raises
     ------
     DataError
         The column is absent or holds lists, or no row matches.
     """
-    kept = matching_rows(frame, where)
+    kept = matching_rows(frame, where, table=name)
     return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
 
 
-def matching_rows(frame: Any, where: Where) -> npt.NDArray[np.bool_]:
+def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.NDArray[np.bool_]:
     """Return which rows of a table in memory match; see `kept_rows`."""
     name = where.found_in(column_names(frame))
     column = as_pandas(frame, [name])[name]
     verdicts = where.of_column(column)
     counts = Counts.of(verdicts, column)
     counts.check(where)
-    counts.warn_dropped(where)
+    counts.warn_dropped(where, table)
     return np.asarray(verdicts == YES)
 
 

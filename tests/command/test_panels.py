@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +48,29 @@ def folder(tmp_path, monkeypatch):
 
 class TestPanel:
     """setagree panel."""
+
+    def test_the_condition_holds_for_a_models_file(self):
+        """Repeats of a model that a condition drops are no answers of it; repeats are settled."""
+        table = pd.read_csv("models.csv", dtype=str)
+        is_model = table["rater"] == "near"
+        table[~is_model].assign(repeat=0).to_csv("humans.csv", index=False)
+        near = table[is_model].assign(repeat=0)
+        again = near.assign(repeat=1, labels="odd")
+        pd.concat([again, near]).to_csv("near.csv", index=False)
+        humans = ("--humans", "ann,ben,cem")
+        wanted = rows("panel", "models.csv", "-m", "near", *humans)
+        for said, told in (
+            (("--where", "repeat == 0"), "near.csv: --where 'repeat == 0' drops 40 of 80 rows."),
+            (("--duplicates", "last"), "Models: 40 repeated ratings dropped (--duplicates last)."),
+        ):
+            found = invoke("panel", "humans.csv", "-m", "near.csv", *humans, *said, "-f", "json")
+            assert json.loads(found.stdout) == wanted
+            assert told in found.stderr
+        kept = ("--where", "repeat == 0")
+        assert "near" in ok("diagnose", "humans.csv", "-m", "near.csv", *kept)
+        near.drop(columns="repeat").to_csv("near.csv", index=False)
+        found = invoke("report", "humans.csv", "-m", "near.csv", *kept, "-o", "report.md")
+        assert found.stderr.count("was not applied to the model's answers") == 1
 
     def test_equals_the_library(self):
         """A row for each model and human, ranked, with the numbers of the library."""

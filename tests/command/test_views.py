@@ -9,6 +9,7 @@ import pytest
 from cli_support import Terminal, script
 
 import setagree as sa
+from setagree.errors import OptionError
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -335,6 +336,27 @@ class TestReport:
         assert "seldom differ this much (p = .029)" in printed
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
         assert "so few raters can be dealt" in " ".join(without.split())
+
+    @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
+    def test_a_column_that_has_a_role(self, role):
+        """A column of the units, raters or labels names no groups, and no times; the error says so.
+
+        The functions say the same.
+        """
+        table = pd.DataFrame(
+            {"unit": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "labels": ["x", "x", "y", "x"]}
+        )
+        table.to_csv("roles.csv", index=False)
+        says = f"{role!r}: this column is already used as the {role}; name another."
+        assert refusal("diagnose", "roles.csv", "--group", role) == f"Error: --group {says}"
+        times = ("--over-time", role, "--window", "7D")
+        assert refusal("diagnose", "roles.csv", *times) == f"Error: --over-time {says}"
+        for call in (
+            lambda: sa.by_group(table, by=role),
+            lambda: sa.over_time(table, at=role, window="7D"),
+        ):
+            with pytest.raises(OptionError, match=f"={says}"):
+                call()
 
     def test_group_of_a_wide_file(self):
         """A wide file has no column of groups."""

@@ -573,7 +573,9 @@ class TestByGroup:
             sa.by_group(table, "batch")
         with pytest.raises(sa.SetagreeError, match="no column 'bach'"):
             sa.by_group(table, "bach")
-        with pytest.raises(sa.SetagreeError, match="column 'rater' is the rater"):
+        with pytest.raises(
+            sa.SetagreeError, match="column is already used as the rater; name another"
+        ):
             sa.by_group(table, "rater", reading=sa.Reading(rater="rater"))
         with pytest.raises(sa.SetagreeError, match="named by text or a number"):
             sa.by_group(study, {unit: ["x"] for unit in study.units})

@@ -28,6 +28,29 @@ def test_doccano_untouched_examples_need_an_answer(tmp_path):
     assert found(sa.read(folder, blank="missing")) == with_labels
 
 
+@pytest.mark.parametrize("approved_only", [True, False])
+def test_doccano_a_roster_of_other_units(tmp_path, approved_only):
+    """A roster that does not list who gave labels, or nothing in the folder, is refused."""
+    folder = doccano(tmp_path, TRUTH, approved_only=approved_only)
+    raters = dict.fromkeys(rater for _, rater in TRUTH)
+    roster = pd.DataFrame([(f"x{k}", who) for k, who in enumerate(raters)])
+    with pytest.raises(
+        DataError, match=r"annotations that the roster does not list \(first: .*jso"
+    ):
+        sa.read(folder, roster=roster.set_axis(["unit", "rater"], axis=1))
+    labelled = [pair for pair, labels in TRUTH.items() if labels]
+    with pytest.raises(DataError, match="1 annotation that the roster does not list"):
+        sa.read(folder, roster=pd.DataFrame(labelled[1:], columns=["unit", "rater"]))
+
+
+def test_a_roster_of_nothing_in_the_file(tmp_path):
+    """Where no answer has a label, a roster of other units is refused as well."""
+    folder = doccano(tmp_path, {(u, r): set() for u in ("p1", "p2") for r in ("mia", "noa")})
+    roster = pd.DataFrame({"unit": ["P-1", "P-2"], "rater": ["mia", "noa"]})
+    with pytest.raises(DataError, match="none of the 2 rows of the roster has a counterpart"):
+        sa.read(folder, roster=roster)
+
+
 def test_doccano_where_all_answered_all(tmp_path):
     """Equal files without an empty list leave nothing open."""
     truth = {(u, r): {"crow"} for u in ("p1", "p2") for r in ("mia", "noa")}

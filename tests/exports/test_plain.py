@@ -100,3 +100,23 @@ def test_second_header_with_a_byte_order_mark(save):
     one = "unit,rater,labels\nu1,ann,joy\nu1,bob,joy\n"
     with pytest.raises(FileError, match="repeats its header in row 3"):
         sa.read(save(f"\ufeff{one}\ufeff{one.replace('u1', 'u2')}"))
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.BlankLabelsWarning")
+@pytest.mark.parametrize("other", ["x", ""])
+@pytest.mark.parametrize("blank", [None, "missing", "empty"])
+def test_a_null_of_json(tmp_path, other, blank):
+    """It is read as it is without the name of the format: also beside blank text."""
+    rows = [("u1", "a", other), ("u1", "b", None), ("u2", "a", "x"), ("u2", "b", "y")]
+    path = tmp_path / "nulls.jsonl"
+    frame = pd.DataFrame(rows, columns=["unit", "rater", "labels"])
+    frame.to_json(path, orient="records", lines=True)
+    study = sa.read(path, format="plain_long", blank=blank)
+    plain = sa.read(path, format="table", blank=blank)
+    assert {*study.to_triples()} == {*plain.to_triples()}
+    assert study.n_missing == plain.n_missing
+    wide = frame.pivot(index="unit", columns="rater", values="labels").reset_index()
+    wide.to_json(path, orient="records", lines=True)
+    study = sa.read(path, format="plain_wide", blank=blank)
+    plain = sa.read(path, format="table", wide=True, blank=blank)
+    assert {*study.to_triples()} == {*plain.to_triples()}

@@ -202,3 +202,60 @@ def test_read_takes_patterns(tmp_path, monkeypatch):
     if sys.platform != "win32":
         shutil.copy(tmp_path / "prod-1.jsonl", tmp_path / "prod*.jsonl")
         assert sa.read(tmp_path / "prod*.jsonl").n_ratings == 4
+
+
+class TestAConditionOnSeveral:
+    """Several exports of one tool are filtered as one, as several plain tables are."""
+
+    KEEPS = "round == 1"
+
+    @pytest.fixture(autouse=True)
+    def halves(self, tmp_path, monkeypatch):
+        """Write an export, whole and in two halves, of which the second has only one round."""
+        monkeypatch.chdir(tmp_path)
+        whole = appen_frame().assign(round=["1", "1", "1", "2", "2", "2"])
+        whole = pd.concat([whole, whole[:3].assign(_unit_id="3", round="1")])
+        whole.to_csv("whole.csv", index=False)
+        for name, rows in (("ap1", whole[:3]), ("ap2", whole[3:6]), ("ap3", whole[6:])):
+            rows.to_csv(f"{name}.csv", index=False)
+
+    def told(self, files, **options):
+        """Return the annotations, and what was said of the rows that are dropped."""
+        with pytest.warns(sa.SetagreeWarning) as told:
+            study = sa.read(files, question="emotion", **options)
+        dropped = [text for one in told if "where=" in (text := str(one.message))]
+        return {*study.to_triples()}, dropped
+
+    def test_rows_of_all_files(self):
+        """They are kept and counted as those of one file, also where a file keeps none."""
+        wanted = self.told("whole.csv", where=self.KEEPS)
+        assert wanted[1] == ["where='round == 1' drops 3 of 9 rows."]
+        for files in ("ap?.csv", ["ap1.csv", "ap2.csv", "ap3.csv"]):
+            assert self.told(files, where=self.KEEPS) == wanted
+        with pytest.raises(DataError, match=r"keeps none of 9 rows; column 'round' holds '1', '2'"):
+            sa.read("ap?.csv", question="emotion", where="round == 7")
+
+    def test_what_file_a_row_comes_from(self):
+        """It can be the condition, of several files and of one."""
+        wanted, _ = self.told("ap1.csv", where=self.KEEPS)
+        for files, n in (("ap?.csv", 9), (["ap1.csv"], 3), ("ap1.csv", 3)):
+            found = self.told(files, source="file", where="file == ap1.csv")
+            assert found == (wanted, [f"where='file == ap1.csv' drops {n - 3} of {n} rows."])
+        with pytest.raises(DataError, match=r"column 'file' holds 'ap1.csv', 'ap2.csv', 'ap3.csv'"):
+            sa.read("ap?.csv", source="file", where="file == ap9.csv")
+        with pytest.raises(OptionError, match="source='round': there is a column of that name"):
+            sa.read("ap?.csv", source="round", where="round == ap1.csv")
+
+    def test_the_command(self):
+        """The command keeps the same rows, and says so once."""
+        said = ("--where", self.KEEPS, "--question", "emotion", "-f", "json")
+        one = CliRunner().invoke(cli.app, ["score", "whole.csv", *said])
+        several = CliRunner().invoke(cli.app, ["score", "ap1.csv", "ap2.csv", "ap3.csv", *said])
+        assert several.stdout == one.stdout
+        assert several.stderr.count("--where 'round == 1' drops 3 of 9 rows.") == 1
+
+    def test_a_file_without_the_column(self):
+        """It is named."""
+        appen_frame().to_csv("ap4.csv", index=False)
+        with pytest.raises(DataError, match=r"ap4.csv.*: where='round == 1': there is no column"):
+            sa.read("ap?.csv", question="emotion", where=self.KEEPS)

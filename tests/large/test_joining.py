@@ -1,6 +1,7 @@
 """Humans in one place, the answers of a model in another: joined, they are one study."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FileError
+from setagree.errors import DataError, FileError, SetagreeWarning
 from setagree.large.joining import with_models
+from setagree.study.reading import Reading
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +137,88 @@ class TestJoined:
             both = sa.Annotations.from_triples([("a", 1, "x"), ("a", "1", "y"), ("b", "1", "x")])
         joined, _ = with_models(both, pd.DataFrame({"unit": ["1"], "labels": ["x"]}))
         assert np.bincount(joined.unit_codes).tolist() == [1, 3]
+
+
+def with_repeats():
+    """Return humans and a model whose first answers agree, and whose repeats do not."""
+    humans, gpt = apart(whole(200))
+    parts = []
+    for table, answers in ((humans, humans["labels"]), (gpt, ["odd"] * len(gpt))):
+        again = table.assign(labels=answers, repeat=1)
+        # Whoever takes the first answer, whatever the condition, takes the repeat.
+        parts.append(pd.concat([again, table.assign(repeat=0)]))
+    return parts
+
+
+KEPT = {"where": "repeat == 0"}
+
+
+@pytest.mark.filterwarnings("ignore:.*where='repeat == 0' drops")
+class TestTheConditionOfTheStudy:
+    """Which rows count, and what is done with repeats, holds for the table of a model too."""
+
+    def test_the_verdict(self):
+        """The model passes on the rows that count; with its other ones, it would fail."""
+        humans, gpt = with_repeats()
+        people = sa.read(humans, **KEPT)
+        gpt.to_csv("gpt.csv", index=False)
+        gpt.to_json("gpt.jsonl", orient="records", lines=True)
+        wanted = sa.alt_test(people, model=gpt[gpt["repeat"] == 0])["model"]
+        dropped = gpt[gpt["repeat"] == 1].assign(repeat=0)
+        assert wanted.passes
+        assert not sa.alt_test(people, model=dropped)["model"].passes
+        for model in (gpt, "gpt.csv", Path("gpt.jsonl")):
+            (found,) = sa.alt_test(people, model=model)
+            assert found.passes
+            pd.testing.assert_frame_equal(found.to_frame(), wanted.to_frame())
+
+    def test_what_is_told(self):
+        """How many of the model's rows are dropped is said with its name."""
+        humans, gpt = with_repeats()
+        people = sa.read(humans, **KEPT)
+        gpt.to_csv("gpt.csv", index=False)
+        with pytest.warns(SetagreeWarning) as told:
+            with_models(people, "gpt.csv")
+        assert [str(one.message) for one in told] == [
+            "gpt.csv: where='repeat == 0' drops 200 of 400 rows."
+        ]
+        gpt[gpt["repeat"] == 1].to_csv("gpt.csv", index=False)
+        with pytest.raises(DataError, match=r"^gpt\.csv: .* keeps none of 200 rows"):
+            with_models(people, "gpt.csv")
+
+    def test_a_table_without_the_column(self):
+        """One sentence says that the condition was not applied to it."""
+        humans, gpt = with_repeats()
+        people, once = sa.read(humans, **KEPT), gpt[gpt["repeat"] == 0].drop(columns="repeat")
+        said = "model: where='repeat == 0' was not applied to the model's answers, which have no "
+        with pytest.warns(SetagreeWarning) as told:
+            assert sa.alt_test(people, model=once)["model"].passes
+        assert [str(one.message) for one in told] == [f"{said}column 'repeat'."]
+        notes = []
+        with_models(people, once, note=notes.append)
+        assert notes == [f"{said}column 'repeat'."]
+
+    def test_duplicates(self):
+        """The first answer, or the last, counts for the model as for the humans."""
+        humans, gpt = (part.drop(columns="repeat") for part in with_repeats())
+        first, last = (sa.read(humans, duplicates=which) for which in ("first", "last"))
+        assert not sa.alt_test(first, model=gpt)["model"].passes
+        assert sa.alt_test(last, model=gpt)["model"].passes
+        joined, _ = with_models(last, gpt)
+        assert joined.n_repeated == 5 * 200
+
+    def test_the_export_of_a_tool(self):
+        """An export that is a table is filtered if it has the column; another one has none."""
+        people = sa.Annotations.from_triples([("ann", "p1", "a"), ("bob", "p1", "b")])
+        people = replace(people, reading=Reading(where="_lead_time < 5"))
+        head = "_unit_id,_worker_id,_lead_time,topics\n"
+        Path("appen.csv").write_text(head.replace("lead", "other") + "p1,m1,-,a\n")
+        with pytest.warns(SetagreeWarning, match="^appen.csv: where='_lead_time < 5' was not app"):
+            with_models(people, "appen.csv")
+        Path("appen.csv").write_text(head + "p1,m1,1.0,a\np1,m1,9.0,b\n")
+        with pytest.warns(SetagreeWarning, match="drops 1 of 2 rows"):
+            joined, _ = with_models(people, "appen.csv")
+        assert joined.to_wide()["m1"].tolist() == [frozenset("a")]
 
 
 class TestRefusals:

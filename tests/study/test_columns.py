@@ -5,6 +5,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
+import setagree as sa
 from setagree.errors import DataError
 from setagree.large.opening import open_study
 from setagree.study.columns import (
@@ -333,3 +334,42 @@ class TestPeople:
         with pytest.raises(DataError) as caught:
             guess_people(names, **given)
         assert part in str(caught.value)
+
+
+NAMED = pd.DataFrame({"doc": [1, 1], "who": ["a", "b"], "cat": ["x", "y"]})
+ABSENT = "'d' for the unit, 'w' for the rater or 'c' for the labels; the columns are 'doc', 'who',"
+
+
+class TestNamedColumns:
+    """Columns that are named: all that are absent are told, and none has two roles."""
+
+    def test_all_that_are_absent(self):
+        """One error names them all, by whatever road."""
+        named = {"unit": "d", "rater": "w", "labels": "c"}
+        for call in (sa.agreement, sa.read):
+            with pytest.raises(DataError, match=f"no column {ABSENT}"):
+                call(NAMED, **named)
+        for table in (NAMED, NAMED.assign(more=1)):
+            with pytest.raises(DataError, match="there are no columns 'd', 'w', 'c'; the columns"):
+                sa.Annotations.from_long(table, **named)
+
+    def test_all_that_are_absent_in_a_wide_table(self):
+        """So does it where each rater has a column."""
+        with pytest.raises(DataError, match="there are no columns 'd', 'e', 'f'; the columns are"):
+            sa.Annotations.from_wide(NAMED, unit="d", raters=["e", "f"])
+
+    def test_two_roles(self):
+        """A column that is named twice is refused, also among columns of flags."""
+        for call in (sa.agreement, sa.read, sa.Annotations.from_long):
+            with pytest.raises(DataError, match="cannot be two things: unit='doc', rater='doc'"):
+                call(NAMED, unit="doc", rater="doc", labels="cat")
+        with pytest.raises(DataError, match="two things: rater='who', labels='who'"):
+            sa.Annotations.from_long(NAMED, unit="doc", rater="who", labels=["who", "cat"])
+        with pytest.raises(DataError, match="two things: unit='doc', rater='doc'"):
+            sa.Annotations.from_wide(NAMED, unit="doc", raters=["doc", "who"])
+
+    def test_no_columns(self):
+        """A table without columns is told to be one."""
+        for call in (sa.agreement, sa.read, sa.tally):
+            with pytest.raises(DataError, match="The table has no columns"):
+                call(pd.DataFrame())

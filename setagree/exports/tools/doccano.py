@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -11,10 +11,9 @@ from setagree.errors import DataError, FileError, counted
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import first_object, read_records, shown
-from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
+from setagree.exports.unclear import Found, settle
 from setagree.files.streams import check_regular
 from setagree.files.tables import read_table
-from setagree.study.labels import Blank
 from setagree.wording.label_sets import Label
 
 _NO_RATERS = "all"
@@ -57,31 +56,19 @@ def read(path: Path, request: Request, ending: str) -> Answers:
         )
     examples_of = _jsonl_examples if ending == ".jsonl" else _csv_examples
     by_file = [examples_of(file, request) for file in files]
-    roster = read_roster(request)
-    answered = _who_answered(path, by_file, roster, request.blank)
-    answers = Answers()
-    for example in (example for examples in by_file for example in examples):
-        given = bool(example.labels) or answered(example)
-        answers.add(example.unit, example.rater, example.labels if given else None, example.place)
-    if roster is not None:
-        check_roster(roster, text_pairs(answers.units, answers.raters), shown(path))
-    return answers
+    if request.roster is None and request.blank not in {"empty", "missing"}:
+        _refuse_untouched(path, by_file)
+        request = replace(request, blank="empty")
+    every = [example for examples in by_file for example in examples]
+    rows = ((each.unit, each.rater, each.labels, each.place) for each in every)
+    return settle(Found.of_rows(shown(path), rows), request, why="")
 
 
-def _who_answered(
-    path: Path,
-    by_file: list[list[_Example]],
-    roster: Mapping[Pair, None] | None,
-    blank: Blank | None,
-) -> Callable[[_Example], bool]:
-    """Return what says whether an example without labels was answered.
+def _refuse_untouched(path: Path, by_file: list[list[_Example]]) -> None:
+    """Refuse examples without labels where nothing tells whether they were answered.
 
     Without "Export only approved documents" every file has every example, the untouched too.
     """
-    if roster is not None:
-        return lambda example: text_pairs([example.unit], [example.rater])[0] in roster
-    if blank in {"empty", "missing"}:
-        return lambda _: blank == "empty"
     alike = len({frozenset(each.unit for each in examples) for examples in by_file}) == 1
     unlabelled = [each for examples in by_file for each in examples if not each.labels]
     if alike and unlabelled:
@@ -92,7 +79,6 @@ def _who_answered(
             "examples like empty ones. Export approved documents only, name who answered what "
             "with roster=, or say blank='empty' or blank='missing'."
         )
-    return lambda _: True
 
 
 def _jsonl_examples(path: Path, request: Request) -> list[_Example]:

@@ -80,7 +80,10 @@ def read_long(path: Path, request: Request) -> Answers:
     columns = _long_columns(sheet, request)
     name = str(columns.labels)
     labels = _parsed(sheet, [name], request)
-    found = sheet.found(sheet.ids(columns.unit), sheet.ids(columns.rater), labels, _open(labels))
+    unclear, null = _open(labels), sheet.is_null(name)
+    if (unclear & ~null).any():  # beside blank text, a null is no annotation, as in `from_long`
+        unclear &= ~null
+    found = sheet.found(sheet.ids(columns.unit), sheet.ids(columns.rater), labels, unclear)
     return _settled(found, request)
 
 
@@ -107,7 +110,9 @@ def read_wide(path: Path, request: Request) -> Answers:
     odd = _markers(sheet, raters) & ~listed_pairs(request, units, who)
     kept = drop(labels, odd)
     places = [f"{place}, column {rater!r}" for rater in raters for place in sheet.places]
-    return _settled(Found(sheet.name, units, who, kept, places, _open(labels)), request)
+    # As in `from_wide`, a null is no annotation, whatever a blank is.
+    unclear = _open(labels) & ~np.concatenate([sheet.is_null(name) for name in raters])
+    return _settled(Found(sheet.name, units, who, kept, places, unclear), request)
 
 
 def _markers(sheet: Sheet, columns: Sequence[str]) -> Flags:
