@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import (
+    BlankLabelsWarning,
     MissingMarkerWarning,
     MixedScaleWarning,
     SeparatorWarning,
@@ -192,6 +193,17 @@ def doubt_markers(
             f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
             f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
             MissingMarkerWarning,
+        )
+
+
+def doubt_blanks_as_empty(n: int) -> None:
+    """Say that blanks became empty sets beside cells such as ``[]``, which tell the two apart."""
+    if n:
+        warn(
+            f"{counted(n, 'blank cell')} taken as the empty set (blank='empty'), although other "
+            "cells say by themselves, such as [], that no label applies. If a blank means here "
+            "that there is no answer, drop these rows or say blank='missing'.",
+            BlankLabelsWarning,
         )
 
 

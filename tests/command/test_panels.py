@@ -246,6 +246,23 @@ class TestConsensus:
         cells = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         assert cells[0]["labels"] == ""
 
+    @pytest.mark.parametrize("file", ["gold.csv", "gold.json"])
+    def test_undecided_units_are_told_apart(self, file):
+        """What is written is read back by default; with blank='empty' a warning tells the two."""
+        said = invoke("consensus", "small.csv", "--blank", "empty", "-o", file).stderr
+        assert "1 unit without an answer has a blank cell" in said
+        assert "with --blank missing, or drop its row" in said
+        Path("all.csv").write_text("unit,rater,labels\nu1,x,\nu2,x,a\nu5,x,a\n", encoding="utf-8")
+        model = ("panel", "all.csv", "--model", file)
+        assert "that no label applies" not in invoke(*model).stderr
+        said = " ".join(invoke(*model, "--blank", "empty").stderr.split())
+        assert "that no label applies" in said
+
+    def test_decided_units_need_no_word(self):
+        """Where every unit has an answer, nothing is said of blank cells."""
+        words = ["consensus", "small.csv", "--blank", "empty", "--ties", "plurality"]
+        assert "without an answer" not in invoke(*words, "-o", "gold.csv").stderr
+
     def test_the_table(self):
         """What to look at again comes first, with the reason."""
         text = ok("consensus", "small.csv", "--blank", "empty")
