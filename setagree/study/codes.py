@@ -17,6 +17,7 @@ from setagree.checks import Guessable
 from setagree.errors import DataError, LabelError, SetagreeError, counted, shorten
 from setagree.study.doubts import (
     MARKERS,
+    NO_LABEL,
     doubt_absent,
     doubt_blanks_as_empty,
     doubt_brackets,
@@ -152,7 +153,7 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> boo
         max(map(len, values), default=0) > 1
         and (not texts or (sep in _USUAL_SEPARATORS and sep in together))
         and _PLAIN.fullmatch(together.replace(sep, "")) is not None
-        and MARKERS.isdisjoint(str(label).lower() for label in labels)
+        and (MARKERS | NO_LABEL).isdisjoint(str(label).lower() for label in labels)
         and not may_look_alike([*labels])
     )
 

@@ -245,7 +245,7 @@ def test_similar_raters():
     """Names that differ in case are two raters, which is said."""
     Path("long.csv").write_text(Path("long.csv").read_text().replace("t0,b,", "t0,B,"))
     result = invoke("score", "long.csv", *BLANK)
-    assert "Raters kept apart that look alike: ('B', 'b'); if they are one" in result.stderr
+    assert "Raters that look alike are kept apart: 'B' and 'b'. If they are one" in result.stderr
 
 
 def test_the_help_of_the_command(monkeypatch, capsys):

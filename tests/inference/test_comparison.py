@@ -346,7 +346,7 @@ class TestWhichUnits:
         frame = pd.DataFrame(
             {"ann": list("aabb"), "bob": list("abbb")}, index=[("x", 1), 2, "2", ("x", 2)]
         )
-        with pytest.warns(sa.SetagreeWarning, match="Units kept apart that look alike"):
+        with pytest.warns(sa.SetagreeWarning, match="Units that look alike are kept apart"):
             one, two = (sa.Annotations.from_wide(part) for part in (frame, frame[::-1]))
         a, b = sa.fleiss_kappa(one), sa.fleiss_kappa(two, distance="nominal")
         assert sa.compare(a, b).design == "same_units"
