@@ -115,6 +115,9 @@ def _read(study: Annotations, source: Any) -> Annotations:
         if found is not None:
             return recognition.read_export(source, found, how)
     table = open_table(source, replace(how, format="table", encoding=given.encoding))
+    if has_sets and {"labels", "adjudicate", "why"} <= {*table}:
+        # In a written consensus the empty set is [], and a blank cell has no answer.
+        how = replace(how, blank="missing")
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
