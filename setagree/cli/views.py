@@ -150,7 +150,7 @@ def diagnose(
     width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
     lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
     drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
-    deliver(pd.DataFrame(), "\n".join([*lines, *times, "", drawn]))
+    deliver(pd.DataFrame(), "\n".join([*lines, "", drawn, *times]).rstrip())
 
 
 def _studied(

@@ -34,7 +34,7 @@ MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
 
 NO_LABEL = {
     *("none", "no label", "no labels", "none of the above", "none of these", "no category"),
-    *("not applicable", "n.a.", "no answer", "nothing", "unlabeled", "unlabelled", "(none)"),
+    *("not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "(none)"),
 }
 """What people write where no label applies, or where there is no answer."""
 

@@ -59,7 +59,8 @@ class TestRepeats:
         said = refusal("score", "rows.csv")
         assert said.endswith(
             "say --duplicates 'first', 'last' or 'union'. If each row holds one label of a set, "
-            "say --duplicates 'union', or for a file --from plain_row_per_label."
+            "say --duplicates 'union', or for a file --from plain_row_per_label. The first pair "
+            "stands in row 1 and row 2, counted from 1 below any header."
         )
         ok("score", "rows.csv", "--from", "plain_row_per_label", "--blank", "missing")
         engine = refusal("score", "rows.csv", "--memory-limit", "200MB")
