@@ -111,9 +111,21 @@ def agree(
     if escape:
         frame = frame.map(escaped)
     deliver(frame, tables.agreed(study, found, frame))
+    if deliver.form in {"csv", "json"} and study.kind == "labels":
+        _say_undecided(int((found.codes < 0).sum()))
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _say_undecided(n: int) -> None:
+    """Say how the cells of units without an answer are read again."""
+    if n:
+        their, has, row = ("their", "have", "rows") if n > 1 else ("its", "has", "row")
+        say(
+            f"{counted(n, 'unit')} without an answer {has} a blank cell (null in JSON), and [] is "
+            f"the empty set: read this again with --blank missing, or drop {their} {row}."
+        )
 
 
 def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | Distance | None:

@@ -131,6 +131,7 @@ def spelled(reading: Reading) -> Iterator[Callable[[str], str]]:
     """Let errors, and sentences that are handed in, call options what they are called here."""
     called = {
         "setagree.read(file, format='plain_row_per_label')": "--from plain_row_per_label",
+        "setagree.read(files, source='rater')": "--source rater",
         "raters=": f"{reading.raters_option.replace('-', '_')}=",
         "format=": "--from ",
         "setagree.formats()": "'setagree formats'",

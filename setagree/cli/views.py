@@ -149,7 +149,8 @@ def diagnose(
     is_shown = output is None and sys.stdout.isatty()
     width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
     lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
-    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
+    drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
+    deliver(pd.DataFrame(), "\n".join([*lines, "", drawn, *times]).rstrip())
 
 
 def _studied(

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from setagree.distances import Distance
-from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, warn
+from setagree.errors import DataError, SimilarLabelsWarning, counted, warn
 from setagree.inference.known_raters import known_study
 from setagree.inference.units import on_one_tally
 from setagree.scoring.results import Agreement
@@ -52,11 +52,14 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
             )
         return "independent"
     sizes = " and ".join(f"{len(one):,}" for one in known)
+    n_in_all = len(frozenset.intersection(*known))
+    shared = "'shared_units' (only those, scored anew), " if n_in_all else ""
+    apart = "" if n_in_all else " Or compare two at a time, with design='shared_units'."
     raise DataError(
-        f"the studies share some units and not others: of {sizes} units, "
-        f"{len(frozenset.intersection(*known)):,} are in all; say design='shared_units' (only "
-        "those, scored anew), 'same_units' (all: units with the same name are the same things) or "
-        "'independent' (names are alike by chance)." + (f" Besides, {alike}." if alike else "")
+        f"the studies share some units and not others: of {sizes} units, {n_in_all:,} are in all; "
+        f"say design={shared}'same_units' (all: units with the same name are the same things) or "
+        f"'independent' (names are alike by chance).{apart}"
+        + (f" Besides, {alike}." if alike else "")
     )
 
 
@@ -133,7 +136,7 @@ def _alike(known: Sequence[frozenset[Any]]) -> str:
     verb = "differs" if len(pairs) == 1 else "differ"
     return (
         f"{counted(len(pairs), 'unit')} {verb} only in case, space, zeros or type "
-        f"({listing(pairs, limit=2)})"
+        f"({' and '.join(map(repr, pairs[0]))}{' and others' if pairs[1:] else ''})"
     )
 
 

@@ -215,9 +215,13 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
     try:
         return _of_table(frame, how, say, is_asked=is_asked)
     except RepeatsError as error:
-        from setagree.large.several import naming_files  # loads the readers of files
+        from setagree.large.several import naming_files, naming_rows  # loads the readers of files
 
-        raise naming_files(error, path, how) from None
+        raise naming_files(naming_rows(error, path, frame, how), path, how) from None
+    except DataError as error:
+        from setagree.large.several import naming_source  # loads the readers of files
+
+        raise naming_source(error, path, list(frame), how) from None
 
 
 def _is_large(path: Paths, how: Reading) -> bool:

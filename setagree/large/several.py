@@ -33,7 +33,7 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
 
     They are read again: rows do not say which file they are from, and there is no result anyway.
     """
-    if error.pair is None or is_stdin(path) or len(matching(path)) < 2:
+    if error.pair is None or _is_one(path):
         return error
     frame = read_table(
         path, encoding=how.encoding, sep=how.delimiter, source=_FILE, sheet=how.sheet
@@ -43,6 +43,49 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
         if how.condition is not None and how.condition.column != how.source:
             frame = kept_where(frame, how.condition)
         return with_files(error, _files_of(frame, error.pair, how))
+
+
+def naming_rows(
+    error: RepeatsError, path: Paths, frame: pd.DataFrame, how: Reading
+) -> RepeatsError:
+    """Return the error with the rows of one file that the first pair stands in, if it is long.
+
+    A column that is called like one that counts the attempts is named with a condition.
+    """
+    if error.pair is None or how.wide or how.people_in_rows or not _is_one(path):
+        return error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        here = _long_rows(frame, error.pair, how)
+    if here is None or how.condition is not None:
+        return error
+    rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
+    where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
+    said = f"{error} The first pair stands in {where}, counted from 1 below any header."
+    if again := next((name for name in frame if tidied(str(name)).lower() in _AGAIN), None):
+        only = f"{again} == {frame[again][here].iloc[0]}"
+        said += f" If column {again!r} tells them apart, keep one of them: where={only!r}."
+    return RepeatsError(said, error.pair)
+
+
+_AGAIN = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
+"""What a column is called that tells the repeats of an annotation apart."""
+
+
+def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
+    """Return the error with the way out where several files lack a column of raters alone."""
+    if how.source is not None or how.wide or how.people_in_rows or _is_one(path):
+        return error
+    try:
+        with_columns(how, [*map(str, columns), "rater"])
+    except DataError:
+        return error
+    hint = "If each file holds the answers of one rater, use setagree.read(files, source='rater')."
+    return type(error)(f"{error} {hint}")
+
+
+def _is_one(path: Paths) -> bool:
+    return is_stdin(path) or len(matching(path)) < 2
 
 
 def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:

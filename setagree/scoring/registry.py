@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
-from setagree.errors import OptionError, did_you_mean, shorten
+from setagree.errors import OptionError, did_you_mean, listing, shorten
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.definition import Coefficient
 
@@ -55,5 +55,8 @@ def _from_entry_points(name: str) -> Coefficient[...]:
         if isinstance(found, Coefficient):
             return found
         raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a coefficient.")
+    several = [one for one in COEFFICIENTS if name.lower() in one.split("_")]
+    if len(several) > 1:
+        raise OptionError(f"coefficient {name!r} may be {listing(several)}; name one of them.")
     hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
     raise OptionError(f"coefficient {name!r} is unknown.{hint}")

@@ -17,7 +17,9 @@ from setagree.checks import Guessable
 from setagree.errors import DataError, LabelError, SetagreeError, counted, shorten
 from setagree.study.doubts import (
     MARKERS,
+    NO_LABEL,
     doubt_absent,
+    doubt_blanks_as_empty,
     doubt_brackets,
     doubt_markers,
     doubt_numeric_labels,
@@ -61,6 +63,8 @@ class Answers:
         Cells that were blank text.
     is_text : bool
         Whether the answers are label sets and every cell is text; markers and nulls do not count.
+    spells_empty : bool
+        Whether text says by itself that its label set is empty, such as ``[]``.
     """
 
     codes: Codes
@@ -68,6 +72,7 @@ class Answers:
     kind: Kind
     n_blank: int
     is_text: bool = False
+    spells_empty: bool = False
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
@@ -126,7 +131,9 @@ def code_label_sets(
     if failures:
         raise LabelError(worded(failures, codes, place, times))
     merged, values = merge(sets)
-    n_blank = _count_blanks(codes, cells, sets, syntax.sep, times)
+    n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.sep, times)
+    if syntax.blank == "empty" and spells_empty:
+        doubt_blanks_as_empty(n_blank)
     texts = [cell for cell in cells if isinstance(cell, str)]
     if not _is_plain(texts, values, syntax.sep):
         doubt_separator(texts, syntax.sep)
@@ -134,7 +141,8 @@ def code_label_sets(
         doubt_markers(codes, cells, times=times)
         doubt_numeric_labels(values)
         doubt_similar("Labels", used_labels(values))
-    return Answers(recode(codes, merged), values, "labels", n_blank, len(texts) == len(cells))
+    is_text = len(texts) == len(cells)
+    return Answers(recode(codes, merged), values, "labels", n_blank, is_text, spells_empty)
 
 
 def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> bool:
@@ -145,7 +153,7 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> boo
         max(map(len, values), default=0) > 1
         and (not texts or (sep in _USUAL_SEPARATORS and sep in together))
         and _PLAIN.fullmatch(together.replace(sep, "")) is not None
-        and MARKERS.isdisjoint(str(label).lower() for label in labels)
+        and (MARKERS | NO_LABEL).isdisjoint(str(label).lower() for label in labels)
         and not may_look_alike([*labels])
     )
 
@@ -289,14 +297,18 @@ def _count_blanks(
     sets: Sequence[LabelSet | None],
     sep: str,
     times: Codes | None,
-) -> int:
-    """Return how many cells are blank, whatever a blank was taken as."""
+) -> tuple[int, bool]:
+    """Return how many cells are blank, whatever that was taken as, and if text spells no label."""
     may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
     if not any(may_be):
-        return 0
+        return 0, False
     syntax = LabelSyntax(sep=sep)
     is_blank = [b and read_cell(c, syntax) is None for b, c in zip(may_be, cells, strict=True)]
-    return how_many(np.array([*is_blank, False])[codes], times)
+    spells_empty = any(
+        empty and not blank and isinstance(cell, str)
+        for empty, blank, cell in zip(may_be, is_blank, cells, strict=True)
+    )
+    return how_many(np.array([*is_blank, False])[codes], times), spells_empty
 
 
 def _refuse_numbers(column: Column) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import (
+    BlankLabelsWarning,
     MissingMarkerWarning,
     MixedScaleWarning,
     SeparatorWarning,
@@ -31,6 +32,12 @@ _OFTEN_INSIDE = ("/", "+", "&", "#", " ")
 MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
 """What people and programs write for no answer."""
 
+NO_LABEL = {
+    *("none", "no label", "no labels", "none of the above", "none of these", "no category"),
+    *("not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "(none)"),
+}
+"""What people write where no label applies, or where there is no answer."""
+
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 # Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
 _SPELLED = re.compile(
@@ -47,14 +54,15 @@ _AGREED = {
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
 _MOST = 20
+_SHOWN = 5
 
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:
     """Say which names differ only in case, in type, or in what is hard to see."""
     if pairs := _alike(sorted_labels(names)):
         warn(
-            f"{what} kept apart that look alike: {listing(pairs)}; case='lower' or cleaning the "
-            "types makes them one.",
+            f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, say "
+            "case='lower' where only the case differs, or else spell them in one way.",
             SimilarLabelsWarning,
         )
 
@@ -65,6 +73,13 @@ def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
     for name in names:
         groups.setdefault(_seen(str(name)), []).append(name)
     return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def _groups(groups: Sequence[Sequence[object]]) -> str:
+    """Return the first groups of names as text: ``'Ann' and 'ann', 1 and '1'``."""
+    shown = [" and ".join(map(shorten, group)) for group in groups[:_SHOWN]]
+    more = [f"{len(groups) - _SHOWN:,} more"] if len(groups) > _SHOWN else []
+    return ", ".join([*shown, *more])
 
 
 def _seen(name: str) -> str:
@@ -80,9 +95,10 @@ def _seen(name: str) -> str:
 def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
     """Say which names of units or raters became one when the space around them was taken off."""
     if merged:
+        are = "are" if len(merged) > 1 else "is"
         warn(
-            f"{counted(len(merged), role)} spelled in two ways and taken as one: "
-            f"{listing(merged)}.",
+            f"{counted(len(merged), role)} {are} spelled in two ways and taken as one: "
+            f"{_groups(merged)}.",
             SimilarLabelsWarning,
         )
 
@@ -99,9 +115,10 @@ def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
         ways.setdefault(usual_spelling(cells[k]), cells[k])
     several = [tuple(sorted(w.values(), key=repr)) for w in spelled.values() if len(w) > 1]
     if several:
+        are = "are" if len(several) > 1 else "is"
         warn(
-            f"{counted(len(several), 'number')} spelled in several ways and taken as one: "
-            f"{listing(sorted(several, key=repr))}; if these are codes and no numbers, read them "
+            f"{counted(len(several), 'number')} {are} spelled in several ways and taken as one: "
+            f"{_groups(sorted(several, key=repr))}. If these are codes and not numbers, read them "
             "as labels (labels= or kind='labels'), which keep their text.",
             SimilarLabelsWarning,
         )
@@ -114,9 +131,11 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     together = "".join(texts)
     others = [other for other in _SEPARATORS if other != sep and other in together]
     found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
-    often = {o: some for o, some in found.items() if some and len(some) * 4 >= len(texts)}
+    mixed = _between_labels(texts, sep)
+    found |= mixed
+    often = {o: x for o, x in found.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
     if used:
-        _doubt_others(found, len(texts), sep)
+        _doubt_others(found, len(texts), sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
         one = f"did you mean sep={other!r}?"
@@ -130,12 +149,30 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
         _doubt_order(texts, sep)
 
 
-def _doubt_others(found: Mapping[str, list[str]], n_texts: int, sep: str) -> None:
+def _between_labels(texts: Sequence[str], sep: str) -> dict[str, list[str]]:
+    """Return the cells where another usual separator stands between labels of other cells."""
+    labels = {part for text in texts for part in _stripped(text, sep)}
+    mixed: dict[str, list[str]] = {}
+    for other in (o for o in (";", "|") if o not in sep):
+        joined = {x for x in labels if other in x and labels.issuperset(_stripped(x, other))}
+        if some := [t for t in texts if joined.intersection(_stripped(t, sep))]:
+            mixed[other] = some
+    return mixed
+
+
+def _stripped(text: str, sep: str) -> list[str]:
+    return [part.strip() for part in text.split(sep)]
+
+
+def _doubt_others(
+    found: Mapping[str, list[str]], n_texts: int, sep: str, mixed: Collection[str]
+) -> None:
     # Commas may well be part of a label where something else separates labels.
     odd = [
         o
         for o, some in found.items()
-        if o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts
+        if o in mixed
+        or (o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
     ]
     if odd:
         some = found[odd[0]]
@@ -182,7 +219,10 @@ def doubt_markers(
 ) -> None:
     """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
     lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
-    if MARKERS.isdisjoint(map(str.strip, lines)):  # a marker has no line break inside
+    seen = {*map(str.strip, lines)}
+    if what == "labels" and not NO_LABEL.isdisjoint(seen):
+        _doubt_no_label(codes, cells, times)
+    if MARKERS.isdisjoint(seen):  # a marker has no line break inside
         return
     odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in MARKERS]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
@@ -192,6 +232,31 @@ def doubt_markers(
             f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
             f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
             MissingMarkerWarning,
+        )
+
+
+def _doubt_no_label(codes: Codes, cells: Sequence[object], times: Codes | None) -> None:
+    """Say that cells such as ``none`` were taken as a label like any other."""
+    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in NO_LABEL]
+    spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
+    if odd:
+        n = how_many(np.isin(codes, odd), times)
+        warn(
+            f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
+            "it means 'no label applies', make these cells blank and say blank='empty'; if it "
+            f"means 'no annotation', say missing={spelled!r}.",
+            MissingMarkerWarning,
+        )
+
+
+def doubt_blanks_as_empty(n: int) -> None:
+    """Say that blanks became empty sets beside cells such as ``[]``, which tell the two apart."""
+    if n:
+        warn(
+            f"{counted(n, 'blank cell')} taken as the empty set (blank='empty'), although other "
+            "cells say by themselves, such as [], that no label applies. If a blank means here "
+            "that there is no answer, drop these rows or say blank='missing'.",
+            BlankLabelsWarning,
         )
 
 
@@ -205,8 +270,8 @@ def doubt_alike(what: str, names: Sequence[object]) -> None:
     """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen."""
     if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
-            f"{what} kept apart that look alike: {listing(alike)}; if they are one, spell them in "
-            "one way.",
+            f"{what} that look alike are kept apart: {_groups(alike)}. If they are one, spell them "
+            "in one way.",
             SimilarLabelsWarning,
         )
 

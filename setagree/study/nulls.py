@@ -39,7 +39,7 @@ def read_nulls(
         if taken == "error":
             raise _refused(place(int(np.flatnonzero(is_null)[0])), n_null)
         if taken == "empty" or answers.values:  # else all is missing, which is refused
-            doubt_nulls(n_null, answers.n_blank, taken=taken, asked=asked)
+            doubt_nulls(n_null, answers, taken=taken, asked=asked)
         if taken == "missing":
             return answers
         values = tuple(dict.fromkeys([*answers.values, EMPTY]))
@@ -62,16 +62,22 @@ def doubt_blanks(n_blank: int) -> None:
         )
 
 
-def doubt_nulls(n_null: int, n_blank: int, *, taken: Blank, asked: Blank | None) -> None:
+_KEPT_AS_TEXT = "(pandas: keep_default_na=False; Polars: missing_utf8_is_empty_string=True)"
+
+
+def doubt_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | None) -> None:
     """Say what nulls in a long column of label text were taken as, and how many blanks there are.
 
     `asked` is what blank= says, None by default.
     """
+    beside = " Other cells say by themselves, such as [], that no label applies."
     warn(
-        f"{counted(n_null, 'null')} (None or NaN) and {counted(n_blank, 'blank text')} among the "
-        f"labels: {_taken(n_blank, taken, asked)}. pandas makes nulls of blank cells and of texts "
-        "such as NA or None: read with keep_default_na=False, or pass the path. If a null means "
-        "no annotation, drop its row to silence this warning.",
+        f"{counted(n_null, 'null')} (None or NaN) and {counted(answers.n_blank, 'blank text')} "
+        f"among the labels: {_taken(answers.n_blank, taken, asked)}."
+        f"{beside if taken == 'empty' and answers.spells_empty else ''} Many readers make nulls of "
+        "blank cells, and pandas also of texts such as NA or None: keep them as text "
+        f"{_KEPT_AS_TEXT}, or pass the path. If a null means no annotation, drop its row to "
+        "silence this warning.",
         BlankLabelsWarning,
     )
 
@@ -94,8 +100,8 @@ def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
     if asked == "missing" or not n_null:
         return
     why = (
-        "outside a long column of label text a null means no annotation. If pandas made nulls of "
-        "blank cells, read the file with keep_default_na=False"
+        "outside a long column of label text a null means no annotation. If a reader made nulls "
+        f"of blank cells, keep these as text {_KEPT_AS_TEXT}"
         if has_sets
         else "a single value has no empty answer"
     )

@@ -6,6 +6,9 @@ import pandas as pd
 import pytest
 from cli_support import invoke, refusal
 
+import setagree as sa
+from setagree.errors import DataError, OptionError, RepeatsError
+
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
 HEAD = "unit,rater,labels,repeat\n"
@@ -103,3 +106,45 @@ def test_address_of_a_config():
     result = invoke("score", "round-1.csv", "--config", ADDRESS)
     assert result.exit_code == 2
     assert f"'{ADDRESS}' is an address" in result.stderr
+
+
+def test_repeats_in_one_file():
+    """The error says in which rows a repeat stands, and which condition keeps one of them."""
+    said = refusal("score", "round-1.csv")
+    assert "The first pair stands in row 2 and row 3, counted from 1 below any header." in said
+    assert "If column 'repeat' tells them apart, keep one of them: --where 'repeat == 0'." in said
+    with pytest.raises(RepeatsError, match=r"stands in row 2 and row 3, .* where='repeat == 0'"):
+        sa.agreement("round-1.csv")
+
+
+def test_a_file_for_each_rater():
+    """Where only the raters are lacking in several files, the error says how files name them."""
+    for name in ("ann", "bob"):
+        Path(f"{name}.csv").write_text("unit,labels\nu1,joy\nu2,fear\n")
+    said = refusal("score", "ann.csv", "bob.csv")
+    assert said.endswith("If each file holds the answers of one rater, use --source rater.")
+    with pytest.raises(DataError, match=r"use setagree\.read\(files, source='rater'\)\.$"):
+        sa.agreement(["ann.csv", "bob.csv"])
+    assert sa.read(["ann.csv", "bob.csv"], source="rater").raters.tolist() == ["ann.csv", "bob.csv"]
+    assert invoke("score", "ann.csv", "bob.csv", "--source", "rater").exit_code == 0
+    assert "--source rater" not in refusal("score", "ann.csv")
+
+
+def test_a_part_of_several_names():
+    """A part of the names of several coefficients is answered with all of them."""
+    said = refusal("score", "round-1.csv", *WHERE, "-c", "kappa")
+    kappas = "'fleiss_kappa', 'conger_kappa', 'cohen_kappa'"
+    assert said == f"Error: coefficient 'kappa' may be {kappas}; name one of them."
+    with pytest.raises(OptionError, match=r"^coefficient 'kappa' may be 'fleiss_kappa', "):
+        sa.agreement("round-1.csv", where="repeat == 0", coefficient="kappa")
+
+
+def test_files_without_a_unit_in_common():
+    """Where no unit is in all files, the error does not send anybody to the units in all."""
+    for name, units in {"a": "12", "b": "23", "c": "34"}.items():
+        cells = "".join(f"u{unit},{rater},joy,0\n" for unit in units for rater in ("ann", "bob"))
+        Path(f"{name}.csv").write_text(HEAD + cells)
+    said = refusal("compare", "a.csv", "b.csv", "c.csv")
+    assert "0 are in all; say --design 'same_units' (all:" in said
+    assert "Or compare two at a time, with --design 'shared_units'." in said
+    assert "say --design 'shared_units' (only those" in refusal("compare", "a.csv", "b.csv")

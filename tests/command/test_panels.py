@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
+from setagree.large.joining import with_models
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -269,6 +271,28 @@ class TestConsensus:
         assert [row["labels"] for row in rows(*words)] == [None, None, None, "a", None, '"x, y"']
         cells = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         assert cells[0]["labels"] == ""
+
+    @pytest.mark.parametrize("file", ["gold.csv", "gold.json"])
+    def test_undecided_units_are_told_apart(self, file):
+        """A written consensus is read back as it was, also where a human's blank is empty."""
+        said = invoke("consensus", "small.csv", "--blank", "empty", "-o", file).stderr
+        assert "1 unit without an answer has a blank cell" in said
+        assert "with --blank missing, or drop its row" in said
+        study = sa.read("small.csv", blank="empty")
+        expected = sa.consensus(study).answers.dropna()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "^1 null ")  # which are the blanks of JSON
+            joined, _ = with_models(study, [file])
+        assert joined.reading.blank == "empty"
+        gold = joined.to_wide()["gold"].dropna()
+        assert gold.to_dict() == expected.to_dict()
+        assert frozenset() in gold.tolist()
+        assert "u5" not in gold.index
+
+    def test_decided_units_need_no_word(self):
+        """Where every unit has an answer, nothing is said of blank cells."""
+        words = ["consensus", "small.csv", "--blank", "empty", "--ties", "plurality"]
+        assert "without an answer" not in invoke(*words, "-o", "gold.csv").stderr
 
     def test_the_table(self):
         """What to look at again comes first, with the reason."""

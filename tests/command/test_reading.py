@@ -59,7 +59,8 @@ class TestRepeats:
         said = refusal("score", "rows.csv")
         assert said.endswith(
             "say --duplicates 'first', 'last' or 'union'. If each row holds one label of a set, "
-            "say --duplicates 'union', or for a file --from plain_row_per_label."
+            "say --duplicates 'union', or for a file --from plain_row_per_label. The first pair "
+            "stands in row 1 and row 2, counted from 1 below any header."
         )
         ok("score", "rows.csv", "--from", "plain_row_per_label", "--blank", "missing")
         engine = refusal("score", "rows.csv", "--memory-limit", "200MB")
@@ -245,7 +246,7 @@ def test_similar_raters():
     """Names that differ in case are two raters, which is said."""
     Path("long.csv").write_text(Path("long.csv").read_text().replace("t0,b,", "t0,B,"))
     result = invoke("score", "long.csv", *BLANK)
-    assert "Raters kept apart that look alike: ('B', 'b'); if they are one" in result.stderr
+    assert "Raters that look alike are kept apart: 'B' and 'b'. If they are one" in result.stderr
 
 
 def test_the_help_of_the_command(monkeypatch, capsys):

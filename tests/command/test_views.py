@@ -141,6 +141,14 @@ class TestDiagnose:
         assert "\u202e" not in printed
         assert HOSTILE in printed
 
+    def test_the_seed_is_printed(self):
+        """The seed is printed, given or drawn, and gives the same findings again."""
+        assert ok("diagnose", *LONG).endswith("\n19 resamples, seed 1.\n")
+        words = [word for word in map(str, LONG) if word != "--seed" and word != "1"]
+        printed = ok("diagnose", *words)
+        seed = printed.rpartition("seed ")[2].strip().removesuffix(".")
+        assert ok("diagnose", *words, "--seed", seed) == printed
+
     def test_rows(self):
         """--rows says how many rows of a table are shown, and the table says there are more."""
         few, many = (ok("diagnose", *LONG, "--rows", n) for n in (1, 50))

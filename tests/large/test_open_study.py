@@ -16,7 +16,7 @@ from setagree.large.opening import open_study
 
 STUDY = sa.simulate(40, 4, rng=1)
 TABLE = STUDY.to_long().assign(
-    labels=lambda t: t["labels"].map(sa.format_labels).mask(lambda c: c == "", "none")
+    labels=lambda t: t["labels"].map(sa.format_labels).mask(lambda c: c == "", "other")
 )
 ROWS = [(f"u{k}", who, "joy" if k % 3 else "fear") for k in range(6) for who in ("ann", "bob")]
 HALVES = {unit: k % 2 for k, unit in enumerate(STUDY.units)}

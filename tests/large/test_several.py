@@ -117,7 +117,7 @@ class TestSeveral:
         assert "stands in" not in str(caught.value)
         with pytest.raises(RepeatsError) as caught:
             sa.agreement("round-1.csv")
-        assert "stands in" not in str(caught.value)
+        assert "round-1.csv" not in str(caught.value)
 
     def test_a_repeat_in_wide_files(self):
         """So it is where each rater has a column; a blank cell is no annotation."""

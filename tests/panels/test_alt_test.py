@@ -427,7 +427,7 @@ class TestSeveral:
     def test_names_of_any_type(self):
         """Raters may be numbers and tuples; 1 is not "1"."""
         triples = [(g, i, "a") for i in range(40) for g in (1, "1", ("x", 2), "m")]
-        with pytest.warns(sa.SetagreeWarning, match="Raters kept apart that look alike"):
+        with pytest.warns(sa.SetagreeWarning, match="Raters that look alike are kept apart"):
             study = sa.Annotations.from_triples(triples)
         assert one_test(study, model=("x", 2)).humans.index.tolist() == [1, "1", "m"]
         assert one_test(study, model=np.int64(1)).humans.index.tolist() == ["1", ("x", 2), "m"]

@@ -552,7 +552,7 @@ class TestAllMethods:
         """Labels are any text or number; units any identifier."""
         odd = ["<script>", "x" * 10_000, "\u202eabc", "🙂", "a, b", "=1+1", 7]
         triples = [(g, ("u", k), [label]) for k, label in enumerate(odd) for g in (1, "1", 2)]
-        with pytest.warns(sa.SetagreeWarning, match="Raters kept apart that look alike"):
+        with pytest.warns(sa.SetagreeWarning, match="Raters that look alike are kept apart"):
             study = sa.Annotations.from_triples(triples)
         found = consensus(study)
         assert [next(iter(a)) for a in found.answers] == odd

@@ -86,7 +86,7 @@ class TestLabelText:
     )
     def test_labels_that_look_alike(self, pair):
         """Two spellings that people take for one label are kept apart and named."""
-        with pytest.warns(SimilarLabelsWarning, match="Labels kept apart that look alike"):
+        with pytest.warns(SimilarLabelsWarning, match="Labels that look alike are kept apart"):
             study = long_study([*pair, "x", "x"])
         assert study.n_values == 3
 
@@ -94,7 +94,7 @@ class TestLabelText:
     def test_units_that_look_alike(self, pair):
         """The same holds for units, which would not meet."""
         rows = [("a", pair[0], "x"), ("b", pair[1], "x"), ("a", "u", "y"), ("b", "u", "y")]
-        with pytest.warns(SimilarLabelsWarning, match="Units kept apart that look alike"):
+        with pytest.warns(SimilarLabelsWarning, match="Units that look alike are kept apart"):
             assert sa.Annotations.from_triples(rows).n_units == 3
 
     def test_names_that_do_not_look_alike(self, silent):

@@ -284,13 +284,13 @@ class TestLabelWarnings:
         assert sets == [{"Joy"}, {"joy"}, {"a", "B"}, {"b"}]
         assert len(caught) == 1
         assert str(caught[0].message) == (
-            "Labels kept apart that look alike: ('B', 'b'), ('Joy', 'joy'); case='lower' or "
-            "cleaning the types makes them one."
+            "Labels that look alike are kept apart: 'B' and 'b', 'Joy' and 'joy'. If they are one, "
+            "say case='lower' where only the case differs, or else spell them in one way."
         )
 
     def test_number_and_text(self):
         """So are the number 1 and the text "1"."""
-        with pytest.warns(SimilarLabelsWarning, match=r"look alike: \(1, '1'\)"):
+        with pytest.warns(SimilarLabelsWarning, match=r"are kept apart: 1 and '1'"):
             assert sets_of(objects([1], ["1"])) == [{1}, {"1"}]
 
     def test_lower_case_and_accents_are_silent(self):
@@ -323,11 +323,11 @@ class TestLabelWarnings:
 
     @pytest.mark.parametrize(
         "cells",
-        [("a; b", "a", "b", "c", "d"), ("a; b", "a, b"), ("a", "b\n"), (["a;b"],)],
+        [("a; x", "a", "b", "c", "d"), ("a; x", "a, b"), ("a", "b\n"), (["a;b"],)],
         ids=repr,
     )
     def test_no_other_separator(self, cells):
-        """A rare sign, one beside the separator, one at the end or in a list gives no warning."""
+        """A rare sign between no labels, one at the end or in a list gives no warning."""
         assert len(sets_of(objects(*cells))) == len(cells)
 
     def test_blanks(self):
@@ -401,14 +401,14 @@ class TestScalars:
     def test_accents_and_case(self):
         """Accents of categories are composed; case is kept unless told, with a warning."""
         assert scalars_of(objects("\u00e9", "e\u0301")).values == ("\u00e9",)
-        with pytest.warns(SimilarLabelsWarning, match=r"Categories kept apart .* \('Joy', 'joy'\)"):
+        with pytest.warns(SimilarLabelsWarning, match=r"Categories that .* 'Joy' and 'joy'"):
             assert scalars_of(objects("Joy", "joy")).values == ("Joy", "joy")
         assert scalars_of(objects("Joy", "joy"), case="lower").values == ("joy",)
 
     def test_number_beside_its_text_among_categories(self):
         """Among categories 1 and "1" are two, which is warned about."""
         column = objects("low", "mid", "high", 1, "1")
-        with pytest.warns(SimilarLabelsWarning, match=r"\(1, '1'\)"):
+        with pytest.warns(SimilarLabelsWarning, match=r"apart: 1 and '1'\."):
             assert scalars_of(column).values == ("low", "mid", "high", 1, "1")
 
     @pytest.mark.parametrize("odd", ["n/a", "1,5", "nan", "1_000", "--", "3 stars"])

@@ -109,7 +109,7 @@ def test_second_separator_in_some_cells():
     assert frozenset({"a|b"}) in seen.values
 
 
-@pytest.mark.parametrize("cells", [["a, b", "a|b", "c", "d"], ["a|b, c", "a|b, d"]])
+@pytest.mark.parametrize("cells", [["a, b", "a|x", "c", "d"], ["a|b, c", "a|b, d"]])
 def test_second_separator_in_few_cells_is_a_label(cells):
     """One or two odd cells, or a comma inside labels, are not worth a warning."""
     with warnings.catch_warnings():
@@ -126,9 +126,39 @@ def test_missing_markers_are_labels_with_a_warning():
     assert frozenset({"NA"}) in seen.values
 
 
-def test_none_is_a_label_without_a_warning():
-    """'None' is a usual name for "no label applies" and passes as a label."""
-    assert frozenset({"None"}) in study(["None", "a"]).values
+@pytest.mark.parametrize("label", ["None", "No label", "none of the above", "not applicable"])
+def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
+    """'None' stays a label, and one warning says how to make it the empty set or missing."""
+    cells = ["a", label, "a, b", label]
+    match = rf"^2 cells with '{label}' taken as a label .* blank='empty'; .* missing=\['{label}'\]"
+    with pytest.warns(MissingMarkerWarning, match=match) as caught:
+        seen = study(cells)
+    assert len(caught) == 1
+    assert frozenset({label}) in seen.values
+    assert study(cells, missing=[label]).n_missing == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "cell"),
+    [
+        (["joy, fear", "joy; fear", "joy", *["fear"] * 9], "joy; fear"),
+        (["joy", "fear", "joy|fear", *"abcdefghij"], r"joy\|fear"),
+    ],
+)
+def test_a_second_separator_between_known_labels(cells, cell):
+    """One cell is enough where the parts of its label are labels of the study by themselves."""
+    with pytest.warns(SeparatorWarning, match=rf"1 distinct cell of \d+ with .*, such as '{cell}'"):
+        study(cells)
+
+
+def test_no_warning_prints_a_tuple():
+    """Names that look alike or are one are told apart by 'and', not by brackets."""
+    with pytest.warns(SimilarLabelsWarning) as caught:
+        doubt_alike("Raters", ["Ann", "ann", "bob"])
+    assert str(caught[0].message) == (
+        "Raters that look alike are kept apart: 'Ann' and 'ann'. If they are one, spell them in "
+        "one way."
+    )
 
 
 @pytest.mark.parametrize("blank", ["empty", "error"])
@@ -160,7 +190,7 @@ def test_numbers_among_sets():
 
 def test_space_around_names_is_taken_off():
     """'ann ' is 'ann', as in labels; the warning says which names became one."""
-    with pytest.warns(SimilarLabelsWarning, match="1 rater spelled in two ways.*'ann', 'ann '"):
+    with pytest.warns(SimilarLabelsWarning, match="1 rater is spelled .*'ann' and 'ann '"):
         seen = study(["a"] * 4, raters=["ann", "bob", "ann ", "bob"])
     assert seen.raters.tolist() == ["ann", "bob"]
 
@@ -197,8 +227,8 @@ def test_case_accents_and_types_of_labels():
     study, words = the_warning(SimilarLabelsWarning, sa.Annotations.from_long, table)
     assert set(study.labels) == {"Joy", "joy", 1, "1", "\u00e9"}
     assert words == (
-        "Labels kept apart that look alike: (1, '1'), ('Joy', 'joy'); case='lower' or cleaning the "
-        "types makes them one."
+        "Labels that look alike are kept apart: 1 and '1', 'Joy' and 'joy'. If they are one, say "
+        "case='lower' where only the case differs, or else spell them in one way."
     )
     assert sa.Annotations.from_long(long_table(*rows[:2]), case="lower").labels == ("joy",)
 

@@ -128,7 +128,7 @@ def test_a_number_and_its_text(tmp_path, role):
     """1 and "1" are two units, or raters, and one warning says so."""
     odd = [{"unit": "u", "rater": "a", "labels": ["x"], role: name} for name in (1, "1", "other")]
     path = save(tmp_path, "ids.json", odd)
-    with pytest.warns(SimilarLabelsWarning, match=r"kept apart that look alike: \('1', 1\); if"):
+    with pytest.warns(SimilarLabelsWarning, match=r"look alike are kept apart: '1' and 1\. If"):
         study = sa.Annotations.from_long(read_table(path))
     assert (study.n_units, study.n_raters)[role == "rater"] == 3
 

@@ -77,7 +77,8 @@ class TestIds:
         assert ids.tolist() == ["x", other, "\u00e9"]
         assert len(caught) == 1
         assert str(caught[0].message) == (
-            "2 units spelled in two ways and taken as one: ('x ', 'x'), ('\u00e9', 'e\u0301')."
+            "2 units are spelled in two ways and taken as one: 'x ' and 'x', '\u00e9' and "
+            "'e\u0301'."
         )
 
     def test_one_missing(self):
@@ -110,7 +111,7 @@ def test_mixed_type_ids():
     rows = [
         (unit, rater, "ab"[k > 0]) for k, unit in enumerate([1, "1", "u1"]) for rater in (7, "x")
     ]
-    with pytest.warns(sa.SetagreeWarning, match="Units kept apart that look alike"):
+    with pytest.warns(sa.SetagreeWarning, match="Units that look alike are kept apart"):
         alpha = alpha_of(*rows)
     assert (alpha.n_units, alpha.n_raters, alpha.estimate) == (3, 2, 1)
 

@@ -296,7 +296,7 @@ class TestTimes:
         dask = pytest.importorskip("dask")
         rows = sa.simulate(30, 2, rng=1).to_long()
         rows["rater"] = pd.Series([names[who == "r2"] for who in rows["rater"]], dtype=object)
-        rows["labels"] = [",".join(sorted(one)) or "none" for one in rows["labels"]]
+        rows["labels"] = [",".join(sorted(one)) or "other" for one in rows["labels"]]
         study = sa.Annotations.from_long(rows)
         with dask.config.set({"dataframe.convert-string": False}):
             tally = sa.tally(dd.from_pandas(rows, npartitions=3), keep_raters=True)

@@ -41,7 +41,7 @@ def test_what_is_asked_for_is_what_it_is(answers, kind):
 
 def test_categories_keep_their_text():
     """As categories 007 and 7 are two values; as numbers, and where it is guessed, they are one."""
-    with pytest.warns(sa.SetagreeWarning, match=r"kept apart that look alike: \('007', '7'\)"):
+    with pytest.warns(sa.SetagreeWarning, match=r"that look alike are kept apart: '007' and '7'"):
         kept = sa.Annotations.from_wide(CODES, kind="category")
     assert set(kept.values) == {"007", "7", "8"}
     assert sa.percent_agreement(kept).estimate == pytest.approx(2 / 3)

@@ -164,10 +164,10 @@ class TestSimilarNames:
     def test_raters_and_units(self):
         """Each is said with what looks alike; nothing is merged."""
         rows = [("t-1", "dave", "a"), ("t-1", "DAVE", "a"), ("t-2", "dave", "a")]
-        with pytest.warns(SimilarLabelsWarning, match=r"Raters kept .*: \('DAVE', 'dave'\); if"):
+        with pytest.warns(SimilarLabelsWarning, match=r"Raters that .*: 'DAVE' and 'dave'\. If"):
             assert sa.Annotations.from_long(table(rows)).n_raters == 2
         rows = [("T-1", "ann", "a"), ("t-1", "bob", "a"), ("t-2", "bob", "a")]
-        with pytest.warns(SimilarLabelsWarning, match=r"Units kept .*: \('T-1', 't-1'\); if they"):
+        with pytest.warns(SimilarLabelsWarning, match=r"Units that .*: 'T-1' and 't-1'\. If they"):
             assert sa.Annotations.from_long(table(rows)).n_units == 3
 
     def test_no_false_alarm(self):

@@ -197,9 +197,10 @@ def test_a_frame_that_pandas_read(blank, what):
         read = sa.agreement(frame, blank=blank)
     assert str(caught[0].message) == (
         f"3 nulls (None or NaN) and 0 blank texts among the labels: the nulls are taken as {what} "
-        f"(blank='{blank}'). pandas makes nulls of blank cells and of texts such as NA or None: "
-        "read with keep_default_na=False, or pass the path. If a null means no annotation, "
-        "drop its row to silence this warning."
+        f"(blank='{blank}'). Many readers make nulls of blank cells, and pandas also of texts such "
+        "as NA or None: keep them as text (pandas: keep_default_na=False; Polars: "
+        "missing_utf8_is_empty_string=True), or pass the path. If a null means no annotation, drop "
+        "its row to silence this warning."
     )
     assert len(caught) == 1
     assert read.to_frame().equals(sa.agreement("study.csv", blank=blank).to_frame())
@@ -332,3 +333,28 @@ def test_exports_of_lists():
         assert sa.read("rows.jsonl", blank="empty").n_ratings == 1
     assert len(caught) == 1
     assert sa.read("rows.jsonl").n_ratings == 1
+
+
+@pytest.mark.parametrize("empty", ["[]", "set()"])
+def test_blanks_beside_cells_that_spell_the_empty_set(empty):
+    """Where [] says that no label applies, a blank cell may be a missing answer: a warning."""
+    cells = [*CASES["blank only"][:-1], empty]
+    such = "such as \\[\\], that no label applies"
+    sentence = f"^2 blank cells taken as the empty set .* {such}"
+    with pytest.warns(BlankLabelsWarning, match=sentence):
+        sa.read(pandas(cells), blank="empty")
+    arrow(cells).to_pandas().to_csv("study.csv", index=False)
+    with pytest.warns(BlankLabelsWarning, match=sentence):
+        sa.agreement("study.csv", blank="empty")
+    with pytest.warns(BlankLabelsWarning, match=sentence):
+        sa.agreement("study.csv", blank="empty", **LIMIT)
+    with pytest.warns(BlankLabelsWarning, match=f"^2 nulls .* taken as the empty set .* {such}"):
+        sa.read(arrow([cell or None for cell in cells]), blank="empty")
+
+
+@pytest.mark.parametrize("make", [pandas, lambda cells: pl.from_arrow(arrow(cells))])
+def test_the_advice_fits_the_library(make):
+    """How blanks stay text is said for pandas and for Polars, whichever the table is of."""
+    advice = r"pandas: keep_default_na=False; Polars: missing_utf8_is_empty_string=True"
+    with pytest.warns(BlankLabelsWarning, match=advice):
+        sa.agreement(make(CASES["null only"]), blank="empty")

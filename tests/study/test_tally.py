@@ -470,7 +470,7 @@ class TestMergedKinds:
         assert (numbers.kind, categories.kind) == ("number", "category")
         for one, two in [(numbers, categories), (categories, numbers)]:
             with pytest.warns(
-                SimilarLabelsWarning, match=r"kept apart that look alike: \(1, '1'\)"
+                SimilarLabelsWarning, match=r"that look alike are kept apart: 1 and '1'"
             ):
                 merged = one.merge(two)
             assert (merged.kind, merged.n_values) == ("category", 4)
