@@ -462,6 +462,7 @@ class TestPage:
         assert max(places) <= 100
 
     @pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names no folder with real data")
+    @pytest.mark.filterwarnings("ignore:.*'NONE' taken as a label like any other")
     def test_fifty_thousand_ratings(self, tmp_path):
         """The page of 50,000 ratings takes under 20 s of two cores, and under 3 MB."""
         needs_page()
