@@ -23,7 +23,7 @@ from setagree.wording.words import Name, Sentence
 
 MOST_ROWS = 15
 
-_ABOVE_CHANCE = 1.05
+_BELOW_CHANCE, _ABOVE_CHANCE = 0.95, 1.05
 """Times chance from which a confusion is a finding: below, it reads as once or less."""
 
 
@@ -44,9 +44,9 @@ def say(f: Findings) -> Sentence:
 
 
 def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
-    """Return the confusion of a kind that lies furthest above chance, after the most frequent one.
+    """Return the confusion of a kind that lies furthest above chance; nothing where none does.
 
-    Nothing where none lies above chance.
+    The most frequent one is said before it unless it lies below chance.
     """
     above = rows[~(rows["lift"] < _ABOVE_CHANCE)]
     if not len(above):
@@ -59,7 +59,7 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
     if top["kind"] == "left out":
         said = (" ", one, f" is left out{beside}.")
     part = f"n {share(top['share'])} of the pairs that differ,"
-    if most.name == top.name:
+    if most.name == top.name or most["lift"] < _BELOW_CHANCE:
         return (f"I{part}", *said)
     return (*_most_frequent(most, alone=alone), f" Furthest above chance: i{part}", *said)
 
