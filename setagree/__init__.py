@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from setagree.diagnosis.by_rater import by_rater
     from setagree.diagnosis.by_unit import by_unit
     from setagree.diagnosis.confusions import confusions
+    from setagree.diagnosis.next_ratings import next_ratings
+    from setagree.diagnosis.variance_components import variance_components
     from setagree.diagnosis.what_if import what_if
     from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
     from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
+    from setagree.inference.acceptance import acceptance_plan, acceptance_test
+    from setagree.inference.at_least import at_least
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
     from setagree.inference.cross_replication import cross_replication
     from setagree.inference.jackknife import jackknife
+    from setagree.inference.monitor import monitor
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
     from setagree.large.recognition import formats, read
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.k_rater import k_rater_reliability
+    from setagree.panels.noninferiority import equivalence_test, noninferiority_test
     from setagree.panels.rater_map import rater_map
     from setagree.panels.scorer import panel_scorer
     from setagree.reporting.methods import methods_text
@@ -73,8 +79,11 @@ __all__ = [
     "Tally",
     "UndefinedAgreementWarning",
     "Weights",
+    "acceptance_plan",
+    "acceptance_test",
     "agreement",
     "alt_test",
+    "at_least",
     "benchmark",
     "bootstrap",
     "brennan_prediger",
@@ -92,6 +101,7 @@ __all__ = [
     "cross_replication",
     "distance_matrix",
     "distances",
+    "equivalence_test",
     "fleiss_kappa",
     "format_labels",
     "formats",
@@ -100,7 +110,10 @@ __all__ = [
     "k_rater_reliability",
     "krippendorff_alpha",
     "methods_text",
+    "monitor",
     "mv_alpha",
+    "next_ratings",
+    "noninferiority_test",
     "over_time",
     "pair_matrix",
     "panel_scorer",
@@ -117,6 +130,7 @@ __all__ = [
     "scott_pi",
     "simulate",
     "tally",
+    "variance_components",
     "weights",
     "what_if",
 ]
@@ -137,8 +151,11 @@ _HOMES = {
     "Tally": "study.tally",
     "UndefinedAgreementWarning": "errors",
     "Weights": "credit",
+    "acceptance_plan": "inference.acceptance",
+    "acceptance_test": "inference.acceptance",
     "agreement": "scoring.table",
     "alt_test": "panels.alt_test",
+    "at_least": "inference.at_least",
     "benchmark": "inference.benchmark",
     "bootstrap": "inference.bootstrap",
     "brennan_prediger": "scoring.coefficients",
@@ -155,6 +172,7 @@ _HOMES = {
     "consensus": "panels.consensus",
     "cross_replication": "inference.cross_replication",
     "distance_matrix": "distances",
+    "equivalence_test": "panels.noninferiority",
     "fleiss_kappa": "scoring.coefficients",
     "format_labels": "wording.label_sets",
     "formats": "large.recognition",
@@ -163,7 +181,10 @@ _HOMES = {
     "k_rater_reliability": "panels.k_rater",
     "krippendorff_alpha": "scoring.coefficients",
     "methods_text": "reporting.methods",
+    "monitor": "inference.monitor",
     "mv_alpha": "scoring.coefficients",
+    "next_ratings": "diagnosis.next_ratings",
+    "noninferiority_test": "panels.noninferiority",
     "over_time": "diagnosis.by_group",
     "pair_matrix": "diagnosis.by_pair",
     "panel_scorer": "panels.scorer",
@@ -179,6 +200,7 @@ _HOMES = {
     "scott_pi": "scoring.coefficients",
     "simulate": "study.simulation",
     "tally": "large.reduce",
+    "variance_components": "diagnosis.variance_components",
     "weights": "scoring.table",
     "what_if": "diagnosis.what_if",
 }

@@ -221,6 +221,23 @@ def sampled(
     return _checked(study)
 
 
+def read_column(study: Annotations, of_unit: OfUnits, role: str) -> npt.NDArray[np.object_]:
+    """Return what a column of units, or a mapping, says of each unit.
+
+    Raises
+    ------
+    DataError
+        The study knows no such column, or it says nothing of some units.
+    """
+    name = role
+    if isinstance(of_unit, str):
+        name = of_unit
+    else:
+        study = with_units(study, {role: of_unit})
+    _check_column(study, name, role)
+    return as_objects(study.units_frame[name])
+
+
 def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations:
     """Return the study with the columns of its table that say one thing of each unit.
 

@@ -1,0 +1,284 @@
+"""Which units should get another rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.checks import Rng, as_generator, public
+from setagree.coefficients.chance import Floats
+from setagree.diagnosis.membership import label_counts, membership_of
+from setagree.errors import OptionError, check_choice, check_list, counted
+from setagree.inference.known_raters import known_raters
+from setagree.inference.raters import check_least
+from setagree.large.opening import Data
+from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
+from setagree.study.names import tidied
+from setagree.study.tally import Tally
+from setagree.wording.results import Result
+
+Goal: TypeAlias = Literal["consensus", "agreement"]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+_PRIOR = 0.25
+"""Votes for and against a label before anybody answered: Beta(1/4, 1/4)."""
+_STEPS = (1, 2, 3)
+_NOTHING, _EQUAL = 1e-12, 1e-10
+_ENOUGH = 2
+"""Ratings that every unit gets before any unit gets more."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Queue(Result):
+    """The units to rate next, the most useful first.
+
+    Attributes
+    ----------
+    goal : {"consensus", "agreement"}
+        What the ratings are for.
+    budget : int
+        How many ratings were asked for.
+    frame : DataFrame
+        A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
+        (who should be asked), why, and queued, a mark that the new rating must keep.
+    """
+
+    goal: Goal
+    budget: int
+    frame: pd.DataFrame
+
+    @property
+    def n_asked(self) -> int:
+        """How many ratings the rows ask for."""
+        return int(self.frame["more"].sum())
+
+    @property
+    def caution(self) -> str:
+        """What must be known before a coefficient is computed with the new ratings."""
+        if self.goal == "agreement":
+            return (
+                "This queue does not look at answers, so the new ratings may enter a coefficient."
+            )
+        return (
+            "This queue looks at answers. Keep the column queued with the new ratings: a "
+            "coefficient of agreement must be computed without them, or it is biased."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each unit, the most useful first."""
+        return self.frame.copy()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Queue for {self.goal}: {counted(self.n_asked, 'rating')} of "
+            f"{counted(len(self.frame), 'unit')}>"
+        )
+
+
+@public
+def next_ratings(
+    study: Data,
+    *,
+    budget: int,
+    goal: Goal = "consensus",
+    units: Sequence[object] | None = None,
+    raters: Sequence[object] | None = None,
+    rng: Rng = None,
+) -> Queue:
+    """Return which units to rate next, how often, and by whom.
+
+    ``goal="consensus"`` asks where another rating is most likely to mend the majority of a label.
+    With y votes for a label among r ratings and the prior Beta(1/4, 1/4), let P be the probability
+    that fewer than half of all raters would give it, and w = min(P, 1 - P) the risk of the majority
+    so far. A unit is worth the risk that m more ratings take away, for each of them::
+
+        value = max over m = 1, 2, 3 of 1/m sum over labels of [w(y, r) - E w(y + K, r + m)]
+
+    K beta-binomial: a knowledge gradient of several steps. Units with fewer than two ratings come
+    first. Every label counts that somebody used; with very many of them a unit that is agreed on
+    has a value, too, for labels that nobody gave it so far.
+
+    ``goal="agreement"`` looks at no answer: units with one rating first, then those with the
+    fewest, in random order. Any queue that looks at answers biases a coefficient.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        The answers so far: label sets, or categories.
+    budget : int
+        How many ratings can be paid for.
+    goal : {"consensus", "agreement"}
+        What they are for: the right answer of each unit, or a coefficient.
+    units : sequence, optional
+        All units there are, those without any answer among them.
+    raters : sequence, optional
+        Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
+        it, the ones with the fewest answers first.
+    rng : int, Generator or None
+        Where ``goal="agreement"`` puts units with equally many ratings in random order.
+
+    Returns
+    -------
+    Queue
+
+    Raises
+    ------
+    OptionError
+        The budget is no whole number of 1 or more.
+    DataError
+        The answers are numbers, or it is not known who gave what.
+
+    References
+    ----------
+    Frazier, Powell and Dayanik (2008), "A knowledge-gradient policy for sequential information
+    collection", SIAM Journal on Control and Optimization 47.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([
+    ...     ("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a"), ("ben", 2, "b"), ("ann", 3, "b"),
+    ... ])
+    >>> queue = sa.next_ratings(study, budget=2, raters=["ann", "ben", "eva"])
+    >>> queue.frame[["unit", "n_ratings", "more", "raters"]]
+      unit  n_ratings  more raters
+    0    3          1     1    eva
+    1    2          2     1    eva
+    """
+    check_least("budget", budget, 1)
+    check_choice("goal", goal, ("consensus", "agreement"))
+    known = known_raters(study, "next_ratings")
+    names, r = _all_units(known, units)
+    if goal == "agreement":
+        value, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)
+        tie = as_generator(rng).random(len(names))
+        order = np.lexsort((tie, r, r != 1))
+    else:
+        value, steps, risk = _values(known, len(names))
+        order = np.lexsort((r, -risk, -value, np.minimum(r, _ENOUGH)))
+    few = r < _ENOUGH
+    more = np.where(few, _ENOUGH - r, np.where(np.isnan(value) | (value > 0), steps, 0))
+    order = order[more[order] > 0]
+    spent = np.cumsum(more[order])
+    taken = order[: int(np.searchsorted(spent, budget)) + 1]
+    asked = more[taken]
+    if len(taken):
+        asked[-1] -= max(0, int(asked.sum()) - int(budget))
+    why = np.where(few[taken], "fewer than two ratings", _WHY[goal])
+    frame = pd.DataFrame(
+        {
+            "unit": names[taken],
+            "n_ratings": r[taken],
+            "more": asked,
+            "value": np.where(few[taken], np.nan, value[taken]),
+            "raters": _raters(known, names[taken], asked, raters),
+            "why": why.astype(object),
+            "queued": goal == "consensus",
+        }
+    )
+    return Queue(goal, int(budget), frame)
+
+
+_WHY = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}
+
+
+def _all_units(
+    study: Annotations, units: Sequence[object] | None
+) -> tuple[npt.NDArray[np.object_], Ints]:
+    """Return the units, those of the study first, and how many ratings each has."""
+    names = study.units
+    if units is not None:
+        check_list("units", units, "units")
+        known = {*names.tolist()}
+        new = [one for one in dict.fromkeys(map(tidied, units)) if one not in known]
+        names = as_objects([*names, *new])
+    return names, np.bincount(study.unit_codes, minlength=len(names))
+
+
+def _values(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
+    """Return the value of each unit, how many ratings reach it, and sum w / (r + 1) over labels."""
+    tally = Tally.from_annotations(study)
+    membership = membership_of(tally)
+    votes = label_counts(tally, membership).tocoo()
+    r = tally.pattern_ratings.astype(np.int64)
+    y, pattern = votes.data.astype(np.int64), votes.row
+    # Distinct (votes, ratings) are few, and each is worked out once.
+    pairs, at = np.unique(np.stack([y, r[pattern]]), axis=1, return_inverse=True)
+    lengths, of_length = np.unique(r, return_inverse=True)
+    seen = np.bincount(pattern, minlength=tally.n_patterns)
+    unseen = membership.n_labels - seen
+    gains = np.stack(
+        [
+            np.bincount(pattern, _gain(pairs[0], pairs[1], m)[at.ravel()], tally.n_patterns)
+            + unseen * _gain(np.zeros_like(lengths), lengths, m)[of_length]
+            for m in _STEPS
+        ]
+    )
+    of_seen = np.bincount(pattern, _risk(pairs[0], pairs[1])[at.ravel()], tally.n_patterns)
+    of_others = unseen * _risk(np.zeros_like(lengths), lengths)[of_length]
+    risk = (of_seen + of_others) / (r + 1)
+    best = gains.max(axis=0)
+    steps = 1 + np.argmax(gains >= best - _EQUAL, axis=0)
+    best[best < _NOTHING] = 0.0
+    rows = tally.unit_patterns
+    unrated = (0, n_units - study.n_units)
+    return np.pad(best[rows], unrated), np.pad(steps[rows], unrated), np.pad(risk[rows], unrated)
+
+
+def _risk(y: Ints, r: Ints) -> Floats:
+    """Return w(y, r) = min(P, 1 - P), P = I_1/2(1/4 + y, 1/4 + r - y)."""
+    from scipy.special import betainc
+
+    below = betainc(_PRIOR + y, _PRIOR + r - y, 0.5)
+    return np.asarray(np.minimum(below, 1 - below))
+
+
+def _gain(y: Ints, r: Ints, m: int) -> Floats:
+    """Return [w(y, r) - E w(y + K, r + m)] / m, K ~ BetaBinomial(m, 1/4 + y, 1/4 + r - y)."""
+    from scipy.special import betaln, comb
+
+    a, b = _PRIOR + y, _PRIOR + r - y
+    after = np.zeros(len(y))
+    for k in range(m + 1):
+        p = comb(m, k) * np.exp(betaln(a + k, b + m - k) - betaln(a, b))
+        after += p * _risk(y + k, r + m)
+    return np.asarray((_risk(y, r) - after) / m)
+
+
+def _raters(
+    study: Annotations,
+    units: npt.NDArray[np.object_],
+    asked: Ints,
+    raters: Sequence[object] | None,
+) -> list[str]:
+    """Return who should rate each unit: of those who have not, the ones with fewest answers."""
+    if raters is not None:
+        check_list("raters", raters, "raters")
+        if not len(raters):
+            raise OptionError("raters=[] names nobody; leave it out to ask the study's raters.")
+    pool = study.raters.tolist() if raters is None else [tidied(one) for one in raters]
+    answered = dict(
+        zip(study.raters.tolist(), np.bincount(study.rater_codes).tolist(), strict=True)
+    )
+    load = np.array([answered.get(one, 0) for one in pool], dtype=np.int64)
+    place = {one: k for k, one in enumerate(pool)}
+    position = {one: k for k, one in enumerate(study.units.tolist())}
+    order = np.argsort(study.unit_codes, kind="stable")
+    starts = np.searchsorted(study.unit_codes[order], np.arange(study.n_units + 1))
+    out = []
+    for unit, n in zip(units.tolist(), asked.tolist(), strict=True):
+        free, k = np.ones(len(pool), dtype=bool), position.get(unit)
+        if k is not None:
+            gave = study.raters[study.rater_codes[order[starts[k] : starts[k + 1]]]]
+            free[[place[one] for one in gave.tolist() if one in place]] = False
+        chosen = np.flatnonzero(free)
+        chosen = chosen[np.argsort(load[chosen], kind="stable")][:n]
+        load[chosen] += 1
+        out.append(", ".join(str(pool[c]) for c in chosen))
+    return out

@@ -1,0 +1,404 @@
+"""Where disagreement comes from: the units, the raters, or the single answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.checks import check_level, public
+from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.within_raters import spread_within_groups
+from setagree.credit.base import Weights
+from setagree.credit.pairs import sums_to_others
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, counted
+from setagree.inference.known_raters import known_plain
+from setagree.inference.raters import case_of, check_least
+from setagree.large.opening import Data
+from setagree.study.annotations import Annotations
+from setagree.wording.numbers import level_text, number, share
+from setagree.wording.results import Result
+
+_FEWEST, _FEWEST_FOR_RATERS = 3, 5
+_NAMES = ("unit", "rater", "residual")
+_LOOKED_THROUGH = 500
+"""Values up to which it is looked whether distances are squared ones of points."""
+_NOT_SQUARED = {"overlap", "any_overlap", "passonneau_2004", "masi_dkpro", "kulczynski"}
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Half the mean distance of three kinds of pairs; arrays where parts are left out.
+
+    Attributes
+    ----------
+    A : ndarray
+        Of two ratings of one unit.
+    B : ndarray
+        Of two ratings by one rater.
+    T : ndarray
+        Of two ratings of different units by different raters.
+    """
+
+    A: Floats
+    B: Floats
+    T: Floats
+
+    @property
+    def by_name(self) -> dict[str, Floats]:
+        """Unit = T - A, rater = T - B, residual = A + B - T."""
+        return dict(
+            zip(_NAMES, (self.T - self.A, self.T - self.B, self.A + self.B - self.T), strict=True)
+        )
+
+    def dependability(self, m: int) -> Floats:
+        """Phi_m = u / (u + (r + e) / m); a component below 0 counts as 0."""
+        u, r, e = (np.maximum(one, 0.0) for one in self.by_name.values())
+        return _ratio(u, u + (r + e) / m)
+
+    def generalizability(self, m: int) -> Floats:
+        """E rho²_m = u / (u + e / m)."""
+        u, _, e = (np.maximum(one, 0.0) for one in self.by_name.values())
+        return _ratio(u, u + e / m)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VarianceComponents(Result):
+    """Where disagreement comes from, as variances of a two-way random model.
+
+    Attributes
+    ----------
+    study : Annotations
+        What was analysed.
+    distance : str
+        How answers are compared.
+    level : float
+        The level of the intervals.
+    components : Components
+        Of all ratings.
+    without_unit, without_rater : Components
+        Without each unit, and without each rater.
+    remark : str or None
+        What is to be known of the distance.
+    """
+
+    study: Annotations
+    distance: str
+    level: float
+    components: Components
+    without_unit: Components
+    without_rater: Components
+    remark: str | None
+
+    @property
+    def unit(self) -> float:
+        """The variance between units: what the raters agree on."""
+        return float(self.components.by_name["unit"])
+
+    @property
+    def rater(self) -> float:
+        """The variance between raters: their habits, the same for all units."""
+        return float(self.components.by_name["rater"])
+
+    @property
+    def residual(self) -> float:
+        """The variance of single answers: what depends on both unit and rater, and error."""
+        return float(self.components.by_name["residual"])
+
+    def dependability(self, m: int = 1) -> float:
+        """Return Phi of the mean of m raters, other raters for each unit counted as error.
+
+        Phi speaks of means; for the answer of a majority see `k_rater_reliability`.
+        """
+        check_least("m", m, 1)
+        return float(self.components.dependability(m))
+
+    def generalizability(self, m: int = 1) -> float:
+        """Return E rho² of the mean of m raters, where the same ones rate all units."""
+        check_least("m", m, 1)
+        return float(self.components.generalizability(m))
+
+    def by_raters(self, m: Sequence[int] = (1, 2, 3, 5, 10)) -> pd.DataFrame:
+        """Return dependability and generalizability of the mean of m raters, with intervals.
+
+        The upper ends are cut at 1.
+        """
+        rows = []
+        for each in m:
+            check_least("m", each, 1)
+            row: dict[str, float] = {"raters": each}
+            for name in ("dependability", "generalizability"):
+                values = [
+                    getattr(one, name)(each)
+                    for one in (self.components, self.without_unit, self.without_rater)
+                ]
+                low, high = self._interval(*values)
+                row |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": min(1.0, high)}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row for each component: estimate, share (below 0 counts as 0), low, high, reason."""
+        estimates = {name: float(x) for name, x in self.components.by_name.items()}
+        total = sum(max(x, 0.0) for x in estimates.values())
+        rows = []
+        for name, x in estimates.items():
+            why = self._why_no_interval(name)
+            parts = (one.by_name[name] for one in (self.without_unit, self.without_rater))
+            low, high = self._interval(x, *parts) if why is None else (np.nan, np.nan)
+            part = max(x, 0.0) / total if total > 0 else np.nan
+            rows.append((name, x, part, low, high, why))
+        columns = ["component", "estimate", "share", "low", "high", "reason"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _why_no_interval(self, name: str) -> str | None:
+        R = self.study.n_raters
+        least = _FEWEST_FOR_RATERS if name == "rater" else _FEWEST
+        if least <= R:
+            return None
+        return f"{counted(R, 'rater')}; an interval takes {least}"
+
+    def _interval(self, x: float | Floats, units: Floats, raters: Floats) -> tuple[float, float]:
+        """Return x ± t SE, SE² the sum of the jackknife variances over units and over raters."""
+        from scipy.special import stdtrit
+
+        R = len(raters)
+        if R < _FEWEST or not (np.isfinite(units).all() and np.isfinite(raters).all()):
+            return float("nan"), float("nan")
+        parts = [(len(v) - 1) / len(v) * ((v - v.mean()) ** 2).sum() for v in (units, raters)]
+        half = float(stdtrit(R - 1, (1 + self.level) / 2)) * np.sqrt(sum(parts))
+        return float(x - half), float(x + half)
+
+    def by_label(self) -> pd.DataFrame:
+        """Return the components of each label, taken as a question of yes or no.
+
+        A row a label, the largest residual first: label, unit, rater, residual, their shares, and
+        the dependability of one rater.
+
+        Raises
+        ------
+        DataError
+            The answers are no label sets.
+        """
+        if self.study.kind != "labels":
+            raise DataError("by_label needs label sets; these answers are single values.")
+        rows = []
+        for label in self.study.labels:
+            binary = self.study.with_answers(frozenset({label}).intersection)
+            weights = case_of(binary, "nominal").weights
+            one = _Sums(binary, weights).whole()
+            parts = {name: float(x) for name, x in one.by_name.items()}
+            total = sum(max(x, 0.0) for x in parts.values())
+            shares = {f"{name}_share": max(x, 0.0) / total for name, x in parts.items()}
+            rows.append({"label": label, **parts, **shares, "phi": float(one.dependability(1))})
+        frame = pd.DataFrame(rows).sort_values("residual", ascending=False, kind="stable")
+        return frame.rename(columns={"phi": "dependability"}).reset_index(drop=True)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each component."""
+        return self.frame.copy()
+
+    @property
+    def verdict(self) -> str:
+        """What the largest source of disagreement is, and what would help."""
+        u, r, e = self.frame["share"].tolist()
+        if np.isnan(u):
+            return "All answers are alike: there is no variance to divide."
+        where = (
+            f"{share(u)} of the variance is between units, {share(r)} between raters, "
+            f"{share(e)} in single answers"
+        )
+        if r > e:
+            return f"{where}: raters differ by habits of their own more than from unit to unit."
+        if self.rater < 0:
+            where += " (that between raters was estimated below 0 and counts as 0)"
+        return f"{where}: raters differ from unit to unit more than by habits of their own."
+
+    def __str__(self) -> str:
+        table = self.frame.drop(columns="reason").round(4).to_string(index=False)
+        about = f"{level_text(self.level)} intervals are about raters and units like these."
+        remark = [] if self.remark is None else [self.remark]
+        return "\n".join([table, "", f"{self.verdict} {about}", *remark])
+
+    def __repr__(self) -> str:
+        return (
+            f"<VarianceComponents [{self.distance}]: unit {number(self.unit)}, rater "
+            f"{number(self.rater)}, residual {number(self.residual)}, "
+            f"{counted(self.study.n_units, 'unit')}, {counted(self.study.n_raters, 'rater')}>"
+        )
+
+
+@public
+def variance_components(
+    study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
+) -> VarianceComponents:
+    """Return how much of the variance of answers lies between units, raters, and single answers.
+
+    Half the mean distance of two ratings is A where they are of one unit, B where they are by one
+    rater, T where both unit and rater differ. Then::
+
+        unit = T - A      rater = T - B      residual = A + B - T
+
+    With d = (x - y)² these are the estimates of the two-way random model by analysis of variance.
+    They are variances where distances are squared ones of points: nominal, Jaccard, Dice, Ochiai,
+    Hamming and the scales; MASI up to four labels, and approximately beyond. Singly rated units
+    count. The intervals are two-way jackknife, t with R - 1 degrees of freedom: about units and
+    raters like these.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        Who gave what; two raters and two units at least, and a unit with two ratings.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: MASI for label sets, nominal for scalars.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    VarianceComponents
+
+    Raises
+    ------
+    DataError
+        No two ratings are of one unit, by one rater, or of different units by different raters.
+
+    References
+    ----------
+    Shrout and Fleiss (1979), "Intraclass correlations"; Brennan (2001), "Generalizability theory".
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> found = sa.variance_components(sa.simulate(100, 6, rng=1))
+    >>> found
+    <VarianceComponents [masi]: unit 0.150, rater −0.001, residual 0.282, 100 units, 6 raters>
+    >>> round(found.dependability(3), 2)
+    0.61
+    """
+    check_level(level)
+    study = known_plain(study, "variance_components")
+    compared = case_of(study, distance)
+    sums = _Sums(study, compared.weights)
+    whole = sums.whole()
+    absent = [
+        what
+        for what, x in zip(
+            ("of one unit", "by one rater", "of different units by different raters"),
+            (whole.A, whole.B, whole.T),
+            strict=True,
+        )
+        if np.isnan(x)
+    ]
+    if absent:
+        raise DataError(f"no two ratings are {absent[0]}, so that variances cannot be told apart.")
+    without = sums.without_units(), sums.without_raters()
+    remark = _remark(compared.name, compared.weights)
+    return VarianceComponents(study, compared.name, level, whole, *without, remark)
+
+
+class _Sums:
+    """Sums of distances over pairs of ratings, and what each unit and rater adds to them.
+
+    S is that of all ordered pairs of ratings, S_u of those of one unit, S_g of those by one rater.
+    """
+
+    def __init__(self, study: Annotations, weights: Weights) -> None:
+        self.study = study
+        u, g, v = study.unit_codes, study.rater_codes, study.value_codes
+        totals = np.bincount(v, minlength=weights.n_values).astype(np.float64)
+        self.r = np.bincount(u, minlength=study.n_units).astype(np.float64)
+        self.N_g = np.bincount(g, minlength=study.n_raters).astype(np.float64)
+        self.to_all = weights.distance_dot(totals)[v]
+        shares = spread_within_groups(g, v, n_groups=study.n_raters, weights=weights)
+        self.to_rater = shares * self.N_g[g]
+        order = np.argsort(u, kind="stable")
+        self.to_unit = np.empty(len(v))
+        self.to_unit[order] = sums_to_others(u[order], v[order], np.ones(len(v)), weights)
+
+    def whole(self) -> Components:
+        """Return the components of all ratings."""
+        S, S_u, S_g = (float(x.sum()) for x in (self.to_all, self.to_unit, self.to_rater))
+        r, N_g = self.r, self.N_g
+        return _components(S, S_u, S_g, r.sum(), (r**2).sum(), (N_g**2).sum())
+
+    def without_units(self) -> Components:
+        """Return the components without each unit: one entry a unit."""
+        u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_units
+        r, N_g = self.r, self.N_g
+        S_i, q = (np.bincount(u, x, n) for x in (self.to_all, self.to_unit))
+        # A rater has one rating of a unit, which is at 0 from itself.
+        S_g = self.to_rater.sum() - 2 * np.bincount(u, self.to_rater, n)
+        squares = (N_g**2).sum() - np.bincount(u, (2 * N_g - 1)[g], n)
+        return _components(
+            self.to_all.sum() - 2 * S_i + q,
+            self.to_unit.sum() - q,
+            S_g,
+            r.sum() - r,
+            (r**2).sum() - r**2,
+            squares,
+        )
+
+    def without_raters(self) -> Components:
+        """Return the components without each rater: one entry a rater."""
+        u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_raters
+        r, N_g = self.r, self.N_g
+        S_i, own, q = (np.bincount(g, x, n) for x in (self.to_all, self.to_rater, self.to_unit))
+        squares = (r**2).sum() - np.bincount(g, (2 * r - 1)[u], n)
+        return _components(
+            self.to_all.sum() - 2 * S_i + own,
+            self.to_unit.sum() - 2 * q,
+            self.to_rater.sum() - own,
+            r.sum() - N_g,
+            squares,
+            (N_g**2).sum() - N_g**2,
+        )
+
+
+def _components(
+    S: npt.ArrayLike,
+    S_u: npt.ArrayLike,
+    S_g: npt.ArrayLike,
+    N: npt.ArrayLike,
+    r2: npt.ArrayLike,
+    N2: npt.ArrayLike,
+) -> Components:
+    """Return A, B and T from sums over ordered pairs and the squared sizes of units and raters."""
+    S, S_u, S_g, N, r2, N2 = (np.asarray(x, dtype=np.float64) for x in (S, S_u, S_g, N, r2, N2))
+    return Components(
+        _ratio(S_u, 2 * (r2 - N)),
+        _ratio(S_g, 2 * (N2 - N)),
+        _ratio(S - S_u - S_g, 2 * (N**2 - r2 - N2 + N)),
+    )
+
+
+def _ratio(x: Floats, y: Floats) -> Floats:
+    """Return x / y; nan where y is 0."""
+    out = np.full(np.shape(x), np.nan)
+    return np.asarray(np.divide(x, y, out=out, where=np.asarray(y) > 0))
+
+
+def _remark(name: str, weights: Weights) -> str | None:
+    """Return what to know of a distance that is no squared distance of points; None of others."""
+    off = f"{name} distances are not squared distances of points"
+    if weights.n_values <= _LOOKED_THROUGH:
+        every = np.arange(weights.n_values)
+        D = weights.block(every, every)
+        centred = D - D.mean(axis=0) - D.mean(axis=1)[:, None] + D.mean()
+        values = np.linalg.eigvalsh(-centred / 2)
+        if values.min(initial=0.0) >= -ROUNDING * max(values.max(initial=0.0), 1.0):
+            return None
+        ratio = -float(values.min()) / float(values.max())
+        return (
+            f"{off} here (their smallest eigenvalue is {number(-ratio)} of the largest): the "
+            "components are variances approximately."
+        )
+    if name in _NOT_SQUARED:
+        return f"{off}: read the components with care."
+    return None

@@ -1,0 +1,233 @@
+"""Acceptance sampling: how many answers of a delivery to check, and whether to accept it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import public
+from setagree.errors import DataError, OptionError
+from setagree.inference.raters import check_least, is_number
+from setagree.wording.numbers import number
+from setagree.wording.results import Result
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AcceptancePlan(Result):
+    """How many answers to check, and how many errors to allow.
+
+    Attributes
+    ----------
+    n : int
+        Answers to draw at random and check.
+    c : int
+        Errors up to which the delivery is accepted.
+    good, bad : float
+        The error rates that should be accepted, and refused.
+    producer_risk, consumer_risk : float
+        The probabilities to refuse the good one, and to accept the bad one, at most.
+    """
+
+    n: int
+    c: int
+    good: float
+    bad: float
+    producer_risk: float
+    consumer_risk: float
+
+    def accepts(self, error_rate: float) -> float:
+        """Return how likely a delivery with a true error rate is accepted: P(X <= c)."""
+        return float(_accepted(self.n, self.c, error_rate))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row."""
+        row = {name: getattr(self, name) for name in ("n", "c", "good", "bad")}
+        row |= {"accepts_good": self.accepts(self.good), "accepts_bad": self.accepts(self.bad)}
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        return (
+            f"<AcceptancePlan: check {self.n:,} answers drawn at random, accept with {self.c:,} "
+            f"errors or fewer; accepts an error rate of {self.good:g} with probability "
+            f"{number(self.accepts(self.good))}, of {self.bad:g} with "
+            f"{number(self.accepts(self.bad))}>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AcceptanceTest(Result):
+    """Whether a delivery is accepted.
+
+    Attributes
+    ----------
+    plan : AcceptancePlan
+        What was planned.
+    n_checked, n_errors : int
+        What was found.
+    """
+
+    plan: AcceptancePlan
+    n_checked: int
+    n_errors: int
+
+    @property
+    def passes(self) -> bool:
+        """Whether the errors are no more than the plan allows."""
+        return self.n_errors <= self.plan.c
+
+    @property
+    def at_most(self) -> float:
+        """The one-sided 95 % upper end of the error rate (Clopper and Pearson 1934)."""
+        from scipy.special import betaincinv
+
+        if self.n_errors == self.n_checked:
+            return 1.0
+        return float(betaincinv(self.n_errors + 1, self.n_checked - self.n_errors, 0.95))
+
+    @property
+    def verdict(self) -> str:
+        """The decision in words, with what it stands on."""
+        errors = f"{self.n_errors:,} errors in {self.n_checked:,} answers checked"
+        sure = f"with 95 % confidence the error rate is {number(self.at_most)} or less"
+        if self.passes:
+            return f"Accepted: {errors}, {self.plan.c:,} are allowed; {sure}."
+        return f"Refused: {errors}, {self.plan.c:,} are allowed; {sure}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row."""
+        row = {"n_checked": self.n_checked, "n_errors": self.n_errors, "c": self.plan.c}
+        return pd.DataFrame([row | {"passes": self.passes, "at_most": self.at_most}])
+
+    def __repr__(self) -> str:
+        return f"<AcceptanceTest: {self.verdict}>"
+
+
+@public
+def acceptance_plan(
+    *, good: float, bad: float, producer_risk: float = 0.05, consumer_risk: float = 0.1
+) -> AcceptancePlan:
+    """Return how many answers of a delivery to check, and how many errors to allow.
+
+    The smallest n, and for it the smallest c, with P(X <= c | good) >= 1 - `producer_risk` and
+    P(X <= c | bad) <= `consumer_risk`, X binomial: errors among n answers drawn at random.
+
+    Parameters
+    ----------
+    good : float
+        An error rate that should be accepted.
+    bad : float
+        An error rate that should be refused.
+    producer_risk : float
+        The probability to refuse the good one, at most.
+    consumer_risk : float
+        The probability to accept the bad one, at most.
+
+    Returns
+    -------
+    AcceptancePlan
+
+    Raises
+    ------
+    OptionError
+        A rate or a risk is out of its range, or good and bad are so near that a million answers are
+        not enough.
+
+    References
+    ----------
+    Schilling and Neubauer (2017), "Acceptance sampling in quality control", ch. 2.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    >>> plan.n, plan.c
+    (65, 3)
+    """
+    rates = {"good": good, "bad": bad}
+    for name, one in {
+        **rates,
+        "producer_risk": producer_risk,
+        "consumer_risk": consumer_risk,
+    }.items():
+        if not is_number(one) or not 0 < one < 1:
+            raise OptionError(f"{name}={one!r} must lie between 0 and 1.")
+    if not good < bad:
+        raise OptionError(f"good={good!r} must be below bad={bad!r}: they are rates of errors.")
+    for c in range(_MOST):
+        n = _fewest(c, bad, consumer_risk)
+        if n > _MOST:
+            break
+        if _accepted(n, c, good) >= 1 - producer_risk:
+            return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
+    raise OptionError(
+        f"good={good!r} and bad={bad!r} are too near: {_MOST:,} answers do not tell them apart."
+    )
+
+
+@public
+def acceptance_test(plan: AcceptancePlan, *, n_errors: int, n_checked: int) -> AcceptanceTest:
+    """Return whether a delivery is accepted after its answers were checked.
+
+    Parameters
+    ----------
+    plan : AcceptancePlan
+        Of `acceptance_plan`.
+    n_errors : int
+        Wrong answers among those that were drawn at random and checked.
+    n_checked : int
+        Answers that were checked; as many as planned.
+
+    Returns
+    -------
+    AcceptanceTest
+
+    Raises
+    ------
+    DataError
+        Other than the planned number was checked, or more errors than answers.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    >>> sa.acceptance_test(plan, n_errors=2, n_checked=65).verdict
+    'Accepted: 2 errors in 65 answers checked, 3 are allowed; with 95 % confidence the error rate \
+is 0.094 or less.'
+    """
+    check_least("n_errors", n_errors, 0)
+    check_least("n_checked", n_checked, 1)
+    if n_errors > n_checked:
+        raise DataError(f"{n_errors:,} errors in {n_checked:,} answers cannot be.")
+    if n_checked != plan.n:
+        raise DataError(
+            f"the plan asks for {plan.n:,} answers, and {n_checked:,} were checked; its risks hold "
+            "for that number alone."
+        )
+    return AcceptanceTest(plan, int(n_checked), int(n_errors))
+
+
+def _accepted(n: int | np.integer, c: int, rate: float) -> float:
+    """P(X <= c), X binomial of n and a rate."""
+    from scipy.special import bdtr
+
+    return float(bdtr(c, n, rate))
+
+
+def _fewest(c: int, bad: float, risk: float) -> int:
+    """Return the smallest n with P(X <= c | bad) <= risk."""
+    low, high = c, c + 1
+    while _accepted(high, c, bad) > risk:
+        if high > _MOST:
+            return high
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _accepted(middle, c, bad) > risk:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,138 @@
+"""What to rate next: worked values, order, budget, whom to ask."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from diagnosis_support import walkthrough
+from scipy import stats
+
+import setagree as sa
+from setagree.diagnosis.next_ratings import _gain, _risk, _values
+from setagree.errors import DataError, OptionError
+
+
+def test_the_worked_values_of_votes():
+    """The risk and the gain of m = 1, 2, 3 ratings are the worked figures, to their digits."""
+    y, r = np.array([1, 1, 0, 0]), np.array([2, 3, 2, 1])
+    worked = {
+        1: [0.22882793, 0, 0, 0],
+        2: [0.11441396, 0.03178166, 0, 0.01906899],
+        3: [0.09746375, 0.02118777, 0.00211878, 0.01271266],
+    }
+    for m, figures in worked.items():
+        assert _gain(y, r, m) == pytest.approx(figures, abs=5e-9)
+    risk = _risk(np.array([0, 0, 1, 0, 1]), np.array([1, 2, 2, 3, 3]))
+    assert risk == pytest.approx([0.11862012, 0.04234414, 0.5, 0.01691882, 0.27117207], abs=5e-9)
+
+
+def test_the_gain_is_the_expected_fall_of_the_risk():
+    """Against scipy's beta-binomial, for votes of up to six ratings."""
+    for r in range(7):
+        for y in range(r + 1):
+            for m in (1, 2, 3):
+                law = stats.betabinom(m, 0.25 + y, 0.25 + r - y)
+                after = sum(law.pmf(k) * _risk(y + k, r + m) for k in range(m + 1))
+                found = _gain(np.array([y]), np.array([r]), m)[0]
+                assert found == pytest.approx((_risk(y, r) - after) / m, abs=1e-12)
+
+
+def test_the_worked_values_of_the_walkthrough():
+    """Units of the walk-through: the worked values, labels that nobody gave them included."""
+    values = _values(walkthrough(), 11)[0]
+    worked = [0.06356331, 0, 0, 0.01271266, 0.03178166, 0, 0.09534497, 0.06356331, 0.06356331]
+    assert values == pytest.approx([*worked, 0.09534497, 0.06356331], abs=5e-9)
+
+
+def test_the_budget_is_spent_from_the_top():
+    """The most valuable units first, as many ratings as reach the value, the last row cut."""
+    queue = sa.next_ratings(walkthrough(), budget=5)
+    assert queue.n_asked == 5
+    assert queue.frame["unit"].tolist() == ["u7", "u10", "u11"]
+    assert queue.frame["more"].tolist() == [2, 2, 1]
+    assert queue.frame["queued"].all()
+    assert "must be computed without them" in queue.caution
+
+
+def test_units_with_fewer_than_two_ratings_come_first():
+    """Unrated units before those with one rating, before any doubt about others."""
+    study = sa.Annotations.from_triples(
+        [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a"), ("ann", 3, "b"), ("ben", 3, "b")]
+    )
+    frame = sa.next_ratings(study, budget=9, units=[1, 2, 3, 4]).frame
+    assert frame["unit"].tolist()[:3] == [4, 2, 1]
+    assert frame["more"].tolist()[:2] == [2, 1]
+    assert frame["why"].tolist()[0] == "fewer than two ratings"
+    assert frame["value"].isna().tolist()[:3] == [True, True, False]
+
+
+def test_agreed_units_are_left_alone():
+    """Units whose majorities cannot change in three ratings are not in the queue."""
+    rows = [(rater, 1, "a") for rater in "abcdefgh"] + [(rater, 2, "b") for rater in "abcdefgh"]
+    assert sa.next_ratings(sa.Annotations.from_triples(rows), budget=9).frame.empty
+
+
+def test_for_agreement_no_answer_is_looked_at():
+    """Fewest first: the order depends on the numbers of ratings alone, ties drawn by the seed."""
+    study = sa.simulate(30, 4, missing=0.5, rng=3)
+    other = study.with_answers(lambda _: frozenset({"x"}))
+    frames = [
+        sa.next_ratings(one, budget=20, goal="agreement", rng=5).frame for one in (study, other)
+    ]
+    pd.testing.assert_frame_equal(*frames)
+    r = frames[0]["n_ratings"].tolist()
+    assert r[: r.count(1)] == [1] * r.count(1)
+    assert not frames[0]["queued"].any()
+
+
+def test_those_are_asked_who_answered_least():
+    """Of the raters who have not rated the unit, the ones with the fewest answers so far."""
+    study = sa.Annotations.from_triples(
+        [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a"), ("ben", 2, "b"), ("eva", 2, "b")]
+    )
+    frame = sa.next_ratings(study, budget=2, raters=["ann", "eva", "new"]).frame
+    assert frame.set_index("unit").loc[1, "raters"] == "new"
+    assert frame.set_index("unit").loc[2, "raters"] == "new"
+    with pytest.raises(OptionError, match="names nobody"):
+        sa.next_ratings(study, budget=2, raters=[])
+
+
+def test_what_is_refused():
+    """Numbers have no labels to vote on; a budget is a whole number of 1 or more."""
+    with pytest.raises(OptionError, match="budget=0 must be a whole number"):
+        sa.next_ratings(walkthrough(), budget=0)
+    scores = sa.Annotations.from_long(
+        pd.DataFrame({"unit": [1, 1], "rater": ["a", "b"], "score": [1.0, 2.0]}), value="score"
+    )
+    with pytest.raises(DataError, match="numbers have no labels"):
+        sa.next_ratings(scores, budget=3)
+
+
+def test_the_queue_makes_the_majority_right_more_often():
+    """Simulated: the same number of further ratings mends more majorities than dealing them out."""
+    rng = np.random.default_rng(9)
+    n_units, labels = 600, "abcde"
+    hard = rng.random(n_units) < 0.4
+    truth = rng.random((n_units, 5)) < 0.3
+    flip = np.where(hard, 0.3, 0.05)[:, None, None]
+    votes = truth[:, None] ^ (rng.random((n_units, 12, 5)) < flip)
+
+    def study(counts):
+        return sa.Annotations.from_triples(
+            [
+                (f"r{g}", i, ",".join(np.array([*labels])[votes[i, g]]))
+                for i in range(n_units)
+                for g in range(counts[i])
+            ],
+            blank="empty",
+        )
+
+    def right(counts):
+        majority = [votes[i, : counts[i]].mean(axis=0) > 0.5 for i in range(n_units)]
+        return (np.array(majority) == truth).all(axis=1).mean()
+
+    counts = np.full(n_units, 2)
+    while counts.sum() < 5 * n_units:
+        frame = sa.next_ratings(study(counts), budget=200).frame
+        for unit, more in zip(frame["unit"], frame["more"], strict=True):
+            counts[unit] = min(counts[unit] + more, 12)
+    assert right(counts) > right(np.full(n_units, 5)) + 0.02

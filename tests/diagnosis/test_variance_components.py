@@ -1,0 +1,155 @@
+"""Variance components of distances: published and worked figures, leave-one-out, remarks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from diagnosis_support import walkthrough
+
+import setagree as sa
+from setagree.errors import DataError
+
+# Shrout and Fleiss (1979), table 2: six targets, four judges.
+RATINGS = [(9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7)]
+
+
+def numbers(rows):
+    """Return the study of a table of numbers, a column a rater."""
+    cells = [
+        {"unit": i, "rater": f"r{g}", "score": x}
+        for i, row in enumerate(rows)
+        for g, x in enumerate(row)
+    ]
+    return sa.Annotations.from_long(pd.DataFrame(cells), value="score")
+
+
+def test_squared_distances_give_the_analysis_of_variance():
+    """Shrout and Fleiss' data: the two-way random model's components, ICC(2,1) and ICC(2,4)."""
+    found = sa.variance_components(numbers(RATINGS), distance="interval")
+    parts = found.components
+    assert float(parts.A) == pytest.approx(6.2638888889, abs=5e-11)
+    assert float(parts.B) == pytest.approx(3.575, abs=5e-11)
+    assert float(parts.T) == pytest.approx(8.8194444444, abs=5e-11)
+    three = (found.unit, found.rater, found.residual)
+    assert three == pytest.approx((2.5555555556, 5.2444444444, 1.0194444444), abs=5e-11)
+    # The paper prints .29, .62 and .71.
+    assert found.dependability(1) == pytest.approx(0.2897637795, abs=5e-11)
+    assert found.dependability(4) == pytest.approx(0.6200505476, abs=5e-11)
+    assert found.generalizability(1) == pytest.approx(0.7148407148, abs=5e-11)
+
+
+def test_the_worked_figures_of_label_sets():
+    """The walk-through with MASI, one answer missing: the worked figures, to their digits."""
+    found = sa.variance_components(walkthrough())
+    parts = [float(x) for x in (found.components.A, found.components.B, found.components.T)]
+    assert parts == pytest.approx([0.2374551971, 0.3879032258, 0.3983691756], abs=5e-11)
+    three = (found.unit, found.rater, found.residual)
+    assert three == pytest.approx((0.1609139785, 0.0104659498, 0.2269892473), abs=5e-11)
+    assert found.dependability(1) == pytest.approx(0.4039318008, abs=5e-11)
+    assert found.dependability(3) == pytest.approx(0.6702913878, abs=5e-11)
+    assert found.generalizability(3) == pytest.approx(0.6801757443, abs=5e-11)
+
+
+@pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
+def test_leaving_out_is_the_study_without(distance):
+    """Each entry without a unit, or a rater, is what the study without it gives."""
+    study = sa.simulate(25, 4, missing=0.2, rng=3)
+    found = sa.variance_components(study, distance=distance)
+    for codes, parts in (
+        (study.unit_codes, found.without_unit),
+        (study.rater_codes, found.without_rater),
+    ):
+        for k in range(int(codes.max()) + 1):
+            rest = sa.variance_components(study.take(codes != k), distance=distance).components
+            for name in "ABT":
+                assert getattr(parts, name)[k] == pytest.approx(float(getattr(rest, name)))
+
+
+def test_complete_data_tie_the_components_to_alpha():
+    """De / 2 = [(R-1) A + (n-1) B + (n-1)(R-1) T] / (nR - 1), and alpha = 1 - 2A / De."""
+    study = sa.simulate(40, 4, rng=5)
+    found, alpha = sa.variance_components(study), sa.krippendorff_alpha(study)
+    A, B, T = (float(x) for x in (found.components.A, found.components.B, found.components.T))
+    n, R = 40, 4
+    chance = ((R - 1) * A + (n - 1) * B + (n - 1) * (R - 1) * T) / (n * R - 1)
+    assert alpha.expected_disagreement == pytest.approx(2 * chance)
+    assert alpha.estimate == pytest.approx(1 - A / chance)
+
+
+def test_intervals_take_enough_raters():
+    """Two raters give no interval, four none for the component of raters; it is said why."""
+    two = sa.variance_components(sa.simulate(40, 2, rng=1)).frame
+    assert two[["low", "high"]].isna().all(axis=None)
+    four = sa.variance_components(sa.simulate(40, 4, rng=1)).frame.set_index("component")
+    assert four.loc["rater", "reason"] == "4 raters; an interval takes 5"
+    assert np.isfinite(four.loc["unit", "low"])
+    six = sa.variance_components(sa.simulate(40, 6, rng=1)).frame
+    assert np.isfinite(six[["low", "high"]]).all(axis=None)
+
+
+def test_the_interval_is_the_two_way_jackknife():
+    """SE² sums the jackknife variances over units and over raters, with t of R - 1."""
+    found = sa.variance_components(sa.simulate(30, 6, rng=2))
+    variance = 0.0
+    for parts in (found.without_unit, found.without_rater):
+        u = parts.T - parts.A
+        variance += (len(u) - 1) / len(u) * ((u - u.mean()) ** 2).sum()
+    row = found.frame.set_index("component").loc["unit"]
+    assert row["high"] - row["low"] == pytest.approx(2 * 2.570581836 * np.sqrt(variance))
+
+
+def test_a_component_below_zero_counts_as_zero():
+    """A negative component keeps its estimate, has no share, and is told of."""
+    study = sa.simulate(100, 5, rng=8)
+    found = sa.variance_components(study)
+    assert found.rater < 0
+    assert found.frame.set_index("component").loc["rater", "share"] == 0
+    assert "estimated below 0 and counts as 0" in str(found)
+
+
+def test_raters_with_habits_show():
+    """A rater who always answers one thing moves variance to the raters."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 10, 80)
+    shifted = [[t + s + rng.normal(0, 0.3) for s in (0, 3, -3, 6)] for t in truth]
+    found = sa.variance_components(numbers(shifted), distance="interval")
+    assert found.rater > found.residual
+    assert "habits of their own more than from unit to unit" in found.verdict
+
+
+def test_each_label_has_its_components():
+    """A row a label: the components of yes and no, largest residual first."""
+    study = sa.simulate(60, 3, rng=1)
+    frame = sa.variance_components(study).by_label()
+    assert sorted(frame["label"]) == list(study.labels)
+    assert frame["residual"].is_monotonic_decreasing
+    label = frame["label"].iloc[0]
+    own = study.with_answers(frozenset({label}).intersection)
+    alone = sa.variance_components(own, distance="nominal")
+    assert frame["unit"].iloc[0] == pytest.approx(alone.unit)
+    with pytest.raises(DataError, match="needs label sets"):
+        sa.variance_components(numbers(RATINGS), distance="interval").by_label()
+
+
+def test_reliability_by_raters_rises():
+    """More raters make the mean more dependable; upper ends are cut at 1."""
+    frame = sa.variance_components(sa.simulate(60, 6, rng=1)).by_raters([1, 3, 9])
+    assert frame["dependability"].is_monotonic_increasing
+    assert (frame["generalizability_high"] <= 1).all()
+
+
+def test_distances_that_are_no_squared_ones_are_remarked():
+    """Overlap distances are no squared distances of points; nominal ones always are."""
+    study = sa.simulate(60, 3, n_labels=6, rng=1)
+    assert sa.variance_components(study, distance="nominal").remark is None
+    remark = sa.variance_components(study, distance="overlap").remark
+    assert "not squared distances of points here" in remark
+
+
+def test_studies_that_cannot_tell_are_refused():
+    """One rating each, one rater, or one unit: the kind of pair that lacks is named."""
+    one_each = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 2, "b")])
+    with pytest.raises(DataError, match="no two ratings are of one unit"):
+        sa.variance_components(one_each)
+    one_unit = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "b")])
+    with pytest.raises(DataError, match="no two ratings are by one rater"):
+        sa.variance_components(one_unit)

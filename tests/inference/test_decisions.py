@@ -1,0 +1,89 @@
+"""Thresholds and acceptance sampling: worked figures and what the sentences say."""
+
+import numpy as np
+import pytest
+from diagnosis_support import walkthrough
+from scipy import stats
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+
+
+def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
+    """At 95 % one-sided the low end of T1 is that of the .90 score interval."""
+    found = sa.at_least(walkthrough(), 0.1)
+    assert found.low == pytest.approx(0.1273285, abs=5e-8)
+    assert found.high == pytest.approx(0.6740731, abs=5e-8)
+    assert found.holds
+    assert found.verdict == (
+        "krippendorff_alpha is at least 0.1: with 95 % confidence it is 0.1273 or more."
+    )
+
+
+def test_at_least_says_below_and_undecided():
+    """A threshold above the high end is missed; one between the ends is left open."""
+    assert sa.at_least(walkthrough(), 0.7).verdict.startswith("krippendorff_alpha is below 0.7")
+    undecided = sa.at_least(walkthrough(), 0.3)
+    assert not undecided.holds
+    assert undecided.verdict.startswith("Not decided: krippendorff_alpha is 0.4026")
+
+
+def test_at_least_takes_tables_and_says_why_not():
+    """A table gives a row for each coefficient; an undefined interval gives the reason."""
+    table = sa.at_least(sa.agreement(walkthrough()), 0.1)
+    assert table.to_frame()["holds"].tolist() == [True, True]
+    alike = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a")])
+    with pytest.warns(sa.UndefinedAgreementWarning):
+        assert sa.at_least(alike, 0.1).verdict.startswith("No verdict: ")
+    for wrong in (1.0, "much"):
+        with pytest.raises(OptionError, match="must be a number below 1"):
+            sa.at_least(walkthrough(), wrong)
+    with pytest.raises(OptionError, match=r"must be above 0\.5"):
+        sa.at_least(walkthrough(), 0.5, level=0.4)
+
+
+def test_the_worked_acceptance_plan():
+    """Good .02, bad .10: 65 answers and 3 errors, the smallest numbers with both risks."""
+    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    assert (plan.n, plan.c) == (65, 3)
+    assert plan.accepts(0.02) == pytest.approx(stats.binom.cdf(3, 65, 0.02))
+    assert plan.accepts(0.10) <= 0.10
+
+
+@pytest.mark.parametrize(("good", "bad"), [(0.01, 0.05), (0.02, 0.1), (0.05, 0.2), (0.2, 0.4)])
+def test_no_smaller_plan_keeps_both_risks(good, bad):
+    """Tried one by one: no smaller number of answers keeps both risks with any number of errors."""
+    plan = sa.acceptance_plan(good=good, bad=bad)
+    for n in range(1, plan.n):
+        c = np.arange(n + 1)
+        keeps = (stats.binom.cdf(c, n, good) >= 0.95) & (stats.binom.cdf(c, n, bad) <= 0.10)
+        assert not keeps.any()
+
+
+def test_acceptance_says_what_was_found():
+    """The verdict names errors, answers, what is allowed, and the end of Clopper and Pearson."""
+    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    passed = sa.acceptance_test(plan, n_errors=3, n_checked=65)
+    end = stats.binomtest(3, 65, alternative="less").proportion_ci(0.95).high
+    assert passed.at_most == pytest.approx(end)
+    assert passed.passes
+    refused = sa.acceptance_test(plan, n_errors=4, n_checked=65)
+    assert refused.verdict.startswith("Refused: 4 errors in 65 answers checked, 3 are allowed")
+    assert sa.acceptance_test(plan, n_errors=65, n_checked=65).at_most == 1
+    assert refused.to_frame()["passes"].tolist() == [False]
+    assert plan.to_frame()["n"].tolist() == [65]
+
+
+def test_acceptance_refuses_other_numbers():
+    """The risks hold for the planned number alone; rates must be rates, good below bad."""
+    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    with pytest.raises(DataError, match="the plan asks for 65 answers, and 60 were checked"):
+        sa.acceptance_test(plan, n_errors=1, n_checked=60)
+    with pytest.raises(DataError, match="cannot be"):
+        sa.acceptance_test(plan, n_errors=66, n_checked=65)
+    with pytest.raises(OptionError, match="must be below bad"):
+        sa.acceptance_plan(good=0.1, bad=0.1)
+    with pytest.raises(OptionError, match="good=0 must lie between 0 and 1"):
+        sa.acceptance_plan(good=0, bad=0.1)
+    with pytest.raises(OptionError, match="too near"):
+        sa.acceptance_plan(good=0.1, bad=0.10001)
