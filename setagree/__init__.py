@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from setagree.diagnosis.by_rater import by_rater
     from setagree.diagnosis.by_unit import by_unit
     from setagree.diagnosis.confusions import confusions
+    from setagree.diagnosis.intra_rater import intra_rater_agreement
     from setagree.diagnosis.next_ratings import next_ratings
     from setagree.diagnosis.variance_components import variance_components
     from setagree.diagnosis.what_if import what_if
@@ -106,6 +107,7 @@ __all__ = [
     "format_labels",
     "formats",
     "gwet_ac",
+    "intra_rater_agreement",
     "jackknife",
     "k_rater_reliability",
     "krippendorff_alpha",
@@ -177,6 +179,7 @@ _HOMES = {
     "format_labels": "wording.label_sets",
     "formats": "large.recognition",
     "gwet_ac": "scoring.coefficients",
+    "intra_rater_agreement": "diagnosis.intra_rater",
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",
     "krippendorff_alpha": "scoring.coefficients",

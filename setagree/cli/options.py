@@ -187,7 +187,7 @@ class Reading:
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
     duplicates: str = member(
-        ANSWERS, "HOW", "Rated twice: error, first, last or union.", default="error"
+        ANSWERS, "HOW", "Rated twice: error, first, last, union, repeats.", default="error"
     )
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
     codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")

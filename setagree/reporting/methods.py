@@ -39,6 +39,7 @@ _CASES = {
 _DUPLICATES = {
     "first": "the first was kept",
     "last": "the last was kept",
+    "repeats": "the first answer counts",
     "union": "they were merged into the union of their labels",
 }
 _NO_REPEAT = "no rater rated a unit twice"

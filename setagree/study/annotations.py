@@ -53,6 +53,9 @@ class Annotations(ReadOnlyArrays):
         What is known of units beside their answers; see `units_frame`.
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
+    repeats : Annotations or None
+        All answers of raters to units that they annotated again, where these were kept apart: its
+        units are (unit, rater), its raters "answer 1", "answer 2", ... A part has none.
     """
 
     kind: Kind
@@ -68,6 +71,7 @@ class Annotations(ReadOnlyArrays):
     reading: Reading | None = None
     unit_table: pd.DataFrame | None = None
     sampling: Sampling | None = None
+    repeats: Annotations | None = None
 
     @property
     def n_units(self) -> int:
@@ -350,6 +354,7 @@ class Annotations(ReadOnlyArrays):
             unit_codes=unit_codes,
             rater_codes=rater_codes,
             value_codes=self.value_codes[rows],
+            repeats=None,
         )
 
     def with_used_values(self) -> Annotations:

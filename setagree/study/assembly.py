@@ -194,7 +194,26 @@ def _settle_duplicates(coded: Annotations, policy: Duplicates, *, is_long: bool)
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
-    return replace(coded.take(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
+    kept = replace(coded.take(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
+    return replace(kept, repeats=_kept_apart(coded, keys)) if policy == "repeats" else kept
+
+
+def _kept_apart(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
+    """Return the answers to what was annotated again: a unit for each (unit, rater)."""
+    rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
+    pairs, unit_codes = np.unique(keys[rows], return_inverse=True)
+    times = pd.Series(unit_codes).groupby(unit_codes).cumcount().to_numpy()
+    both = zip(pairs // coded.n_raters, pairs % coded.n_raters, strict=True)
+    return replace(
+        coded,
+        units=as_objects((coded.units[u], coded.raters[g]) for u, g in both),
+        raters=as_objects(f"answer {k + 1}" for k in range(int(times.max()) + 1)),
+        unit_codes=unit_codes.astype(np.int32),
+        rater_codes=times.astype(np.int32),
+        value_codes=coded.value_codes[rows],
+        n_missing=0,
+        missing_by_rater={},
+    )
 
 
 def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
@@ -221,7 +240,8 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
     also = ROW_A_LABEL if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'.{also}{doubled if (times == 2).all() else ''}",
+        f"say duplicates='first', 'last', 'union', or 'repeats' to see how far raters agree with "
+        f"themselves (intra_rater_agreement).{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from setagree.errors import OptionError, a_type, check_choice, check_type, shorten
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
@@ -14,7 +14,7 @@ from setagree.study.where import Where
 from setagree.wording.docstrings import parameter_texts, split_sections
 from setagree.wording.label_sets import Label
 
-Duplicates: TypeAlias = Literal["error", "first", "last", "union"]
+Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """What answers are taken as; a "value" is a number where every one is, else a category."""
 
@@ -60,9 +60,11 @@ class Reading:
     missing : collection of text or numbers, optional
         Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
         around a cell does not count; a list of that one label is such an answer, too.
-    duplicates : {"error", "first", "last", "union"}
+    duplicates : {"error", "first", "last", "union", "repeats"}
         What to do where a rater annotated a unit more than once; `n_repeated` counts what was
-        dropped or united, and where that is most of the table, a warning says so.
+        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        `intra_rater_agreement`.
     encoding : str
         How the bytes of a file spell text.
     delimiter : str, optional
@@ -155,7 +157,7 @@ class Reading:
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
-            check_choice("duplicates", self.duplicates, ("error", "first", "last", "union"))
+            check_choice("duplicates", self.duplicates, get_args(Duplicates))
         if self.source is not None:
             check_type("source", self.source, str, "the name of a new column")
         if self.sheet is not None:

@@ -22,6 +22,7 @@ Counted: TypeAlias = tuple[str, float, str]
 _KEPT = {
     "first": "dropped, the first rating was kept",
     "last": "dropped, the last rating was kept",
+    "repeats": "the first answer counts, the later ones were kept apart",
     "union": "merged into the union of their labels",
 }
 

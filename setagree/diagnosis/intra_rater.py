@@ -1,0 +1,150 @@
+"""How far raters agree with themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from setagree.checks import check_level, public
+from setagree.distances.registry import DistanceLike
+from setagree.errors import DataError, counted
+from setagree.large.opening import Data, open_study
+from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score, score_part
+from setagree.study.annotations import Annotations
+from setagree.study.reading import Reading
+from setagree.study.tally import Tally
+from setagree.wording.numbers import four, four_interval, level_text
+from setagree.wording.results import Result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntraRater(Result):
+    """How far raters agree with themselves, beside how far they agree with one another.
+
+    Attributes
+    ----------
+    pooled : Agreement
+        Alpha of all repeats: each unit of each rater is a unit, each occasion a rater.
+    between : Agreement
+        Alpha of the raters with one another, by their first answers.
+    by_rater : tuple of (rater, Agreement)
+        Alpha of the repeats of each rater who has some.
+    level : float
+        The level of the intervals.
+    """
+
+    pooled: Agreement
+    between: Agreement
+    by_rater: tuple[tuple[object, Agreement], ...]
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each rater: n_units rated again, estimate, SE, low, high, reason."""
+        rows = []
+        for rater, one in self.by_rater:
+            low, high = one.interval(self.level, method=one.best_method)
+            rows.append(
+                {
+                    "rater": rater,
+                    "n_units": one.n_units,
+                    "estimate": one.estimate,
+                    "standard_error": one.standard_error,
+                    "low": low,
+                    "high": high,
+                    "reason": one.interval_reason,
+                }
+            )
+        return pd.DataFrame(rows).sort_values("estimate", kind="stable", ignore_index=True)
+
+    @property
+    def verdict(self) -> str:
+        """What the two coefficients say together."""
+        own, others = self.pooled, self.between
+        if np.isnan(own.estimate) or np.isnan(others.estimate):
+            undefined = own if np.isnan(own.estimate) else others
+            return f"No comparison: {undefined.reason}."
+        ends = own.interval(self.level, method=own.best_method)
+        said = (
+            f"Raters agree with themselves by {four(own.estimate)} "
+            f"({level_text(self.level)} {four_interval(*ends)}, "
+            f"{counted(own.n_units, 'unit')} rated again), with one another by "
+            f"{four(others.estimate)}."
+        )
+        if ends[1] < others.estimate:
+            return f"{said} They agree with others more than with their own earlier answers."
+        if ends[0] > others.estimate:
+            return f"{said} Much of the disagreement between them is steady, no slips of the hand."
+        return f"{said} These data do not tell the two apart."
+
+    def __repr__(self) -> str:
+        own = f"{self.pooled.estimate:.4f} [{self.pooled.distance}]"
+        return (
+            f"<IntraRater: {own}, {counted(self.pooled.n_units, 'unit')} rated again by "
+            f"{counted(len(self.by_rater), 'rater')}; between raters {self.between.estimate:.4f}>"
+        )
+
+    def __str__(self) -> str:
+        table = self.to_frame().round(4).to_string(index=False)
+        return f"{table}\n\n{self.verdict}"
+
+
+@public
+def intra_rater_agreement(
+    study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
+) -> IntraRater:
+    """Return how far raters agree with themselves where they rated a unit again.
+
+    Krippendorff's alpha of the answers of one rater to one unit, over occasions: each unit of each
+    rater is a unit, each occasion a rater. It stands beside the alpha between raters, from the
+    first answers. Agreement between raters can hardly exceed that within them.
+
+    Answers are taken in the order of their rows: sort the table by time first.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        Read with ``duplicates="repeats"``, as a table or a path is here.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: MASI for label sets, nominal for scalars.
+    level : float
+        The level of the intervals: score, where that is known to hold.
+
+    Returns
+    -------
+    IntraRater
+
+    Raises
+    ------
+    DataError
+        No rater rated a unit again, or the study was read without keeping repeats apart.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> rows = [("ann", 1, "a"), ("ann", 1, "a"), ("ann", 2, "b"), ("ann", 2, "a, b"),
+    ...         ("ben", 1, "a"), ("ben", 2, "c"), ("ann", 3, "c"), ("ben", 3, "c"), ("ben", 3, "c")]
+    >>> study = sa.Annotations.from_triples(rows, duplicates="repeats")
+    >>> sa.intra_rater_agreement(study)
+    <IntraRater: 0.7222 [masi], 3 units rated again by 2 raters; between raters 0.5455>
+    """
+    check_level(level)
+    if not isinstance(study, Annotations | Tally):
+        study = open_study(study, Reading(duplicates="repeats"))
+    repeats = study.repeats if isinstance(study, Annotations) else None
+    if repeats is None or not isinstance(study, Annotations):
+        raise DataError(
+            "the study knows of no rater who rated a unit again; where some did, read it with "
+            "duplicates='repeats'."
+        )
+    pooled = score(repeats, krippendorff_alpha, distance=distance)
+    people: dict[object, int] = {}
+    place = np.array([people.setdefault(rater, len(people)) for _, rater in repeats.units])
+    own = tuple(
+        (rater, score_part(pooled, repeats.take((place == k)[repeats.unit_codes])))
+        for rater, k in people.items()
+    )
+    return IntraRater(pooled, score(study, krippendorff_alpha, distance=distance), own, level)

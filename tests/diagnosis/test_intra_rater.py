@@ -1,0 +1,100 @@
+"""How far raters agree with themselves: repeats kept apart, by rater and pooled."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError
+
+DATA = os.environ.get("SETAGREE_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
+
+ROWS = [
+    *[("ann", 1, "a"), ("ann", 1, "a"), ("ann", 2, "b"), ("ann", 2, "a, b"), ("ann", 3, "c")],
+    *[("ben", 1, "a"), ("ben", 2, "c"), ("ben", 3, "c"), ("ben", 3, "c"), ("ben", 3, "a")],
+]
+
+
+@pytest.fixture
+def study():
+    """Return a study in which two raters rated units again, one of them three times."""
+    return sa.Annotations.from_triples(ROWS, duplicates="repeats")
+
+
+def test_repeats_are_kept_apart(study):
+    """The study has the first answers; the repeats have a unit for each unit and rater."""
+    first = sa.Annotations.from_triples(ROWS, duplicates="first")
+    pd.testing.assert_frame_equal(study.to_long(), first.to_long())
+    assert study.n_repeated == 4
+    repeats = study.repeats.to_long()
+    assert repeats["unit"].tolist() == [(1, "ann")] * 2 + [(2, "ann")] * 2 + [(3, "ben")] * 3
+    assert repeats["rater"].tolist() == [
+        *["answer 1", "answer 2"] * 2,
+        *["answer 1", "answer 2", "answer 3"],
+    ]
+
+
+def test_pooled_and_by_rater_are_alphas_of_the_repeats(study):
+    """Both are Krippendorff's alpha of a table whose columns are the occasions."""
+    found = sa.intra_rater_agreement(study, distance="jaccard")
+    table = pd.DataFrame(
+        [["a", "a", None], ["b", "a, b", None], ["c", "c", "a"]], columns=["one", "two", "three"]
+    )
+    alpha = sa.krippendorff_alpha(sa.Annotations.from_wide(table), distance="jaccard")
+    assert found.pooled.estimate == pytest.approx(alpha.estimate)
+    assert found.pooled.standard_error == pytest.approx(alpha.standard_error)
+    ann = sa.krippendorff_alpha(sa.Annotations.from_wide(table.iloc[:2]), distance="jaccard")
+    frame = found.to_frame().set_index("rater")
+    assert frame.loc["ann", "estimate"] == pytest.approx(ann.estimate)
+    first = sa.Annotations.from_triples(ROWS, duplicates="first")
+    between = sa.krippendorff_alpha(first, distance="jaccard")
+    assert found.between.estimate == pytest.approx(between.estimate)
+
+
+def test_the_verdict_follows_from_the_intervals():
+    """Raters who keep to their own readings agree with themselves more than with others."""
+    own = {"ann": "ab", "ben": "ba"}
+    rows = [(rater, k, own[rater][k % 2]) for k in range(40) for rater in own for _ in range(2)]
+    alike = sa.intra_rater_agreement(sa.Annotations.from_triples(rows, duplicates="repeats"))
+    assert alike.pooled.estimate == 1
+    assert "is steady, no slips of the hand" in alike.verdict
+    few = sa.Annotations.from_triples(ROWS, duplicates="repeats")
+    assert "do not tell the two apart" in sa.intra_rater_agreement(few).verdict
+
+
+def test_a_table_is_read_with_its_repeats():
+    """A table is read with its repeats kept apart, without saying so."""
+    table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
+    found = sa.intra_rater_agreement(table)
+    assert "3 units rated again by 2 raters" in repr(found)
+    assert "with one another by" in str(found)
+
+
+def test_a_study_without_repeats_is_refused(study):
+    """Without repeats, or with a part of a study, it is said how to read them."""
+    plain = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "a")])
+    for one in (plain, study.take(slice(None)), sa.Tally.from_annotations(plain)):
+        with pytest.raises(DataError, match="duplicates='repeats'"):
+            sa.intra_rater_agreement(one)
+
+
+def test_repeats_that_stop_a_table_offer_it():
+    """The error about repeats names the way to measure them."""
+    with pytest.raises(DataError, match="intra_rater_agreement"):
+        sa.Annotations.from_triples(ROWS)
+
+
+@needs_data
+def test_convabuse_knows_its_repeats():
+    """ConvAbuse marks second ratings in a column: as many pairs as its rows with repeat > 0."""
+    table = pd.read_csv(Path(DATA) / "convabuse.csv", dtype=str, keep_default_na=False)
+    marked = table[table["repeat"].astype(int) > 0]
+    study = sa.Annotations.from_long(table, blank="empty", duplicates="repeats")
+    assert study.n_repeated == len(marked)
+    pairs = {(unit, rater) for unit, rater in study.repeats.units}
+    assert pairs == {*zip(marked["unit"], marked["rater"], strict=True)}
+    found = sa.intra_rater_agreement(study)
+    assert 0 < found.between.estimate < found.pooled.estimate
