@@ -267,11 +267,11 @@ class Replacement(Result):
                 f"{model} in the place of a human of this panel {shown} agreement by less than "
                 f"{margin}, up or down: {mean}."
             )
-        place = "a human drawn at random" if self.against == "mean" else "any human"
+        place = "a human drawn at random from" if self.against == "mean" else "any human of"
         shown = "costs" if self.passes else "was not shown to cost"
         at_worst = min(one.change for one in self.defined)
         return (
-            f"{model} in the place of {place} of this panel {shown} less than {margin} of "
+            f"{model} in the place of {place} this panel {shown} less than {margin} of "
             f"agreement: {mean}; lowest in the place of {shorten(self.worst)} ({at_worst:+.3f})."
         )
 

@@ -7,6 +7,7 @@ from setagree.plots.by_label import confusions, labels
 from setagree.plots.by_rater import pairs, raters
 from setagree.plots.by_unit import groups, over_time, units
 from setagree.plots.credit import weights
+from setagree.plots.decisions import monitor, reliability, replacement
 from setagree.plots.inference import bootstrap, forest, null
 from setagree.plots.panels import advantage, rater_map
 
@@ -17,11 +18,14 @@ __all__ = [
     "forest",
     "groups",
     "labels",
+    "monitor",
     "null",
     "over_time",
     "pairs",
     "rater_map",
     "raters",
+    "reliability",
+    "replacement",
     "units",
     "weights",
 ]
