@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from setagree.diagnosis.confusions import confusions
     from setagree.diagnosis.intra_rater import intra_rater_agreement
     from setagree.diagnosis.next_ratings import next_ratings
-    from setagree.diagnosis.variance_components import variance_components
     from setagree.diagnosis.what_if import what_if
     from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
     from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from setagree.inference.monitor import monitor
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
+    from setagree.inference.variance_components import variance_components
     from setagree.large.recognition import formats, read
     from setagree.large.reduce import tally
     from setagree.panels.against_consensus import score_against_consensus
@@ -203,7 +203,7 @@ _HOMES = {
     "scott_pi": "scoring.coefficients",
     "simulate": "study.simulation",
     "tally": "large.reduce",
-    "variance_components": "diagnosis.variance_components",
+    "variance_components": "inference.variance_components",
     "weights": "scoring.table",
     "what_if": "diagnosis.what_if",
 }

@@ -109,6 +109,10 @@ class FewClustersWarning(SetagreeWarning):
     """Clusters are too few, or of too unequal size, for an interval that holds its level."""
 
 
+class AdaptiveRatingsWarning(SetagreeWarning):
+    """Ratings look as if they were asked for because of the answers before them."""
+
+
 class ConvergenceWarning(SetagreeWarning):
     """An iteration was stopped before its numbers stood still."""
 

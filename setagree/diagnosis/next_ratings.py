@@ -154,6 +154,7 @@ def next_ratings(
     check_least("budget", budget, 1)
     check_choice("goal", goal, ("consensus", "agreement"))
     known = known_raters(study, "next_ratings")
+    known = known.with_queued or known
     names, r = _all_units(known, units)
     if goal == "agreement":
         value, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)

@@ -118,6 +118,7 @@ def score_against_consensus(
     {'r1': 0.789, 'r4': 0.659}
     """
     study = known_plain(study, "score_against_consensus")
+    study = study.with_queued or study
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
     everybody = list(range(study.n_raters))

@@ -291,6 +291,7 @@ def consensus(
     (frozenset({'joy'}), 'no majority; no answer')
     """
     study = known_raters(study, "consensus")
+    study = study.with_queued or study
     rule = Rule(method, threshold, ties, distance)
     rule.named(study)
     check_share("adjudicate_below", adjudicate_below)

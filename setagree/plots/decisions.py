@@ -32,8 +32,8 @@ from setagree.wording.text import short_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from setagree.diagnosis.variance_components import VarianceComponents
     from setagree.inference.monitor import Monitor
+    from setagree.inference.variance_components import VarianceComponents
     from setagree.panels.replacement import Replacement, ReplacementTable
 
 _RATERS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -157,7 +157,7 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'Where disagreement comes from'
     """
-    from setagree.diagnosis.variance_components import VarianceComponents as Known
+    from setagree.inference.variance_components import VarianceComponents as Known
 
     result = check_result(result, Known, "reliability", "variance_components")
     ax = axes_or_new(ax, height=3.8)

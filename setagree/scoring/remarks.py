@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from setagree.errors import FewClustersWarning, counted, warn
+from setagree.errors import AdaptiveRatingsWarning, FewClustersWarning, counted, warn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
+    from setagree.study.tally import Tally
 
 _FAR = 0.02
 """How much lower than t the score interval must reach for the table to say so."""
@@ -88,6 +89,32 @@ def doubt_clusters(rows: Sequence[Agreement]) -> None:
                 "clusters help, more units in the same ones hardly do.",
                 FewClustersWarning,
             )
+
+
+def doubt_queue(tally: Tally) -> None:
+    """Warn where more ratings seem to have been asked for because the first ones differed.
+
+    Then every unit of two ratings agrees, every unit of more holds a disagreement, and there are
+    several of each. Simulated, alpha of such ratings is .07 too low, and its interval held the
+    truth in 70 % of the studies.
+    """
+    r, m = tally.pattern_ratings, tally.multiplicity
+    distinct = np.diff(tally.indptr)
+    two, more = r == 2, r > 2
+    n_two, n_more = float(m[two].sum()), float(m[more].sum())
+    if min(n_two, n_more) < SEVERAL or (distinct[two] > 1).any() or (distinct[more] == 1).any():
+        return
+    warn(
+        f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more hold a "
+        "disagreement, as if more ratings were asked for where the first two differed. A "
+        "coefficient of such ratings is biased: compute it from the first two, and mark the others "
+        "in a column 'queued'.",
+        AdaptiveRatingsWarning,
+    )
+
+
+SEVERAL = 10
+"""Units of each kind that must be there for it to be no accident."""
 
 
 def _name(row: Agreement) -> str:

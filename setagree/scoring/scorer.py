@@ -35,7 +35,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.remarks import doubt_clusters
+from setagree.scoring.remarks import SEVERAL, doubt_clusters, doubt_queue
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
@@ -235,9 +235,11 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Give one warning that names the undefined estimates, and one of clusters that are few."""
+    """Warn of what is undefined, of clusters that are few, of ratings that a queue asked for."""
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
+    if agreements[0].n_units >= 2 * SEVERAL:
+        doubt_queue(agreements[0].tally)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)

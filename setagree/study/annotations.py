@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, check_choice, counted
-from setagree.study import layouts, tables, unit_columns
-from setagree.study.assembly import assemble, found_raters, from_long
+from setagree.errors import OptionError, check_choice, counted
+from setagree.study import assembly, layouts, tables, unit_columns
+from setagree.study.assembly import QUEUED, assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
 from setagree.study.columns import Role, check_roles
-from setagree.study.frames import Frame
+from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.study.unit_columns import Sampling, read_units
@@ -56,6 +56,9 @@ class Annotations(ReadOnlyArrays):
     repeats : Annotations or None
         All answers of raters to units that they annotated again, where these were kept apart: its
         units are (unit, rater), its raters "answer 1", "answer 2", ... A part has none.
+    with_queued : Annotations or None
+        The same with the ratings that a queue asked for because of the answers before them (a
+        column ``queued``), which no coefficient may use.
     """
 
     kind: Kind
@@ -72,6 +75,7 @@ class Annotations(ReadOnlyArrays):
     unit_table: pd.DataFrame | None = None
     sampling: Sampling | None = None
     repeats: Annotations | None = None
+    with_queued: Annotations | None = None
 
     @property
     def n_units(self) -> int:
@@ -176,6 +180,11 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
+        if QUEUED in listed_columns(data):
+            from setagree.study.queued import without_queued  # few tables have such a column
+
+            if (design := without_queued(cls, data, reading)) is not None:
+                return design
         role: Role = "labels" if reading.value is None else "value"
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
@@ -355,6 +364,7 @@ class Annotations(ReadOnlyArrays):
             rater_codes=rater_codes,
             value_codes=self.value_codes[rows],
             repeats=None,
+            with_queued=None,
         )
 
     def with_used_values(self) -> Annotations:
@@ -368,33 +378,8 @@ class Annotations(ReadOnlyArrays):
         moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
         return replace(self, values=tuple(codes), value_codes=moved[self.value_codes])
 
-    def without_raters(self, raters: Sequence[object]) -> Annotations:
-        """Return the annotations of all raters but these, as if these had never answered.
-
-        Units and values that nobody else has are forgotten.
-
-        Raises
-        ------
-        DataError
-            One of them gave no answer in this study, or nobody is left.
-
-        Examples
-        --------
-        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
-        >>> study.without_raters(["bob"])
-        <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
-        """
-        gone = found_raters(self, raters)
-        kept = ~np.isin(self.rater_codes, gone)
-        if not kept.any():
-            raise DataError("every rater is named, so that nobody is left.")
-        names = {self.raters[g] for g in gone}
-        missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
-        n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
-        part = self.take(kept).with_used_values()
-        return replace(part, n_missing=n_missing, missing_by_rater=missing)
-
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled
     units_frame = property(unit_columns.units_frame)
+    without_raters = assembly.without_raters

@@ -57,6 +57,9 @@ ROW_A_LABEL = (
 )
 """The other way to read repeats, for the error about them."""
 
+QUEUED = "queued"
+"""The column in which ratings are marked that a queue asked for."""
+
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
 _PROBED = 5_000
@@ -124,6 +127,36 @@ def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
             "the rater column exchanged?",
             SwappedColumnsWarning,
         )
+
+
+def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
+    """Return the annotations of all raters but these, as if these had never answered.
+
+    Units and values that nobody else has are forgotten.
+
+    Raises
+    ------
+    DataError
+        One of them gave no answer in this study, or nobody is left.
+
+    Examples
+    --------
+    >>> from setagree import Annotations
+    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
+    >>> study.without_raters(["bob"])
+    <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
+    """
+    gone = found_raters(study, raters)
+    kept = ~np.isin(study.rater_codes, gone)
+    if not kept.any():
+        raise DataError("every rater is named, so that nobody is left.")
+    names = {study.raters[g] for g in gone}
+    missing = {who: n for who, n in study.missing_by_rater.items() if who not in names}
+    n_missing = study.n_missing - sum(study.missing_by_rater.values()) + sum(missing.values())
+    part = study.take(kept).with_used_values()
+    more = None if study.with_queued is None else study.with_queued.without_raters(raters)
+    part = replace(part, n_missing=n_missing, missing_by_rater=missing)
+    return replace(part, with_queued=more)
 
 
 def found_raters(study: Annotations, raters: Sequence[object]) -> list[int]:
@@ -240,8 +273,8 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
     also = ROW_A_LABEL if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last', 'union', or 'repeats' to see how far raters agree with "
-        f"themselves (intra_rater_agreement).{also}{doubled if (times == 2).all() else ''}",
+        f"say duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
+        f"themselves.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
 

@@ -65,6 +65,16 @@ def column_names(data: Frame) -> list[Any]:
     return list(frame.columns) if isinstance(frame, pd.DataFrame) else _names(frame)
 
 
+def listed_columns(data: Frame) -> list[Any]:
+    """Return the names of the columns of a table in memory; none of one that must be opened."""
+    if isinstance(data, pd.DataFrame):
+        return list(data.columns)
+    names = getattr(data, "column_names", None)  # of Arrow
+    if names is None and type(data).__name__ == "DataFrame":
+        names = getattr(data, "columns", None)
+    return names if isinstance(names, list) else []
+
+
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
     """Return a table as a pandas frame; a pandas frame itself, of others only the named columns.
 

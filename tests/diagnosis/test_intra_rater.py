@@ -83,7 +83,7 @@ def test_a_study_without_repeats_is_refused(study):
 
 def test_repeats_that_stop_a_table_offer_it():
     """The error about repeats names the way to measure them."""
-    with pytest.raises(DataError, match="intra_rater_agreement"):
+    with pytest.raises(DataError, match="'repeats' shows how far raters agree with themselves"):
         sa.Annotations.from_triples(ROWS)
 
 

@@ -159,9 +159,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "value", "known"),
         [
-            ("duplicates", "frist", "'error', 'first', 'last', 'union'. Did you mean 'first'?"),
+            (
+                "duplicates",
+                "frist",
+                "'error', 'first', 'last', 'union', 'repeats'. Did you mean 'first'?",
+            ),
             ("kind", "lables", "'labels', 'number', 'category', 'value'. Did you mean 'labels'?"),
-            ("duplicates", 1, "'error', 'first', 'last', 'union'."),
+            ("duplicates", 1, "'error', 'first', 'last', 'union', 'repeats'."),
         ],
     )
     def test_options(self, name, value, known):
@@ -191,7 +195,8 @@ class TestDuplicates:
         """Without a policy it is an error with the pairs, how often each, and the policies."""
         assert refusal(self.ROWS, error=RepeatsError) == (
             "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); say "
-            "duplicates='first', 'last' or 'union'."
+            "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
+            "themselves."
         )
 
     def test_first_pairs_are_shown(self):
@@ -200,7 +205,7 @@ class TestDuplicates:
         assert refusal(rows, error=RepeatsError) == (
             "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
             "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); say duplicates='first', 'last' or "
-            "'union'."
+            "'union'; 'repeats' shows how far raters agree with themselves."
         )
 
     def test_twice_the_same_file(self):
@@ -305,8 +310,8 @@ def test_same_unit_and_rater_twice():
     words = sentence(DataError, alpha_of, *rows)
     assert words == (
         "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); say "
-        "duplicates='first', 'last' or 'union'. If each row holds one label of a set, say "
-        "duplicates='union', or for a file setagree.read(file, format='plain_row_per_label')."
+        "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
+        "themselves. If each row holds one label of a set, say duplicates='union', or for a file setagree.read(file, format='plain_row_per_label')."
     )
     assert alpha_of(*rows, duplicates="first").estimate == 1
     # Units (a, a), (b, a): Do = 1/2, values 3 a, 1 b: De = 1/2.

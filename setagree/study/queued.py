@@ -1,0 +1,77 @@
+"""Ratings that were asked for because of the answers before them, which no coefficient may use."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import (
+    DataError,
+    DroppedRowsWarning,
+    SetagreeWarning,
+    counted,
+    shorten,
+    warn,
+)
+from setagree.study.assembly import QUEUED
+from setagree.study.codes import as_objects
+from setagree.study.frames import Frame, as_pandas
+from setagree.study.labels import is_missing
+from setagree.study.reading import Reading
+
+if TYPE_CHECKING:
+    from setagree.study.annotations import Annotations
+
+_YES, _NO = {"true", "yes", "y", "1", "x"}, {"false", "no", "n", "0", ""}
+
+
+def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> Annotations | None:
+    """Return the study of a long table without the ratings that are marked; None without marks.
+
+    Raises
+    ------
+    DataError
+        A mark is neither yes nor no, or all ratings are marked.
+    """
+    answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
+    if QUEUED in {reading.unit, reading.rater, *answers, *reading.of_units}:
+        return None
+    table = as_pandas(data)
+    marks, table = _marks(table[QUEUED]), table.drop(columns=QUEUED)
+    n, n_rows = int(marks.sum()), len(marks)
+    if not n:
+        return record.from_reading(table, reading)
+    if n == n_rows:
+        raise DataError(
+            f"all {counted(n, 'rating')} are marked in column {QUEUED!r}, so that none is left "
+            "that was asked for without a look at the answers."
+        )
+    warn(
+        f"{n:,} of {counted(n_rows, 'rating')} came from a queue that looks at answers (column "
+        f"{QUEUED!r}): coefficients leave them out, the consensus takes them.",
+        DroppedRowsWarning,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said of the ratings that count
+        with_queued = record.from_reading(table, reading)
+    return replace(record.from_reading(table[~marks], reading), with_queued=with_queued)
+
+
+def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+    """Return which rows are marked."""
+    cells = as_objects(column)
+    said = ["" if is_missing(one) else str(one).strip().lower() for one in cells]
+    said = [one.removesuffix(".0") for one in said]
+    odd = [row for row, one in enumerate(said) if one not in _YES | _NO]
+    if odd:
+        raise DataError(
+            f"column {QUEUED!r} marks ratings that came from a queue by yes or no; row "
+            f"{odd[0] + 1} has {shorten(cells[odd[0]])}. Rename the column if it says something "
+            "else."
+        )
+    return np.array([one in _YES for one in said], dtype=bool)
