@@ -169,7 +169,10 @@ def test_a_result_is_no_study():
                 call(wrong)
 
 
-SCORED = {"bootstrap", "jackknife", "permutation_test", "benchmark", "compare", "plan"}
+SCORED = {
+    *("bootstrap", "jackknife", "permutation_test", "benchmark", "compare", "plan"),
+    "at_least",
+}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
