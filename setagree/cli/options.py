@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ import typer
 
 from setagree.cli.config import load_config
 from setagree.distances.registry import all_distance_names
+from setagree.errors import spelling
 from setagree.scoring.registry import coefficient_names
 
 COLUMNS = "Columns (guessed where not named; the guess is printed)"
@@ -20,6 +22,21 @@ ANSWERS = "How the file is read"
 SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
+_SAME = (
+    "adjudicate_below alternative assume_unique blank case cluster codebook coefficient delimiter "
+    "design distance duplicates encoding epsilon equal format half_width humans interval "
+    "interval_method kind labels level memory_limit method min_units missing model over "
+    "partitioned_by_unit people_in_rows q question rater raters roster scheme sep sheet "
+    "source spill threshold ties unit units units_per_cluster value where wide window"
+)
+CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
+    "n_resamples": "--resamples",
+    "rng": "--seed",
+    "by": "--group",
+    "at": "--over-time",
+}
+"""What the command calls the options of the library; an option not listed is Python's alone."""
+
 LARGE = "Larger than memory (DuckDB reduces the file; rater identities are dropped)"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
@@ -198,9 +215,9 @@ class Reading:
     delimiter: Text = member(ANSWERS, "CHAR", "Between two columns (default: guessed).")
     config: Config = None
 
-    def option(self, name: str) -> str:
-        """Return what an option is called on the command line."""
-        return f"--{self.raters_option if name == 'raters' else name.replace('_', '-')}"
+    def spelled(self) -> AbstractContextManager[None]:
+        """Let sentences about reading spell the options of this command."""
+        return spelling({"format": "--from", "raters": f"--{self.raters_option}"})
 
 
 @dataclass(frozen=True, kw_only=True)

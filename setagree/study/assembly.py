@@ -18,6 +18,8 @@ from setagree.errors import (
     counted,
     did_you_mean,
     listing,
+    option,
+    python_or_command,
     shorten,
     warn,
 )
@@ -50,12 +52,6 @@ from setagree.study.scalars import code_scalars
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
-
-ROW_A_LABEL = (
-    " If each row holds one label of a set, say duplicates='union', or for a file "
-    "setagree.read(file, format='plain_row_per_label')."
-)
-"""The other way to read repeats, for the error about them."""
 
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
@@ -206,6 +202,17 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
+def row_a_label() -> str:
+    """Return the sentence about the other way to read repeats, for the error about them."""
+    file = python_or_command(
+        "setagree.read(file, format='plain_row_per_label')", "--from plain_row_per_label"
+    )
+    return (
+        f" If each row holds one label of a set, say {option('duplicates', 'union')}, or for a "
+        f"file {file}."
+    )
+
+
 def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -> RepeatsError:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
@@ -218,10 +225,11 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
-    also = ROW_A_LABEL if is_long and _may_be_rows_a_label(coded, keys) else ""
+    also = row_a_label() if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'.{also}{doubled if (times == 2).all() else ''}",
+        f"say {option('duplicates', 'first')}, 'last' or "
+        f"'union'.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
 
@@ -238,7 +246,7 @@ def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
     """Give every repeat of a pair the union of its label sets."""
     if coded.kind != "labels":
-        raise DataError("duplicates='union' needs label sets; scalars have no union.")
+        raise DataError(f"{option('duplicates', 'union')} needs label sets; scalars have no union.")
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
     codes = {value: code for code, value in enumerate(coded.values)}
     value_codes = coded.value_codes.copy()
