@@ -17,6 +17,7 @@ from setagree.errors import (
     counted,
     did_you_mean,
     near_names,
+    option,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,13 +66,15 @@ def check_resamples(n_resamples: int) -> None:
     """Raise `OptionError` unless the number of resamples is a whole number of 1 or more."""
     whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
     if not whole or n_resamples < 1:
-        raise OptionError(f"n_resamples={n_resamples!r} must be a whole number of 1 or more.")
+        raise OptionError(
+            f"{option('n_resamples', n_resamples)} must be a whole number of 1 or more."
+        )
 
 
 def check_level(level: object) -> None:
     """Raise `OptionError` unless the level is a number that lies strictly between 0 and 1."""
     if not isinstance(level, float | np.floating) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        raise OptionError(f"{option('level', level)} must lie between 0 and 1, such as 0.95.")
 
 
 def as_generator(rng: Rng) -> np.random.Generator:
@@ -85,7 +88,9 @@ def as_generator(rng: Rng) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"rng={rng!r} is neither a seed of 0 or more nor a Generator.") from error
+        raise OptionError(
+            f"{option('rng', rng)} is neither a seed of 0 or more nor a Generator."
+        ) from error
 
 
 def check_drawing(n_resamples: int, n_entries: int, *, name: str = "n_resamples") -> None:
@@ -100,7 +105,7 @@ the limit is 2.0 GB. Ask for n_resamples=62500000 or fewer.
     """
     n, each = min(int(n_resamples), 10**18), max(n_entries, 1)
     most = min(MOST_BYTES // _KEPT, MOST_STEPS // each)
-    instead = f"Ask for {name}={most} or fewer." if most else "Keep a part of the units."
+    instead = f"Ask for {option(name, most)} or fewer." if most else "Keep a part of the units."
     what = counted(n, name.removeprefix("n_").removesuffix("s"))
     check_cost(what, n_bytes=_KEPT * n, n_steps=n * each, instead=instead)
 

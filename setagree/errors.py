@@ -5,16 +5,22 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from os import PathLike, fsencode
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 _LONGEST_ITEM = 200
+
+_CALLED: ContextVar[Mapping[str, str]] = ContextVar("_CALLED", default=MappingProxyType({}))
+"""What each option is called on the command line; nothing where Python calls."""
 
 
 class SetagreeError(ValueError):
@@ -146,9 +152,58 @@ def missing_package(what: str, package: str, extra: str) -> MissingDependencyErr
     )
 
 
+@contextmanager
+def spelling(called: Mapping[str, str]) -> Iterator[None]:
+    """Let sentences call options what they are called on the command line.
+
+    Examples
+    --------
+    >>> with spelling({"blank": "--blank"}):
+    ...     option("blank", "empty")
+    "--blank 'empty'"
+    """
+    token = _CALLED.set({**_CALLED.get(), **called})
+    try:
+        yield
+    finally:
+        _CALLED.reset(token)
+
+
+def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
+    """Return an option as the caller spells it, with a value unless none is given.
+
+    An option that the command line does not have is spelled as in Python.
+
+    Examples
+    --------
+    >>> option("where"), option("blank", "empty"), option("missing", ["NA", "?"])
+    ('where=', "blank='empty'", "missing=['NA', '?']")
+    """
+    called = _CALLED.get().get(name)
+    if called is None:
+        return f"{name}=" if value is ... else f"{name}={shorten(value, limit=limit)}"
+    if value is ... or value is True:
+        return called
+    if isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    text = _quoted(value) if isinstance(value, str) else shorten(value)
+    return f"{called} {_cut(text, limit)}"
+
+
+def _quoted(text: str) -> str:
+    """Return text as a shell takes it, with signs that are not printed spelled out."""
+    printed = text if text.isprintable() else repr(text)[1:-1]
+    return shlex.quote(printed) if "'" in printed else f"'{printed}'"
+
+
+def python_or_command(python: str, command: str) -> str:
+    """Return what to write in Python, or on the command line if that is where the call is from."""
+    return command if _CALLED.get() else python
+
+
 def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[object]:
     """Return the options whose spelling is nearest to ``name``, best first."""
-    by_folded = {str(option).casefold(): option for option in options}
+    by_folded = {str(one).casefold(): one for one in options}
     asked = str(name).casefold()
     # "alpha" is nearer to krippendorff_alpha than its length says.
     parts = [folded for folded in by_folded if asked in re.split(r"[^a-z0-9]+", folded)]
@@ -176,6 +231,10 @@ def shorten(value: object, *, limit: int = 80) -> str:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
         text = f"{a_type(value)} of thousands of digits"
+    return _cut(text, limit)
+
+
+def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -193,16 +252,17 @@ def a_type(value: object) -> str:
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise `OptionError` unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
-        known = ", ".join(repr(option) for option in options)
+        known = ", ".join(map(repr, options))
         raise OptionError(
-            f"{name}={shorten(value)} is unknown; use {known}.{did_you_mean(value, options)}"
+            f"{option(name, value, limit=80)} is unknown; use {known}."
+            f"{did_you_mean(value, options)}"
         )
 
 
 def check_type(name: str, value: object, wanted: Any, what: str) -> None:
     """Raise `OptionError` unless the value is of a type, or one of several (``str | None``)."""
     if not isinstance(value, wanted):
-        raise OptionError(f"{name}={shorten(value)} must be {what}.")
+        raise OptionError(f"{option(name, value, limit=80)} must be {what}.")
 
 
 def check_flag(name: str, value: object) -> None:
@@ -219,13 +279,13 @@ def check_list(name: str, value: object, items: str) -> None:
         with suppress(TypeError):  # an array without dimensions has the method, and cannot
             iter(value)  # type: ignore[call-overload]
             return
-    raise OptionError(f"{name}={shorten(value)} must be a list of {items}{end}")
+    raise OptionError(f"{option(name, value, limit=80)} must be a list of {items}{end}")
 
 
 def check_mapping(name: str, value: object, what: str) -> None:
     """Raise `OptionError` unless the value is a dict, or what goes for one."""
     if not isinstance(value, Mapping):
-        raise OptionError(f"{name}={shorten(value)} must be a dict: {what}.")
+        raise OptionError(f"{option(name, value, limit=80)} must be a dict: {what}.")
 
 
 def check_path(path: object) -> None:

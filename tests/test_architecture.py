@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import setagree as sa
+from setagree.errors import option, spelling
 
 ROOT = Path(sa.__file__).parent
 PROJECT = Path(__file__).parents[1]
@@ -168,6 +169,77 @@ def test_no_function_shadows_a_module():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# ---- How sentences name options -----------------------------------------------------------------
+
+# Texts that only Python sees, and calls of Python beside what the command has instead.
+PYTHON_ALONE = (
+    *("as in model='gpt'", "as in window='7D'", " (level=0.95 is alpha=0.05)"),
+    *("(study), over='raters') gives", "interval(method='t')", "bootstrap(...).interval(method=)"),
+    *("from_long(table, unit=", "setagree.read(table, duplicates=...)", "Reading(unit='doc')"),
+    *("from_long(value=...)", "setagree.read(files, source='rater')", "window=...)"),
+    *("consensus(method='dawid_skene')", "setagree.read(file, format='plain_row_per_label')"),
+)
+
+
+def texts_of(source):
+    """Yield the pieces of text in a source that are no docstrings."""
+    tree = ast.parse(source)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def spelled_as_in_python(source):
+    """Yield the texts that name an option of the command by Python's keyword."""
+    options = pytest.importorskip("setagree.cli.options", reason="the command needs the cli extra")
+    keyword = re.compile(rf"(?<![\w@])(?:{'|'.join(options.CALLED)})=(?!=)")
+    for text in texts_of(source):
+        if keyword.search(text) and not any(known in text for known in PYTHON_ALONE):
+            yield text
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_sentence_names_an_option_by_option(path):
+    """A sentence calls `option`, which spells an option as the caller does."""
+    assert list(spelled_as_in_python(path.read_text(encoding="utf-8"))) == []
+
+
+def test_texts_for_python_alone_exist():
+    """A text that is excused is there."""
+    texts = [text for path in FILES for text in texts_of(path.read_text(encoding="utf-8"))]
+    assert [known for known in PYTHON_ALONE if not any(known in text for text in texts)] == []
+
+
+def test_the_spelling_test_sees_every_form():
+    """Texts, parts of texts and texts at the head of a module are seen, and docstrings are not."""
+    source = "A = 'say blank=.'\ndef f(x):\n    'Say sep=.'\n    return f'where={x} holds'"
+    assert list(spelled_as_in_python(source)) == ["say blank=.", "where="]
+
+
+def test_options_are_spelled_as_the_command_has_them():
+    """Each option that `option` is called with, and each that the command spells, exists there."""
+    pytest.importorskip("typer")
+    from setagree.cli import options
+    from setagree.cli.app import COMMANDS, app, typer
+
+    group = typer.main.get_command(app)
+    known = {o for name in COMMANDS for one in group.imported(name).params for o in one.opts}
+    readings = [options.Reading(), options.PilotReading()]
+    for reading in readings:
+        with spelling(options.CALLED), reading.spelled():
+            assert {option(name) for name in options.CALLED} <= known
+    trees = [ast.parse(p.read_text(encoding="utf-8")) for p in FILES if room_of(p) != "cli"]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = {
+        call.args[0].value
+        for call in calls
+        if ast.unparse(call.func) == "option" and isinstance(call.args[0], ast.Constant)
+    }
+    assert len(named) > 30
+    assert named <= {*options.CALLED}
 
 
 # ---- What an import costs -----------------------------------------------------------------------

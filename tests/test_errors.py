@@ -215,3 +215,57 @@ class TestChoice:
 def test_a_type_has_its_article(value, named):
     """The type of a value is named with the article that it takes."""
     assert errors.a_type(value) == named
+
+
+class TestSpelling:
+    """A sentence names an option as the caller writes it."""
+
+    @pytest.mark.parametrize(
+        ("options", "python", "command"),
+        [
+            (("where",), "where=", "--where"),
+            (("blank", "empty"), "blank='empty'", "--blank 'empty'"),
+            (("missing", ["NA", "n/a"]), "missing=['NA', 'n/a']", "--missing 'NA,n/a'"),
+            (("sep", "\t"), "sep='\\t'", "--sep '\\t'"),
+            (("where", "tag == 'a'"), "where=\"tag == 'a'\"", "--where 'tag == '\"'\"'a'\"'\"''"),
+            (("level", 2.5), "level=2.5", "--level 2.5"),
+            (("level", np.float64(2.5)), "level=2.5", "--level 2.5"),
+            (("wide", True), "wide=True", "--wide"),
+            (("n_resamples", 9), "n_resamples=9", "--resamples 9"),
+            (("rng",), "rng=", "--seed"),
+            (("merge", ["a"]), "merge=['a']", "merge=['a']"),
+        ],
+    )
+    def test_both(self, options, python, command):
+        """Python's keyword, or the command's option with a value that a shell takes as it is."""
+        pytest.importorskip("typer")
+        from setagree.cli.options import CALLED
+
+        assert errors.option(*options) == python
+        with errors.spelling(CALLED):
+            assert errors.option(*options) == command
+        assert errors.option(*options) == python
+
+    def test_long_values_are_cut(self):
+        """A value that is refused is cut to what fits in a sentence, however it is spelled."""
+        assert len(errors.option("blank", "x" * 500, limit=80)) == len("blank=") + 80
+        with errors.spelling({"blank": "--blank"}):
+            assert len(errors.option("blank", "x" * 500, limit=80)) == len("--blank ") + 80
+
+    def test_inner_names_win(self):
+        """What is set for a part of the work holds in it alone, an error in it or not."""
+        with errors.spelling({"format": "--format", "sep": "--sep"}):
+            with (
+                pytest.raises(errors.OptionError, match=r"^--from 'x' is unknown; use '--sep'\.$"),
+                errors.spelling({"format": "--from"}),
+            ):
+                errors.check_choice("format", "x", (errors.option("sep"),))
+            assert errors.option("format") == "--format"
+
+    def test_calls(self):
+        """What is called in Python is a command where the command asks."""
+        assert errors.python_or_command("sa.read(path)", "setagree convert") == "sa.read(path)"
+        with errors.spelling({"sep": "--sep"}):
+            assert errors.python_or_command("sa.read(path)", "setagree convert") == (
+                "setagree convert"
+            )

@@ -28,7 +28,7 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, about, say, sentences
 from setagree.cli.reading import names
 from setagree.cli.tables import Side, reason_of
-from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -178,7 +178,8 @@ def _with_bootstrap_intervals(
 ) -> Result:
     """Return the table with the standard errors and intervals of the bootstrap."""
     rows = sa.bootstrap(table, over=over, n_resamples=n_resamples, rng=seed).rows
-    ends = [row.interval(table.level, method=method) for row in rows]
+    with spelling({"method": "--interval-method"}):
+        ends = [row.interval(table.level, method=method) for row in rows]
     frame = table.to_frame().assign(
         standard_error=[row.standard_error for row in rows],
         low=[low for low, _ in ends],
@@ -199,7 +200,7 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
     for row in table:
         if row.best_method != "score":
             raise OptionError(
-                f"interval='score' is not known to hold for {row.coefficient}; it is for "
+                f"--interval 'score' is not known to hold for {row.coefficient}; it is for "
                 "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
             )
     ends = [row.interval(table.level, method="score") for row in table]
@@ -348,7 +349,7 @@ def seed_or_drawn(given: int | None) -> int:
     if given is None:
         return secrets.randbits(32)
     if given < 0:
-        raise OptionError(f"seed={given} must be 0 or more.")
+        raise OptionError(f"--seed {given} must be 0 or more.")
     return given
 
 
@@ -363,6 +364,6 @@ def _numbers(
     if listed and len(numbers) == len(listed) and min(numbers) >= least:
         return numbers
     raise OptionError(
-        f"{name}={','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
+        f"--{name} {','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
         + (hint if len(numbers) < len(listed) else "")
     )

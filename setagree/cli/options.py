@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ import typer
 
 from setagree.cli.config import load_config
 from setagree.distances.registry import all_distance_names
+from setagree.errors import spelling
 from setagree.scoring.registry import coefficient_names
 
 COLUMNS = "Columns (guessed where not named; the guess is printed)"
@@ -20,6 +22,23 @@ ANSWERS = "How the file is read"
 SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
+_SAME = (
+    "adjudicate_below against alternative assume_unique bad blank budget case cluster "
+    "codebook coefficient consumer_risk delimiter design distance duplicates encoding epsilon "
+    "equal format goal good half_width humans interval interval_method kind labels level "
+    "looks margin max_units memory_limit method min_units missing model over "
+    "partitioned_by_unit people_in_rows producer_risk q question rater raters roster scheme "
+    "sep sheet source spill threshold ties unit units units_per_cluster value where wide "
+    "window"
+)
+CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
+    "n_resamples": "--resamples",
+    "rng": "--seed",
+    "by": "--group",
+    "at": "--over-time",
+}
+"""What the command calls the options of the library; an option not listed is Python's alone."""
+
 LARGE = "Larger than memory (DuckDB reduces the file; rater identities are dropped)"
 RESULTS = "Results (repeat -c and -d, or use commas)"
 
@@ -143,6 +162,30 @@ TieRule = Annotated[
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
+NEXT = "What to rate next"
+STOP = "When to stop"
+ACCEPT = "Acceptance sampling"
+Budget = Annotated[int, option(NEXT, "N", "Ratings that can be paid for.")]
+Goal = Annotated[str, option(NEXT, "WHAT", "consensus (default), or agreement: fewest first.")]
+Pool = Annotated[Texts, option(NEXT, "NAME", "Who can be asked (default: the raters).", "--pool")]
+At = Annotated[str, option(STOP, "COLUMN", "The batch, or the time, of each unit.", "--at")]
+Goalpost = Annotated[float, option(STOP, "ALPHA", "How high alpha has to be.", "--threshold")]
+Looks = Annotated[
+    Texts, option(STOP, "N,N", "Sizes of planned looks (default: after each batch).", "--looks")
+]
+MostUnits = Annotated[
+    int | None, option(STOP, "N", "With a number of looks: units at the last.", "--max-units")
+]
+Good = Annotated[float, option(ACCEPT, "RATE", "An error rate to accept.")]
+Bad = Annotated[float, option(ACCEPT, "RATE", "An error rate to refuse.")]
+ProducerRisk = Annotated[float, option(ACCEPT, "P", "To refuse the good one (default: 0.05).")]
+ConsumerRisk = Annotated[float, option(ACCEPT, "P", "To accept the bad one (default: 0.1).")]
+Checked = Annotated[int | None, option(ACCEPT, "N", "Answers that were checked.")]
+Errors = Annotated[int | None, option(ACCEPT, "N", "Errors that were found.")]
+Margin = Annotated[
+    float | None, option(PANEL, "ALPHA", "Also: may agreement fall by less than this?")
+]
+Against = Annotated[str, option(PANEL, "WHOM", "The mean human (default), or all.", "--against")]
 MedoidDistance = Annotated[
     Text,
     option(
@@ -198,9 +241,9 @@ class Reading:
     delimiter: Text = member(ANSWERS, "CHAR", "Between two columns (default: guessed).")
     config: Config = None
 
-    def option(self, name: str) -> str:
-        """Return what an option is called on the command line."""
-        return f"--{self.raters_option if name == 'raters' else name.replace('_', '-')}"
+    def spelled(self) -> AbstractContextManager[None]:
+        """Let sentences about reading spell the options of this command."""
+        return spelling({"format": "--from", "raters": f"--{self.raters_option}"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import warnings
@@ -16,7 +15,7 @@ import typer
 
 from setagree.cli.ending import hang_up, let_go
 from setagree.cli.inputs import check_not_read
-from setagree.cli.options import Delivery, Reading
+from setagree.cli.options import CALLED, Delivery, Reading
 from setagree.cli.show import print_table
 from setagree.errors import (
     DroppedRowsWarning,
@@ -25,6 +24,7 @@ from setagree.errors import (
     SetagreeError,
     SetagreeWarning,
     check_choice,
+    spelling,
 )
 from setagree.files.streams import expanded
 from setagree.progress import stages, without_line
@@ -178,12 +178,15 @@ def _replace(path: Path, text: str) -> None:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Say each warning once, in a line; turn bad input into a sentence and exit code 2."""
+    """Say each warning once, in a line; turn bad input into a sentence and exit code 2.
+
+    They spell options as the command does.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
         warnings.showwarning = _shown_once()
         try:
-            with stages("working", rank=0):
+            with spelling(CALLED), stages("working", rank=0):
                 yield
         except SetagreeError as error:
             say(f"Error: {error}")
@@ -231,34 +234,12 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
             raise type(error)(named(str(error))) from error
 
 
-_PYTHON_OPTION = re.compile(
-    r"\b(where|sheet|source|units?|raters?|wide|people_in_rows|delimiter|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
-    r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
-    r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties|over|equal"
-    r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"
-)
-
-
-_PYTHON_LIST = re.compile(r"\b(missing|raters)=\['([^\]]*)'\]")
-_BETWEEN = "', '"
-
-
 def say(sentence: str) -> None:
-    """Write one line to stderr, with options spelled as on the command line."""
-    spelled = _PYTHON_LIST.sub(_command_list, sentence)
-    line = " ".join(_PYTHON_OPTION.sub(_command_option, spelled).splitlines())
+    """Write one line to stderr."""
+    line = " ".join(sentence.splitlines())
     try:
         with without_line():
             sys.stderr.write(f"{visible(line)}\n")
             sys.stderr.flush()
     except OSError:  # nobody can be told
         let_go(sys.stderr)
-
-
-def _command_list(match: re.Match[str]) -> str:
-    return f"{match[1]}='{match[2].replace(_BETWEEN, ',')}'"
-
-
-def _command_option(match: re.Match[str]) -> str:
-    ends = match.string[match.end() : match.end() + 1] in {*",.;:)", ""}
-    return f"--{match[1].removeprefix('n_').replace('_', '-')}{'' if ends else ' '}"

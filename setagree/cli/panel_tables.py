@@ -64,6 +64,30 @@ def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
     return paragraphs(_summary(study), table_text(shown), wrapped(note))
 
 
+def replacements(tests: Sequence[Any]) -> str:
+    """Return how far agreement changes with each model in the place of each human."""
+    parts = []
+    for test in tests:
+        frame = test.to_frame()
+        shown = {
+            "human": [_clipped(name) for name in frame.index],
+            "shared": map(whole, frame["n_shared"]),
+            "alpha": map(four, frame["alpha"]),
+            "with model": map(four, frame["alpha_with_model"]),
+            "change": map(four, frame["change"]),
+            "90% interval": intervals(frame),
+            "p": map(p_four, frame["p_value"]),
+        }
+        head = f"{_clipped(test.model)} in the place of a human [{test.distance}]"
+        parts += [head, table_text(shown), wrapped(test.verdict)]
+    return paragraphs(*parts, wrapped(_CHANGES))
+
+
+_CHANGES = (
+    "change: the agreement of the model with the other humans less that of the human, of alpha. "
+    "The test above asks how often the model is the nearer of the two, this one by how much."
+)
+
 _UNITS = 20
 """Units that are shown to people."""
 

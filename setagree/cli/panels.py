@@ -22,6 +22,7 @@ from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
     from setagree.panels.alt_results import AltTestTable
+    from setagree.panels.replacement import ReplacementTable
 
 
 PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
@@ -30,7 +31,7 @@ PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 
 setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
 setagree panel study.csv --model gpt --humans ann,ben,cem
-setagree panel humans.csv --model gpt.csv
+setagree panel humans.csv --model gpt.csv --margin 0.1
 """
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
@@ -56,6 +57,8 @@ def panel(
     q: options.Q = 0.05,
     min_units: options.MinUnits = 30,
     equal: options.Equal = "published",
+    margin: options.Margin = None,
+    against: options.Against = "mean",
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
@@ -63,11 +66,12 @@ def panel(
     deliver = Deliverer(delivery, read, reading)
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
+    compared = _distance(distance, by_label, reading)
     table = sa.alt_test(
         study,
         model=models,
         humans=people,
-        distance=_distance(distance, by_label, reading),
+        distance=compared,
         epsilon=epsilon,
         q=q,
         min_units=min_units,
@@ -77,7 +81,13 @@ def panel(
     scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
     frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
     reasons = frame["model"].map(why.__getitem__)
-    deliver(frame, tables.panels(study, list(table), scores), reasons=reasons)
+    text = tables.panels(study, list(table), scores)
+    if margin is not None:
+        given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
+        tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
+        frame = frame.merge(_replaced(tests), how="left", on=["model", "human"])
+        text = f"{text}\n\n{tables.replacements(list(tests))}"
+    deliver(frame, text, reasons=reasons)
 
 
 @options.grouped
@@ -116,6 +126,24 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _replaced(tests: ReplacementTable) -> pd.DataFrame:
+    """Return what a model in the place of each human changes; the mean stands in each row."""
+    parts = []
+    for test in tests:
+        low, high = test.interval()
+        part = (
+            test.to_frame()
+            .drop(columns=["n_units", "n_shared"])
+            .add_prefix("replaced_")
+            .reset_index()
+        )
+        mean = {"mean_change": test.change, "mean_change_low": low, "mean_change_high": high}
+        own = {"margin": test.margin, "noninferiority_p_value": test.p_adjusted}
+        part.insert(0, "model", test.model)
+        parts.append(part.assign(**mean, **own, noninferior=test.passes))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _say_undecided(n: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -14,7 +14,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli.options import Reading
 from setagree.cli.output import say
-from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning, counted
+from setagree.errors import FileError, OptionError, SetagreeWarning, counted
 from setagree.files.streams import Source, expanded, readable
 from setagree.large.joining import with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
@@ -29,18 +29,31 @@ from setagree.wording.label_sets import Label
 Note: TypeAlias = Callable[[str], None]
 
 
-def read_study(files: Sequence[str], reading: Reading) -> sa.Annotations:
-    """Return the study of files; say which columns were guessed, or which format was seen."""
-    study = read_or_reduce(files, reading, Plan(in_memory=True), note=say)
+def read_study(
+    files: Sequence[str], reading: Reading, *, of_units: Sequence[str] = ()
+) -> sa.Annotations:
+    """Return the study of files; say which columns were guessed, or which format was seen.
+
+    `of_units` are columns that say one thing of each unit.
+    """
+    plan = Plan(in_memory=True)
+    study = read_or_reduce(files, reading, plan, note=say, of_units=of_units)
     return cast("sa.Annotations", study)
 
 
-def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: Note) -> Study:
+def read_or_reduce(
+    files: Sequence[str],
+    reading: Reading,
+    plan: Plan,
+    *,
+    note: Note,
+    of_units: Sequence[str] = (),
+) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
     which = ", ".join(Path(file).name for file in files)
-    with spelled(reading) as respelled, stages(f"reading {which}"):
-        how = how_read(reading)
-        study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
+    with reading.spelled(), stages(f"reading {which}"):
+        how = replace(how_read(reading), unit_columns=[*of_units] or None)
+        study = open_study(files, how, plan, note=note)
     if isinstance(study, sa.Tally):
         return study
     _say_repeats(study.n_repeated, reading, note)
@@ -56,7 +69,8 @@ def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: 
 def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
     """Say how many repeated ratings were settled, if any."""
     if n:
-        done = "united with others" if reading.duplicates == "union" else "dropped"
+        known = {"union": "united with others", "repeats": "kept apart"}
+        done = known.get(reading.duplicates, "dropped")
         repeats = counted(n, "repeated rating")
         note(f"{whose}{repeats} {done} (--duplicates {reading.duplicates}).")
 
@@ -69,7 +83,7 @@ def read_with_models(
     A model is a rater of the study, or failing that a file with its answers.
     """
     study = read_study(files, reading)
-    with spelled(reading):
+    with reading.spelled():
         joined, called = with_models(study, rater_names(study, models), note=say)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
@@ -84,7 +98,7 @@ def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]
 def how_read(reading: Reading) -> HowRead:
     """Return how a file is read, in the words of the library."""
     if reading.kind and not (reading.wide or reading.people_in_rows):
-        raise OptionError("kind= makes sense only with wide=.")
+        raise OptionError("--kind makes sense only with --wide.")
     missing = None if reading.missing is None else names(reading.missing)
     if missing == []:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
@@ -111,12 +125,12 @@ def long_table(
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
-    with spelled(reading), warnings.catch_warnings():
+    with reading.spelled(), warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         how = how_read(reading)
         frame = open_table(files, how)
     listed = [str(name) for name in frame]
-    refuse_role(how, listed, besides, f"{option} ")
+    refuse_role(how, listed, besides, f"{option} {besides!r}")
     how = with_columns(how, [name for name in listed if name != besides])
     if reading.without is None:
         return frame, how, []
@@ -124,28 +138,6 @@ def long_table(
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         known = code_ids(frame[how.rater], "rater")[1]
     return frame, how, find_names(reading.without, known)
-
-
-@contextmanager
-def spelled(reading: Reading) -> Iterator[Callable[[str], str]]:
-    """Let errors, and sentences that are handed in, call options what they are called here."""
-    called = {
-        "setagree.read(file, format='plain_row_per_label')": "--from plain_row_per_label",
-        "setagree.read(files, source='rater')": "--source rater",
-        "raters=": f"{reading.raters_option.replace('-', '_')}=",
-        "format=": "--from ",
-        "setagree.formats()": "'setagree formats'",
-    }
-
-    def respelled(sentence: str) -> str:
-        for here, there in called.items():
-            sentence = sentence.replace(here, there)
-        return sentence
-
-    try:
-        yield respelled
-    except SetagreeError as error:
-        raise type(error)(respelled(str(error))) from error
 
 
 def names(given: Sequence[str] | None) -> list[str]:

@@ -46,8 +46,7 @@ def score(
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
     if other is None:
-        text = str(table).replace("; permutation_test gives", "; 'setagree test' gives")
-        deliver(table.to_frame(), text, reasons=map(reason_of, table))
+        deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
     else:
         deliver(*other(table), reasons=map(reason_of, table))
 

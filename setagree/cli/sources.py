@@ -47,7 +47,7 @@ def convert(
 ) -> None:
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
-        raise OptionError("format='table' is for results; use csv, json or markdown.")
+        raise OptionError("--format 'table' is for results; use csv, json or markdown.")
     deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
     study = read_study(files, reading)
     frame = study.to_long()

@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, a_type, counted, did_you_mean, listing, shorten
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    counted,
+    did_you_mean,
+    listing,
+    option,
+    shorten,
+)
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects
@@ -143,7 +152,7 @@ def grouped_table(
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
     """
-    found, cells, kept = _columns(table, column, reading, without, "by=")
+    found, cells, kept = _columns(table, column, reading, without, option("by", column))
     unit_cells = pick_column(table, found.unit)
     units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
@@ -174,7 +183,7 @@ def study_and_column(
 
     For `without` see `grouped_table`; the column and the units are those of the other rows.
     """
-    found, cells, kept = _columns(table, column, reading, without, "at=")
+    found, cells, kept = _columns(table, column, reading, without, option("at", column))
     study = _without(Annotations.from_reading(table, found), without)
     units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
@@ -188,19 +197,19 @@ def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
 
 
 def _columns(
-    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any], option: str
+    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any], said: str
 ) -> tuple[Reading, pd.Series[Any], npt.NDArray[np.bool_]]:
     """Return how the table is read, with the columns found, the further column, and whose rows.
 
-    The rows are those of raters who count, and so is the column, which `option` names.
+    The rows are those of raters who count, and so is the column, which `said` names.
     """
     cells = pick_column(table, column)
     if column in reading.columns.values():
-        refuse_role(reading, list(table.columns), column, option)
+        refuse_role(reading, list(table.columns), column, said)
     try:
         found = with_columns(reading, [name for name in table.columns if name != column])
     except DataError:
-        refuse_role(reading, list(table.columns), column, option)
+        refuse_role(reading, list(table.columns), column, said)
         raise
     codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
     kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])

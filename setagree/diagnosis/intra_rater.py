@@ -9,7 +9,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, counted
+from setagree.errors import DataError, counted, option
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -77,7 +77,7 @@ class IntraRater(Result):
         if ends[1] < others.estimate:
             return f"{said} They agree with others more than with their own earlier answers."
         if ends[0] > others.estimate:
-            return f"{said} Much of the disagreement between them is steady, no slips of the hand."
+            return f"{said} Much of the disagreement between them is steady rather than accidental."
         return f"{said} These data do not tell the two apart."
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ def intra_rater_agreement(
     if repeats is None or not isinstance(study, Annotations):
         raise DataError(
             "the study knows of no rater who rated a unit again; where some did, read it with "
-            "duplicates='repeats'."
+            f"{option('duplicates', 'repeats')}."
         )
     pooled = score(repeats, krippendorff_alpha, distance=distance)
     people: dict[object, int] = {}

@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.membership import label_counts, membership_of
-from setagree.errors import OptionError, check_choice, check_list, counted
+from setagree.errors import OptionError, check_choice, check_list, counted, option
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import check_least
 from setagree.large.opening import Data
@@ -262,7 +262,9 @@ def _raters(
     if raters is not None:
         check_list("raters", raters, "raters")
         if not len(raters):
-            raise OptionError("raters=[] names nobody; leave it out to ask the study's raters.")
+            raise OptionError(
+                f"{option('raters', [])} names nobody; leave it out to ask the study's raters."
+            )
     pool = study.raters.tolist() if raters is None else [tidied(one) for one in raters]
     answered = dict(
         zip(study.raters.tolist(), np.bincount(study.rater_codes).tolist(), strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, counted
+from setagree.errors import DataError, OptionError, counted, option
 
 _WINDOWS_AT_MOST = 2_000
 _WHOLE_AT_MOST = 2.0**61
@@ -77,7 +77,8 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
     first, last = times.min(), times.max()
     if not last - first < _WINDOWS_AT_MOST * stride:
         raise OptionError(
-            f"window={window!r}, step={step!r} would make more than {_WINDOWS_AT_MOST:,} windows."
+            f"{option('window', window)}, step={step!r} would make more than {_WINDOWS_AT_MOST:,} "
+            "windows."
         )
     n = int((last - first) / stride) + 1
     # An end is the next start itself, so that no time falls between two.
@@ -102,12 +103,12 @@ def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
     )
     if np.issubdtype(times.dtype, np.number):
         if not is_number or not 0 < length < np.inf:
-            raise OptionError(f"{name}={length!r} must be a number above 0, as the times are.")
+            raise OptionError(f"{option(name, length)} must be a number above 0, as the times are.")
         return length
     try:
         span = None if is_number else pd.Timedelta(length)
     except ValueError:
         span = None
     if span is None or not span > pd.Timedelta(0):
-        raise OptionError(f"{name}={length!r} must be a length of time, such as '7D'.")
+        raise OptionError(f"{option(name, length)} must be a length of time, such as '7D'.")
     return span.to_timedelta64()

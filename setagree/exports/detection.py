@@ -14,7 +14,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from setagree.errors import FileError, OptionError, SetagreeWarning, did_you_mean, listing, warn
+from setagree.errors import (
+    FileError,
+    OptionError,
+    SetagreeWarning,
+    did_you_mean,
+    listing,
+    option,
+    python_or_command,
+    warn,
+)
 from setagree.exports.format import Format, Peek
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
@@ -136,7 +145,10 @@ def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") ->
     peeked = peek(path, encoding)
     found = the_one(recognised(peeked, formats), path)
     if found is None:
-        raise FileError(f"{shown(path)} has no known format: {_seen(peeked)}. {_HELP}")
+        raise FileError(
+            f"{shown(path)} has no known format: {_seen(peeked)}. {_list_of_formats()} lists those "
+            f"that are; {option('format')} names one."
+        )
     return found
 
 
@@ -145,19 +157,23 @@ def the_one(found: Sequence[Format], path: Path) -> Format | None:
     if {each.name for each in found} == _SEVERAL_ROWS:
         raise OptionError(
             f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
-            "they are one label set, say format='plain_row_per_label'; if the rater annotated it "
-            "again, say format='plain_long' with duplicates='first' or duplicates='last'."
+            f"they are one label set, say {option('format', 'plain_row_per_label')}; if the rater "
+            f"annotated it again, say {option('format', 'plain_long')} with "
+            f"{option('duplicates', 'first')} or {option('duplicates', 'last')}."
         )
     if len(found) > 1:
         names = [each.name for each in found]
         raise OptionError(
-            f"{shown(path)} could be {listing(names)}; say which with format={names[0]!r}."
+            f"{shown(path)} could be {listing(names)}; say which with {option('format', names[0])}."
         )
     return found[0] if found else None
 
 
 _SEVERAL_ROWS = {"plain_long", "plain_row_per_label"}
-_HELP = "setagree.formats() lists those that are; format= names one."
+
+
+def _list_of_formats() -> str:
+    return python_or_command("setagree.formats()", "'setagree formats'")
 
 
 def format_of_name(name: str, formats: Sequence[Format]) -> Format:
@@ -168,7 +184,9 @@ def format_of_name(name: str, formats: Sequence[Format]) -> Format:
     if name in known:
         return known[name]
     hint = did_you_mean(name, list(known))
-    raise OptionError(f"format={name!r} is unknown; setagree.formats() lists them.{hint}")
+    raise OptionError(
+        f"{option('format', name)} is unknown; {_list_of_formats()} lists them.{hint}"
+    )
 
 
 def _names(folder: Path) -> tuple[str, ...]:

@@ -239,7 +239,8 @@ class Format:
     read : callable
         Reads a file or folder.
     asks : str
-        What the format cannot tell and which option answers it, in one sentence.
+        What the format cannot tell and which option answers it, in one sentence; an option is
+        written ``$blank``, to be spelled where it is shown.
     """
 
     name: str

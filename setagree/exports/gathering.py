@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing
+from setagree.errors import DataError, OptionError, did_you_mean, listing, option
 from setagree.exports.format import Request
 from setagree.exports.nodes import Node, shown
 from setagree.wording.label_sets import Label
@@ -18,11 +18,11 @@ def choose_question(asked: str | None, found: Iterable[str], file: str) -> str |
     if asked is not None and asked not in names:
         has = f"has {listing(names, limit=12)}" if names else "has none with answers"
         hint = did_you_mean(asked, names)
-        raise OptionError(f"question={asked!r} is not in {file}; it {has}.{hint}")
+        raise OptionError(f"{option('question', asked)} is not in {file}; it {has}.{hint}")
     if asked is None and len(names) > 1:
         raise OptionError(
             f"{file} has answers to {len(names)} questions, {listing(names, limit=12)}; say which "
-            f"with question={names[0]!r}."
+            f"with {option('question', names[0])}."
         )
     return asked if asked is not None else next(iter(names), None)
 
@@ -33,9 +33,9 @@ def refuse_useless(request: Request, path: Path, *options: Literal["question", "
     It asks one question alone, or tells by itself who answered.
     """
     why = {"question": "has one question alone", "roster": "tells by itself who answered"}
-    for option in options:
-        if getattr(request, option) is not None:
-            raise OptionError(f"{shown(path)} {why[option]}; drop {option}=.")
+    for name in options:
+        if getattr(request, name) is not None:
+            raise OptionError(f"{shown(path)} {why[name]}; drop {option(name)}.")
 
 
 def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | None:
@@ -44,7 +44,9 @@ def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | 
         return frozenset()
     if request.blank == "missing":
         return None
-    raise DataError(f"{where}: {why}; say blank='empty' or blank='missing'.")
+    raise DataError(
+        f"{where}: {why}; say {option('blank', 'empty')} or {option('blank', 'missing')}."
+    )
 
 
 def unanswered(request: Request, where: Node, question: str | None) -> frozenset[Label] | None:

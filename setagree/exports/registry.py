@@ -8,10 +8,10 @@ from __future__ import annotations
 from setagree.exports.format import Format, Reader, Signature, of_tool
 from setagree.study.columns import Role
 
-_BLANK = "A blank answer needs blank= or roster=."
-_EMPTY = "A blank answer is the empty set unless blank='missing' is said."
+_BLANK = "A blank answer needs $blank or $roster."
+_EMPTY = "A blank answer is the empty set unless $blank_missing is said."
 _REJECTED = f"{_EMPTY} Rejected assignments are left out."
-_UNTICKED = "a record without a tick needs blank= or roster=."
+_UNTICKED = "a record without a tick needs $blank or $roster."
 _NO_RATERS = "Refused: it has no raters."
 _CLASSES = (
     "Integers get their names from <name>.features.json or dataset_info.json beside the file."
@@ -35,7 +35,7 @@ FORMATS: tuple[Format, ...] = (
         "Label Studio, JSON",
         (Signature("records", {"id", "annotations", "data"}),),
         of_tool("label_studio", "read_tasks"),
-        "With several questions: question= says which, blank= what an unanswered one means.",
+        "With several questions: $question says which, $blank what an unanswered one means.",
     ),
     Format(
         "label_studio_json_min",
@@ -43,15 +43,15 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         (Signature("records", {"id", "annotation_id", "lead_time"}, none="annotations"),),
         of_tool("label_studio", "read_min"),
-        "Questions look like data where no answer has two choices: question=. With several "
-        "questions, blank= says what an unanswered one means.",
+        "Questions look like data where no answer has two choices: $question. With several "
+        "questions, $blank says what an unanswered one means.",
     ),
     _documented(
         "prodigy",
         "Prodigy, JSONL (choice)",
         (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
         of_tool("prodigy", "read"),
-        "A rejected example may mean no label or no answer: blank=.",
+        "A rejected example may mean no label or no answer: $blank.",
     ),
     Format(
         "argilla_flat",
@@ -59,7 +59,7 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         (Signature("records", some=[r".*\.responses", r".*\.responses\.users"]),),
         of_tool("argilla", "read_flat"),
-        "With several questions: question= says which.",
+        "With several questions: $question says which.",
     ),
     Format(
         "argilla_nested",
@@ -67,7 +67,7 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         (Signature("records", {"id", "fields", "suggestions", "responses"}),),
         of_tool("argilla", "read_nested"),
-        "Discarded responses look like submitted ones: roster=, or export the flat layout.",
+        "Discarded responses look like submitted ones: $roster, or export the flat layout.",
     ),
     _documented(
         "lighttag",
@@ -80,7 +80,7 @@ FORMATS: tuple[Format, ...] = (
         "Labelbox, NDJSON",
         (Signature("records", {"data_row", "projects"}),),
         of_tool("labelbox", "read"),
-        "With several questions: question= says which, blank= what an unanswered one means.",
+        "With several questions: $question says which, $blank what an unanswered one means.",
     ),
     _documented(
         "spacy_cats",
@@ -100,7 +100,7 @@ FORMATS: tuple[Format, ...] = (
             Signature("records", _DOCCANO),
         ),
         of_tool("doccano", "read", ".jsonl"),
-        "Untouched examples look empty unless only approved ones are exported: roster= or blank=.",
+        "Untouched examples look empty unless only approved ones are exported: $roster or $blank.",
     ),
     Format(
         "doccano_csv",
@@ -111,7 +111,7 @@ FORMATS: tuple[Format, ...] = (
             Signature("table", _DOCCANO),
         ),
         of_tool("doccano", "read", ".csv"),
-        "As in JSONL; and a label with # in it is split: sep=, or export JSONL.",
+        "As in JSONL; and a label with # in it is split: $sep, or export JSONL.",
     ),
     _documented(
         "sagemaker",
@@ -131,14 +131,14 @@ FORMATS: tuple[Format, ...] = (
             Signature("text", some=[".*<annotations>.*", ".*<meta>.*"]),
         ),
         of_tool("cvat", "read"),
-        "An image without tags needs blank= or roster=.",
+        "An image without tags needs $blank or $roster.",
     ),
     _documented(
         "brat",
         "brat, one folder a rater",
         (Signature("folder", some=[r".*\.ann"]),),
         of_tool("brat", "read"),
-        "A document without attributes needs blank= or roster=.",
+        "A document without attributes needs $blank or $roster.",
     ),
     Format(
         "mturk_pipe",
@@ -175,7 +175,7 @@ FORMATS: tuple[Format, ...] = (
         "Toloka, assignments",
         (Signature("table", {"ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id"}),),
         of_tool("toloka", "read"),
-        "A blank answer that was handed in needs blank=. Rejected answers and control tasks are "
+        "A blank answer that was handed in needs $blank. Rejected answers and control tasks are "
         "left out.",
     ),
     _documented(
@@ -190,23 +190,23 @@ FORMATS: tuple[Format, ...] = (
         "tool",
         (Signature("table", {"annotation_id", "annotator", "lead_time", "id"}),),
         of_tool("label_studio", "read_csv"),
-        "A blank answer is the empty set unless blank='missing' is said; with several questions, "
-        "blank= must say it.",
+        "A blank answer is the empty set unless $blank_missing is said; with several questions, "
+        "$blank must say it.",
     ),
     _documented(
         "atlasti",
         "ATLAS.ti, quotations",
         (Signature("table", {"Document", "Codes", "Created by"}),),
         of_tool("atlasti", "read"),
-        "A quotation without codes is the empty set unless blank='missing' is said.",
+        "A quotation without codes is the empty set unless $blank_missing is said.",
     ),
     _documented(
         "dedoose",
         "Dedoose, excerpts",
         (Signature("table", {"Media Title", "Excerpt Creator"}),),
         of_tool("dedoose", "read"),
-        "Excerpts without codes are not exported: roster= lists who annotated what, or "
-        "blank='missing'.",
+        "Excerpts without codes are not exported: $roster lists who annotated what, or "
+        "$blank_missing.",
     ),
     _documented(
         "nvivo_matrix",
@@ -240,7 +240,7 @@ FORMATS: tuple[Format, ...] = (
         "Google Forms, linked sheet",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
         of_tool("google_forms", "read", ", "),
-        f"{_BLANK} A label that contains ', ' is taken for two, which codebook= shows.",
+        f"{_BLANK} A label that contains ', ' is taken for two, which $codebook shows.",
     ),
     _documented(
         "redcap_raw",
@@ -280,7 +280,7 @@ FORMATS: tuple[Format, ...] = (
         "Qualtrics, one column a choice",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "split")),),
         of_tool("qualtrics", "read_split"),
-        "Without -99 for choices seen and not taken, a blank answer needs blank= or roster=.",
+        "Without -99 for choices seen and not taken, a blank answer needs $blank or $roster.",
     ),
     Format(
         "plain_long",
@@ -288,7 +288,7 @@ FORMATS: tuple[Format, ...] = (
         "plain",
         (Signature("table", roles=_LONG),),
         of_tool("plain", "read_long"),
-        "A blank cell counts as no annotation, with a warning, unless blank= or roster= says "
+        "A blank cell counts as no annotation, with a warning, unless $blank or $roster says "
         "otherwise.",
     ),
     Format(
@@ -297,7 +297,7 @@ FORMATS: tuple[Format, ...] = (
         "plain",
         (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
         of_tool("plain", "read_wide"),
-        "A blank cell counts as no annotation, with a warning, unless blank= or roster= says "
+        "A blank cell counts as no annotation, with a warning, unless $blank or $roster says "
         "otherwise.",
     ),
     Format(
@@ -321,7 +321,7 @@ FORMATS: tuple[Format, ...] = (
         "plain",
         (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),
         of_tool("plain", "read_rows"),
-        "It cannot express the empty set: roster= lists who annotated what, or blank='missing'.",
+        "It cannot express the empty set: $roster lists who annotated what, or $blank_missing.",
     ),
     _documented(
         "hf_sequence",

@@ -22,6 +22,7 @@ from setagree.errors import (
     counted,
     did_you_mean,
     listing,
+    option,
     shorten,
     warn,
 )
@@ -332,7 +333,9 @@ def label_list(found: object, cell: str) -> LabelSet:
 def splitter(sep: str) -> Callable[[str], LabelSet]:
     """Return the reader of cells whose labels have `sep` between them."""
     if not sep:
-        raise OptionError("sep='' cannot stand between labels; that is one character or more.")
+        raise OptionError(
+            f"{option('sep', '')} cannot stand between labels; that is one character or more."
+        )
     return lambda cell: frozenset(part for part in cell.split(sep) if part.strip())
 
 

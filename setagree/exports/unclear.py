@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DataError, check_choice, counted, shorten
+from setagree.errors import DataError, check_choice, counted, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.rosters import check_roster, read_roster, text_pairs
 from setagree.study.labels import EMPTY, Blank
@@ -69,8 +69,9 @@ def settle(
     policy = request.blank or default
     if not writes_empty and policy != "missing":
         raise DataError(
-            f"{found.name}: {why} Say roster= (a table with columns unit and rater that lists who "
-            "annotated what), or blank='missing' if every annotation has a label."
+            f"{found.name}: {why} Say {option('roster')} (a table with columns unit and rater that "
+            f"lists who annotated what), or {option('blank', 'missing')} if every annotation has a "
+            "label."
         )
     if policy == "missing" or not found.unclear.any():
         return Answers(found.units, found.raters, found.labels, found.places)
@@ -83,11 +84,11 @@ def _open_sentence(found: Found, policy: Blank | None, why: str) -> str:
     rows = np.flatnonzero(found.unclear)
     blanks = f"{counted(rows.size, 'blank answer')} (first: {found.places[rows[0]]})"
     if policy == "error":
-        return f"{found.name} has {blanks}, and blank='error' allows none."
+        return f"{found.name} has {blanks}, and {option('blank', 'error')} allows none."
     return (
-        f"{found.name} has {blanks}. {why} Say blank='empty' (no label applies), blank='missing' "
-        "(no annotation), or roster= (a table with columns unit and rater that lists who "
-        "annotated what)."
+        f"{found.name} has {blanks}. {why} Say {option('blank', 'empty')} (no label applies), "
+        f"{option('blank', 'missing')} (no annotation), or {option('roster')} (a table with "
+        "columns unit and rater that lists who annotated what)."
     )
 
 

@@ -17,6 +17,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     missing_package,
+    option,
 )
 from setagree.files.delimited import with_header
 from setagree.files.streams import Source
@@ -163,7 +164,7 @@ def _only_sheet(source: Source, book: Any) -> Any:
     if len(filled) > 1:
         raise FileError(
             f"{source} has cells in {len(filled)} sheets ({listing([s.title for s in filled])}); "
-            f"say which with sheet={filled[0].title!r}."
+            f"say which with {option('sheet', filled[0].title)}."
         )
     return filled[0]
 

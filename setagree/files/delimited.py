@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import MOST_BYTES
-from setagree.errors import FileError, counted, listing
+from setagree.errors import FileError, counted, listing, option
 from setagree.files.streams import Source
 
 if TYPE_CHECKING:
@@ -262,11 +262,11 @@ class _Survey:
     def _undecodable(self, error: UnicodeDecodeError, start: int) -> FileError:
         line = self.n_lines + error.object[: error.start].count(b"\n") + 1
         utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
-        other = "'utf-16'" if utf16 else "'cp1252' or 'latin-1'"
+        other = option("encoding", "utf-16" if utf16 else "cp1252") + " or 'latin-1'" * (not utf16)
         return FileError(
             f"{self.source} is not {self.source.encoding_name}: byte "
             f"0x{error.object[error.start]:02x} at offset {start + error.start:,} (line {line:,}); "
-            f"name its encoding, perhaps encoding={other}."
+            f"name its encoding, perhaps {other}."
         )
 
 
@@ -279,7 +279,7 @@ def _survey(source: Source, *, most: int | None = None) -> _Survey:
             if most is not None and survey.n_bytes > most:
                 raise FileError(
                     f"{source} unpacks to more than {most:,} bytes, too many to read into memory; "
-                    "say memory_limit= to read it in pieces, or make it Parquet."
+                    f"say {option('memory_limit')} to read it in pieces, or make it Parquet."
                 )
     survey.finish()
     return survey

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import FileError, counted, shorten
+from setagree.errors import FileError, counted, option, shorten
 from setagree.files.streams import Source
 from setagree.study.codes import Column, as_objects
 from setagree.study.names import check_text
@@ -48,7 +48,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
         if empty and not _in_lines(source, lines):
             raise FileError(
                 f"{source} is one list of JSON, which is read into memory as a whole; write one "
-                "object a line, or drop memory_limit= and the like."
+                f"object a line, or drop {option('memory_limit')} and the like."
             )
         rows, empty = _read_lines(source, lines), False
         _refuse_others(source, rows, "line", list(lines))
@@ -76,7 +76,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
     except UnicodeDecodeError as error:
         raise FileError(
             f"{source} is not {source.encoding_name}, somewhere below line {number:,}; name its "
-            "encoding, perhaps encoding='utf-16'."
+            f"encoding, perhaps {option('encoding', 'utf-16')}."
         ) from error
     if lines:
         yield lines

@@ -32,7 +32,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     missing_package,
-    shorten,
+    option,
 )
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
@@ -131,7 +131,8 @@ class Source:
             line = content.count(b"\n", 0, start) + 1
             raise FileError(
                 f"{self} is not {self.encoding_name}: byte 0x{bad[error.start]:02x} at offset "
-                f"{start:,} (line {line:,}); name its encoding, perhaps encoding='utf-16'."
+                f"{start:,} (line {line:,}); name its encoding, perhaps "
+                f"{option('encoding', 'utf-16')}."
             ) from error
 
     @property
@@ -228,7 +229,8 @@ def _copy_stdin(spool: BinaryIO) -> None:
             if spool.tell() + len(block) > MOST_BYTES:
                 raise FileError(
                     f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
-                    "memory; write it to a file and say memory_limit= to read that in pieces."
+                    f"memory; write it to a file and say {option('memory_limit')} to read that in "
+                    "pieces."
                 )
             spool.write(block)
     except OSError as error:
@@ -257,7 +259,9 @@ def check_encoding(encoding: str) -> None:
     except (LookupError, ValueError, TypeError):
         known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
         hint = did_you_mean(str(encoding).replace("_", "-"), known)
-        raise OptionError(f"encoding={shorten(encoding)} is not a text encoding.{hint}") from None
+        raise OptionError(
+            f"{option('encoding', encoding, limit=80)} is not a text encoding.{hint}"
+        ) from None
 
 
 @contextmanager

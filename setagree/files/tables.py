@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from setagree.errors import FileError, OptionError
+from setagree.errors import FileError, OptionError, option
 from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
@@ -116,7 +116,7 @@ def _with_source(
     """Return the rows with a column that says what file each comes from."""
     if column in frame:
         raise OptionError(
-            f"source={column!r}: there is a column of that name already; use another."
+            f"{option('source', column)}: there is a column of that name already; use another."
         )
     names = file_names([one.path for one in sources])
     return frame.assign(**{column: np.repeat(np.array(names), sizes)})
@@ -137,7 +137,7 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
             return read_workbook(source)
         if source.sheet is not None:
             raise OptionError(
-                f"sheet={source.sheet!r} is for Excel workbooks; {source} is not one."
+                f"{option('sheet', source.sheet)} is for Excel workbooks; {source} is not one."
             )
         with source.open() as stream:
             start = stream.read(_SAMPLE)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, option
 from setagree.inference.raters import check_least, is_number
 from setagree.wording.numbers import number
 from setagree.wording.results import Result
@@ -147,16 +147,14 @@ def acceptance_plan(
     >>> plan.n, plan.c
     (65, 3)
     """
-    rates = {"good": good, "bad": bad}
-    for name, one in {
-        **rates,
-        "producer_risk": producer_risk,
-        "consumer_risk": consumer_risk,
-    }.items():
+    risks = {"producer_risk": producer_risk, "consumer_risk": consumer_risk}
+    for name, one in {"good": good, "bad": bad, **risks}.items():
         if not is_number(one) or not 0 < one < 1:
-            raise OptionError(f"{name}={one!r} must lie between 0 and 1.")
+            raise OptionError(f"{option(name, one)} must lie between 0 and 1.")
     if not good < bad:
-        raise OptionError(f"good={good!r} must be below bad={bad!r}: they are rates of errors.")
+        raise OptionError(
+            f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."
+        )
     for c in range(_MOST):
         n = _fewest(c, bad, consumer_risk)
         if n > _MOST:
@@ -164,7 +162,8 @@ def acceptance_plan(
         if _accepted(n, c, good) >= 1 - producer_risk:
             return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
     raise OptionError(
-        f"good={good!r} and bad={bad!r} are too near: {_MOST:,} answers do not tell them apart."
+        f"{option('good', good)} and {option('bad', bad)} are too near: {_MOST:,} answers do not "
+        "tell them apart."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level, public
-from setagree.errors import OptionError
+from setagree.errors import OptionError, option
 from setagree.inference.raters import is_number
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
@@ -132,9 +132,13 @@ def at_least(
     """
     check_level(level)
     if not level > 0.5:
-        raise OptionError(f"level={level!r} must be above 0.5: the confidence is one-sided.")
+        raise OptionError(
+            f"{option('level', level)} must be above 0.5: the confidence is one-sided."
+        )
     if not is_number(threshold) or not threshold < 1:
-        raise OptionError(f"threshold={threshold!r} must be a number below 1, such as 0.667.")
+        raise OptionError(
+            f"{option('threshold', threshold)} must be a number below 1, such as 0.667."
+        )
 
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1, method=row.best_method)

@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.replicates import replicates
 from setagree.coefficients.spread import cluster_deviations, stratified_variance, unit_values
-from setagree.errors import DataError, OptionError, shorten
+from setagree.errors import DataError, OptionError, option, shorten
 from setagree.inference.units import Places, rows_of_units, unit_keys
 from setagree.scoring.results import Agreement
 
@@ -90,7 +90,8 @@ def cluster_places(agreements: Sequence[Agreement], places: Sequence[Places]) ->
         return None
     if not all(clustered):
         raise DataError(
-            "some of the agreements have clusters and others none; say cluster= of all of them."
+            f"some of the agreements have clusters and others none; say {option('cluster')} of all "
+            "of them."
         )
     named = np.full(1 + max(int(place.max(initial=-1)) for place in places), None, dtype=object)
     for one, place in zip(agreements, places, strict=True):

@@ -15,7 +15,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
-from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.errors import DataError, OptionError, check_choice, counted, option
 from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
 from setagree.inference.differences import Design, Difference, linearised_difference
@@ -218,7 +218,7 @@ def compare(
     for one in itertools.chain(*families):
         if method == "linearised" and one.reason is None and not one.parts.influence.size:
             raise OptionError(
-                f"{one.coefficient} has no linearised values; say method='bootstrap'."
+                f"{one.coefficient} has no linearised values; say {option('method', 'bootstrap')}."
             )
     if design is None:
         design = design_of(families[0])

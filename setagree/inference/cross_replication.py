@@ -272,7 +272,7 @@ def _two_panels(
     names = [*panels]
     members = []
     for name, given in panels.items():
-        codes = rater_codes(study, given, f"rater of {name}", f"panels[{shorten(name)}]=")
+        codes = rater_codes(study, given, f"rater of {name}", f"panels[{shorten(name)}]")
         members.append(flags(study.n_raters, codes))
     if len(names) == 1:
         names, members = [*names, "others"], [*members, ~members[0]]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from setagree.distances import Distance
-from setagree.errors import DataError, SimilarLabelsWarning, counted, warn
+from setagree.errors import DataError, SimilarLabelsWarning, counted, option, warn
 from setagree.inference.known_raters import known_study
 from setagree.inference.units import on_one_tally
 from setagree.scoring.results import Agreement
@@ -47,17 +47,20 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
         if alike:
             warn(
                 f"no unit is shared, so that the studies are taken as independent, but {alike}; "
-                "spell them alike if they are the same, or say design='independent'.",
+                f"spell them alike if they are the same, or say {option('design', 'independent')}.",
                 SimilarLabelsWarning,
             )
         return "independent"
     sizes = " and ".join(f"{len(one):,}" for one in known)
     n_in_all = len(frozenset.intersection(*known))
-    shared = "'shared_units' (only those, scored anew), " if n_in_all else ""
-    apart = "" if n_in_all else " Or compare two at a time, with design='shared_units'."
+    shared = f"{option('design', 'shared_units')} (only those, scored anew), 'same_units'"
+    first = shared if n_in_all else option("design", "same_units")
+    apart = (
+        "" if n_in_all else f" Or compare two at a time, with {option('design', 'shared_units')}."
+    )
     raise DataError(
         f"the studies share some units and not others: of {sizes} units, {n_in_all:,} are in all; "
-        f"say design={shared}'same_units' (all: units with the same name are the same things) or "
+        f"say {first} (all: units with the same name are the same things) or "
         f"'independent' (names are alike by chance).{apart}"
         + (f" Besides, {alike}." if alike else "")
     )
@@ -101,8 +104,8 @@ def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
     known = [frozenset(one.tolist()) for one in units if one is not None]
     if len(known) < len(units):
         raise DataError(
-            "some units have no identifiers and cannot be matched; say design='independent' if the "
-            "studies share no unit."
+            "some units have no identifiers and cannot be matched; say "
+            f"{option('design', 'independent')} if the studies share no unit."
         )
     return known
 
@@ -115,7 +118,7 @@ def distance_of(agreement: Agreement) -> Distance:
 
 
 def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
-    study = known_study(agreement, "design='shared_units' scores anew and must know")
+    study = known_study(agreement, f"{option('design', 'shared_units')} scores anew and must know")
     distance = distance_of(agreement)
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
     part = study.take(kept[study.unit_codes])

@@ -17,7 +17,7 @@ from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.spread import unit_values
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, counted
+from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.known_raters import plain_units
 from setagree.inference.raters import check_least, is_number
 from setagree.inference.sequential import pocock_bound, robbins_factor
@@ -209,7 +209,9 @@ def monitor(
     """
     check_level(level)
     if not is_number(threshold) or not threshold < 1:
-        raise OptionError(f"threshold={threshold!r} must be a number below 1, such as 0.667.")
+        raise OptionError(
+            f"{option('threshold', threshold)} must be a number below 1, such as 0.667."
+        )
     planned = _planned(looks, max_units)
     known, cells = _opened(study, at)
     plain_units(known, "monitor")
@@ -251,12 +253,16 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
     """Return the planned sizes, which rise."""
     if looks is None:
         if max_units is not None:
-            raise OptionError("max_units= goes with looks=, the number of looks.")
+            raise OptionError(
+                f"{option('max_units')} goes with {option('looks')}, the number of looks."
+            )
         return ()
     if isinstance(looks, int | np.integer):
         check_least("looks", looks, 1)
         if max_units is None:
-            raise OptionError(f"looks={looks!r} needs max_units=, the units at the last look.")
+            raise OptionError(
+                f"{option('looks', looks)} needs {option('max_units')}, the units at the last look."
+            )
         check_least("max_units", max_units, 2 * int(looks))
         sizes = [round(max_units * k / looks) for k in range(1, int(looks) + 1)]
     else:
@@ -264,7 +270,7 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
         for one in sizes:
             check_least("looks", one, 2)
     if not sizes or any(b <= a for a, b in pairwise(sizes)):
-        raise OptionError(f"looks={looks!r} must be numbers of units that rise.")
+        raise OptionError(f"{option('looks', looks)} must be numbers of units that rise.")
     return tuple(map(int, sizes))
 
 
@@ -274,7 +280,9 @@ def _in_order(cells: npt.NDArray[np.object_]) -> npt.NDArray[np.intp]:
     try:
         ranked = sorted(batches, key=_by_numbers if isinstance(batches[0], str) else None)
     except TypeError as error:
-        raise DataError(f"at=: batches that cannot be put in order ({error}).") from error
+        raise DataError(
+            f"{option('at')}: batches that cannot be put in order ({error})."
+        ) from error
     rank = {batch: k for k, batch in enumerate(ranked)}
     return np.array([rank[cell] for cell in cells.tolist()], dtype=np.intp)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, ResamplingWarning, option, warn
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.progress import track
@@ -23,6 +24,20 @@ _WAITING = 1_000_000
 """Losses that are gathered before equal ones become one."""
 
 
+def over_pairs(
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: str
+) -> list[Floats]:
+    """Return what redrawn pairs give for each of the rows, with a warning."""
+    warn(
+        "Krippendorff's bootstrap (2006) treats the pairs of ratings inside a unit as independent; "
+        "in simulations its 95% intervals held the true alpha in only 66-86% of studies with 3 to "
+        "5 raters. It is here to compare with older papers.",
+        ResamplingWarning,
+    )
+    seed = generator.integers(2**63)
+    return [resample_pairs(row, n_resamples, np.random.default_rng(seed)) for row in rows]
+
+
 def resample_pairs(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator
 ) -> Floats:
@@ -33,7 +48,9 @@ def resample_pairs(
     other programs divide by r - 1 of the unit a pair is drawn for, not of its own.
     """
     if agreement.definition is not krippendorff_alpha:
-        raise OptionError("method='krippendorff' is an algorithm for krippendorff_alpha alone.")
+        raise OptionError(
+            f"{option('method', 'krippendorff')} is an algorithm for krippendorff_alpha alone."
+        )
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
         return np.full(n_resamples, np.nan)

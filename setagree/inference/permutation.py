@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Urn, UrnOfEachRater
-from setagree.errors import DataError, OptionError, check_choice
+from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
 from setagree.inference.shuffles import Shuffler, table_shuffles
@@ -222,11 +222,14 @@ def _tested(
 ) -> PermutationTest:
     if scheme == "within_rater" and agreement.study is None and agreement.tally.given is None:
         raise DataError(
-            "scheme='within_rater' needs to know who gave what; a tally does not unless it keeps "
-            "raters: tally(..., keep_raters=True)."
+            f"{option('scheme', 'within_rater')} needs to know who gave what; a tally does not "
+            "unless it keeps raters: tally(..., keep_raters=True)."
         )
     if scheme == "within_cluster" and not is_clustered(agreement):
-        raise OptionError("scheme='within_cluster' needs cluster=, what each unit belongs to.")
+        raise OptionError(
+            f"{option('scheme', 'within_cluster')} needs {option('cluster')}, what each unit "
+            "belongs to."
+        )
     exact = False
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)

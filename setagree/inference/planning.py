@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, option
 from setagree.inference.clusters import is_clustered, refuse_weighted
 from setagree.inference.pilots import (
     PilotClusters,
@@ -228,7 +228,9 @@ def _planned(
 ) -> Plan:
     refuse_weighted(agreement, "A plan")
     if sizes is not None and not is_clustered(agreement):
-        raise OptionError("units_per_cluster= needs cluster=, what each unit belongs to.")
+        raise OptionError(
+            f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to."
+        )
     inside = pilot_clusters(agreement)
     plain = agreement if inside is None else inside.plain
     variance, done = unit_variance(plain)
@@ -259,14 +261,21 @@ def _check_wishes(
     sizes: Sequence[int] | None,
 ) -> None:
     if half_width is not None and not _is_share(half_width):
-        raise OptionError(f"half_width={half_width!r} must lie between 0 and 1.")
+        raise OptionError(f"{option('half_width', half_width)} must lie between 0 and 1.")
     if half_width is not None and units is not None:
-        raise OptionError("say half_width= (how many units?) or units= (what interval?), not both.")
+        raise OptionError(
+            f"say {option('half_width')} (how many units?) or {option('units')} (what interval?), "
+            "not both."
+        )
     for name, wanted in (("units", units), ("raters", raters)):
         if wanted is not None and not _is_list_of_numbers(wanted):
-            raise OptionError(f"{name}={wanted!r} must be a list of whole numbers of 2 or more.")
+            raise OptionError(
+                f"{option(name, wanted)} must be a list of whole numbers of 2 or more."
+            )
     if sizes is not None and not _is_list_of_numbers(sizes, least=1):
-        raise OptionError(f"units_per_cluster={sizes!r} must be a list of whole numbers above 0.")
+        raise OptionError(
+            f"{option('units_per_cluster', sizes)} must be a list of whole numbers above 0."
+        )
 
 
 def _is_share(wanted: object) -> bool:
@@ -302,7 +311,9 @@ def _units_for(variance: float, half_width: float, level: float, m: float = 1) -
     """Return the least c m with t(c - 1) sqrt(variance / (c m)) <= half_width."""
     low, high = 2, _MANY_UNITS
     if _quantile(high, level) * np.sqrt(variance / (high * m)) > half_width:
-        raise OptionError(f"half_width={half_width!r} takes more than {_MANY_UNITS:,} units.")
+        raise OptionError(
+            f"{option('half_width', half_width)} takes more than {_MANY_UNITS:,} units."
+        )
     while low < high:
         middle = (low + high) // 2
         if _quantile(middle, level) * np.sqrt(variance / (middle * m)) <= half_width:

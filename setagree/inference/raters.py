@@ -20,6 +20,7 @@ from setagree.errors import (
     check_list,
     did_you_mean,
     listing,
+    option,
     shorten,
 )
 from setagree.inference.draws import Resampled
@@ -72,7 +73,7 @@ def _plain(name: object) -> object:
 
 
 def rater_codes(
-    study: Annotations, names: Iterable[object], role: str = "rater", option: str | None = None
+    study: Annotations, names: Iterable[object], role: str = "rater", called: str | None = None
 ) -> list[int]:
     """Return the positions of raters, each named once, in the option of their role.
 
@@ -81,14 +82,14 @@ def rater_codes(
     OptionError
         Names come as one text, none is given, or one is given twice.
     """
-    said = f"{role}s=" if option is None else option
-    check_list(said.removesuffix("="), names, "raters")
+    called = f"{role}s" if called is None else called
+    check_list(called, names, "raters")
     codes = [rater_code(study, name, role) for name in names]
     if not codes:
         raise OptionError(f"no {role} is named; list one or more.")
     twice = [study.raters[code] for code in dict.fromkeys(codes) if codes.count(code) > 1]
     if twice:
-        raise OptionError(f"{said} lists {listing(twice)} more than once.")
+        raise OptionError(f"{option(called)} lists {listing(twice)} more than once.")
     return codes
 
 
@@ -111,7 +112,7 @@ def part_of(study: Annotations, rows: Flags) -> Annotations:
 def check_share(name: str, value: float) -> None:
     """Raise `OptionError` unless a number is 0 or more and below 1."""
     if not is_number(value) or not 0 <= value < 1:
-        raise OptionError(f"{name}={value!r} must be 0 or more and below 1.")
+        raise OptionError(f"{option(name, value)} must be 0 or more and below 1.")
 
 
 def is_number(value: object) -> bool:
@@ -122,7 +123,7 @@ def is_number(value: object) -> bool:
 def check_least(name: str, value: int, least: int) -> None:
     """Raise `OptionError` unless a number is whole and large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"{name}={value!r} must be a whole number of {least} or more.")
+        raise OptionError(f"{option(name, value)} must be a whole number of {least} or more.")
 
 
 class Replicated(Resampled):

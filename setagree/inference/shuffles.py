@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.coefficients.parts import Parts
 from setagree.credit.base import DenseWeights
-from setagree.errors import DataError
+from setagree.errors import DataError, option
 from setagree.inference.inside_units import (
     Codes,
     CountedUnits,
@@ -240,11 +240,12 @@ def table_shuffles(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator
 ) -> Floats:
     """Return the estimates after reshuffling all cells of the table, missing ones among them."""
-    study = known_study(agreement, "scheme='table' needs to know")
+    study = known_study(agreement, f"{option('scheme', 'table')} needs to know")
     n_cells = study.n_units * study.n_raters
     if n_cells > _TABLE_LIMIT:
         raise DataError(
-            f"scheme='table' would move {n_cells:,} cells; the limit is {_TABLE_LIMIT:,}."
+            f"{option('scheme', 'table')} would move {n_cells:,} cells; the limit is "
+            f"{_TABLE_LIMIT:,}."
         )
     check_drawing(n_resamples, n_cells)
     cells = np.full(n_cells, -1, dtype=np.int64)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
-from setagree.errors import DataError, ResamplingWarning, warn
+from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import (
     CountedUnits,
@@ -65,12 +65,12 @@ def _check_two_raters(*, units: bool) -> None:
         raise DataError(
             "to draw raters there must be three or more of them, and there are 2: a resample of "
             "both is the study itself, one of the same rater twice has no pair to compare, and so "
-            "nothing would ever vary. Draw units: over='units'."
+            f"nothing would ever vary. Draw units: {option('over', 'units')}."
         )
     warn(
-        "over='both' of 2 raters: wherever the coefficient is defined, both raters were drawn, "
-        "and so the spread is that of the units alone; two raters cannot show whether others would "
-        "agree.",
+        f"{option('over', 'both')} of 2 raters: wherever the coefficient is defined, both raters "
+        "were drawn, and so the spread is that of the units alone; two raters cannot show whether "
+        "others would agree.",
         ResamplingWarning,
     )
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from setagree.errors import DataError, FileError, a_type, missing_package
+from setagree.errors import DataError, FileError, a_type, missing_package, option
 from setagree.files.delimited import delimited_pieces
 from setagree.files.records import line_pieces
 from setagree.files.streams import Source, check_columns, no_collection, readable
@@ -113,7 +113,7 @@ def _write(writer: Any, cells: Cells, copy: Copy) -> None:
     except OSError as error:
         raise FileError(
             f"the copy of {copy.source} cannot be written ({error}); name a folder with room as "
-            "spill=."
+            f"{option('spill')}."
         ) from error
 
 

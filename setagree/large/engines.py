@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
-from setagree.errors import DataError, missing_package
+from setagree.errors import DataError, missing_package, option
 from setagree.study.numbers import number_of_json
 
 if TYPE_CHECKING:
@@ -350,5 +350,5 @@ def stopped(name: str, error: Exception) -> DataError:
     if "new thread" in said or "Allocation failure" in said:  # which no setting of ours brings on
         said, room = said.rstrip("."), ". This computer allows the process no more memory."
     elif "memory" in said.lower():
-        room = " Raise memory_limit=, or name a folder with room as spill=."
+        room = f" Raise {option('memory_limit')}, or name a folder with room as {option('spill')}."
     return DataError(f"{name} stopped, and there is no result: {said}{room}")

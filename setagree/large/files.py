@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from setagree.errors import FileError, OptionError, listing, missing_package
+from setagree.errors import FileError, OptionError, listing, missing_package, option
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
 from setagree.files.streams import (
@@ -35,7 +35,6 @@ _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _LINES = {".jsonl", ".ndjson"}
-_IN_MEMORY = "drop memory_limit= and the like to read it into memory"
 # The types of Arrow that are types of Parquet, too; of others DuckDB sees what they are stored as.
 _READ = re.compile(
     r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
@@ -111,7 +110,7 @@ class Files:
                 if known[column] != self.types[0][column]:
                     raise FileError(
                         f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
-                        f"as {self.types[0][column]}; write one type in all, or {_IN_MEMORY}."
+                        f"as {self.types[0][column]}; write one type in all, or {_in_memory()}."
                     )
                 # Of decimals with more digits than its own DuckDB makes floats.
                 digits = _DIGITS.match(known[column])
@@ -119,7 +118,7 @@ class Files:
                 if is_wide or not _READ.match(known[column]):
                     raise FileError(
                         f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
-                        f"otherwise; write text or numbers, or {_IN_MEMORY}."
+                        f"otherwise; write text or numbers, or {_in_memory()}."
                     )
 
     def _check_names(self, columns: Mapping[str, str]) -> None:
@@ -129,12 +128,12 @@ class Files:
             if len(alike) > 1:
                 raise FileError(
                     f"{self.sources[0]} has the columns {listing(alike)}, which are one to DuckDB; "
-                    f"rename all but one, or {_IN_MEMORY}."
+                    f"rename all but one, or {_in_memory()}."
                 )
             if not column or "\0" in column:
                 raise FileError(
                     f"{self.sources[0]} has a column {column!r}, which DuckDB does not "
-                    f"accept as a name; rename it, or {_IN_MEMORY}."
+                    f"accept as a name; rename it, or {_in_memory()}."
                 )
 
 
@@ -177,7 +176,9 @@ def connect(
     limit = _limit(memory_limit)
     home = _folder(spill)
     if set(home) & _WILD:
-        raise OptionError(f"the folder {home!r} is a pattern to DuckDB; name another as spill=.")
+        raise OptionError(
+            f"the folder {home!r} is a pattern to DuckDB; name another as {option('spill')}."
+        )
     with _own_folder(home) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         try:
@@ -196,7 +197,8 @@ def _own_folder(home: str) -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(prefix="setagree-", dir=home)
     except OSError as error:
         raise OptionError(
-            f"no folder can be made in {home!r} ({error.strerror}); name another as spill=."
+            f"no folder can be made in {home!r} ({error.strerror}); name another as "
+            f"{option('spill')}."
         ) from error
 
 
@@ -210,7 +212,9 @@ def _limit(memory_limit: object) -> dict[str, Any]:
 
 
 def _no_amount(memory_limit: object) -> OptionError:
-    return OptionError(f"memory_limit={memory_limit!r} is not an amount of memory; write '2GB'.")
+    return OptionError(
+        f"{option('memory_limit', memory_limit)} is not an amount of memory; write '2GB'."
+    )
 
 
 def _folder(spill: object) -> str:
@@ -218,10 +222,10 @@ def _folder(spill: object) -> str:
     if spill is None:
         return tempfile.gettempdir()
     if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
-        raise OptionError(f"spill={spill!r} is not a folder; name one, or leave it out.")
+        raise OptionError(f"{option('spill', spill)} is not a folder; name one, or leave it out.")
     folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
     if not Path(folder).is_dir():
-        raise OptionError(f"spill={spill!r} is not a folder.")
+        raise OptionError(f"{option('spill', spill)} is not a folder.")
     return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 
@@ -307,3 +311,8 @@ def _text(text: str) -> str:
 def _name(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"'
+
+
+def _in_memory() -> str:
+    """Return the way out that every file has."""
+    return f"drop {option('memory_limit')} and the like to read it into memory"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_cost
-from setagree.errors import DataError, counted
+from setagree.errors import DataError, counted, option
 from setagree.large.engines import Engine, fetch, find_engine
 from setagree.study.frames import as_pandas, column_names
 from setagree.study.numbers import exact
@@ -73,8 +73,8 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
     dtype = frame.collect_schema()[column]
     if not _is_comparable(dtype) and not _is_nameless(frame, engine, column):
         raise DataError(
-            f"where={where.text!r}: column {column!r} holds {dtype}; only text, numbers, flags and "
-            "dates are compared."
+            f"{option('where', where.text)}: column {column!r} holds {dtype}; only text, numbers, "
+            "flags and dates are compared."
         )
     if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
         counts = _count(frame, engine, where, column)
@@ -83,7 +83,8 @@ def find_matching(frame: nw.LazyFrame[Any], engine: Engine, where: Where, column
     keyed = frame.select(_cell(column, dtype))
     n_distinct = int(fetch(keyed.select(nw.col(CELL).n_unique()), engine)[CELL][0] or 0)
     check_cost(
-        f"where={where.text!r} on {counted(n_distinct, 'distinct cell')} of column {column!r}",
+        f"{option('where', where.text)} on {counted(n_distinct, 'distinct cell')} of column "
+        f"{column!r}",
         n_bytes=_BYTES * n_distinct,
         instead="Filter the table in its own engine, or by a column of fewer distinct cells.",
     )

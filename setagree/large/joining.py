@@ -21,6 +21,7 @@ from setagree.errors import (
     SetagreeWarning,
     counted,
     listing,
+    option,
     warn,
 )
 from setagree.files.streams import expanded
@@ -141,8 +142,8 @@ def _applies(where: Where | None, columns: list[Any], source: object, note: Note
     if where is None or where.column in map(str, columns):
         return where is not None
     _tell(
-        f"{_called(source)}: where={where.text!r} was not applied to the model's answers, which "
-        f"have no column {where.column!r}.",
+        f"{_called(source)}: {option('where', where.text)} was not applied to the model's answers, "
+        f"which have no column {where.column!r}.",
         note,
     )
     return False

@@ -18,6 +18,8 @@ from setagree.errors import (
     a_type,
     check_type,
     counted,
+    option,
+    python_or_command,
     warn,
 )
 from setagree.study import layouts
@@ -72,7 +74,7 @@ class Plan:
     def asked(self) -> list[str]:
         """The options that are given, for sentences."""
         given = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
-        return [f"{name}=" for name in given]
+        return [option(name) for name in given]
 
 
 def open_study(
@@ -119,7 +121,7 @@ def open_study(
     if is_files(source) and not plan.asked:
         return _of_path(source, how, plan, say, is_asked=reading is not None)
     if not is_files(source) and how.format not in ("auto", "table"):
-        raise OptionError(f"format={how.format!r} is for files, not for {a_type(source)}.")
+        raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
@@ -152,8 +154,8 @@ def open_sampled(
     study = open_study(source, reading, plan)
     if isinstance(study, Tally) and drawn:
         raise DataError(
-            f"{next(iter(drawn))}= needs to know which unit is which; a tally does not: build the "
-            "study in memory with Annotations.from_long."
+            f"{option(next(iter(drawn)))} needs to know which unit is which; a tally does not: "
+            "build the study in memory with Annotations.from_long."
         )
     return study.sampled(**drawn) if drawn and isinstance(study, Annotations) else study
 
@@ -198,12 +200,13 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
         found, was_seen = recognition.find_export(path, how)
         if found is not None:
             if how.format == "auto":
-                say(f"Read as {found.title} (format={found.name})")
+                say(f"Read as {found.title} ({option('format', found.name)})")
             return recognition.read_export(path, found, how)
     for name in ("question", "roster"):
         if getattr(how, name) is not None:
+            listed = python_or_command("setagree.formats()", "'setagree formats'")
             raise OptionError(
-                f"{name}= is for the export of a tool; see setagree.formats() and format=."
+                f"{option(name)} is for the export of a tool; see {listed} and {option('format')}."
             )
     if not plan.in_memory and _is_large(path, how):
         from setagree.large.reduce import reduce_table  # loads what speaks to engines
@@ -273,7 +276,8 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
         if are_names and (seen := seen_wide(_answered(eager, how), how)) is not None:
             unit, raters = seen
-            tell(f"Read as a wide table: unit = {unit}, raters = {_some(raters)} (wide=).", say)
+            told = f"raters = {_some(raters)} ({option('wide')})"
+            tell(f"Read as a wide table: unit = {unit}, {told}.", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
         if is_asked:  # by a function with options for the columns
             raise
@@ -354,6 +358,6 @@ def _check_reducible(how: Reading, plan: Plan) -> None:
         )
     if how.duplicates != "error":
         raise OptionError(
-            f"duplicates={how.duplicates!r} is not settled in an engine; if the table "
+            f"{option('duplicates', how.duplicates)} is not settled in an engine; if the table "
             "fits in memory, build the study with Annotations.from_long and score that."
         )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DataError, RepeatsError, counted, shorten
+from setagree.errors import DataError, RepeatsError, counted, option, shorten
 from setagree.large.survey import CodedCells
-from setagree.study.assembly import ROW_A_LABEL
+from setagree.study.assembly import row_a_label
 from setagree.study.codes import as_objects
 from setagree.study.kept_raters import Given
 from setagree.study.tally import Tally
@@ -48,8 +48,8 @@ class Repeats:
             )
             raise RepeatsError(
                 f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
-                "keep one row of each, or read the table into memory for duplicates='first', "
-                f"'last' or 'union'.{ROW_A_LABEL}",
+                "keep one row of each, or read the table into memory for "
+                f"{option('duplicates', 'first')}, 'last' or 'union'.{row_a_label()}",
                 self.few[0][:2],
             )
 

@@ -7,12 +7,20 @@ import warnings
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import Template
 from typing import cast
 
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import DataError, DroppedRowsWarning, FileError, OptionError, SetagreeError
+from setagree.errors import (
+    DataError,
+    DroppedRowsWarning,
+    FileError,
+    OptionError,
+    SetagreeError,
+    option,
+)
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
     detect,
@@ -143,13 +151,13 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     check_encoding(reading.encoding)
     if reading.condition is not None and found.shapes != {"table"}:
         raise OptionError(
-            f"where= is for tables, and {shown(files[0])} is read as {found.title}; make a table "
-            "of it first (setagree convert)."
+            f"{option('where')} is for tables, and {shown(files[0])} is read as {found.title}; "
+            "make a table of it first (setagree convert)."
         )
     if reading.roster is not None and len(files) > 1:
         raise OptionError(
-            f"roster= says who annotated what in one export, and {len(files):,} files are given; "
-            "convert each with its roster (setagree convert), and join the tables."
+            f"{option('roster')} says who annotated what in one export, and {len(files):,} files "
+            "are given; convert each with its roster (setagree convert), and join the tables."
         )
     answers = _answers(files, found, reading)
     try:
@@ -236,7 +244,12 @@ def formats() -> pd.DataFrame:
     'Label Studio, JSON'
     """
     known = (*FORMATS, *other_formats())
-    rows = [(each.name, each.title, _BASIS[each.basis], each.asks) for each in known]
+    called = {name: option(name) for name in ("question", "roster", "sep", "blank", "codebook")}
+    called["blank_missing"] = option("blank", "missing")
+    rows = [
+        (each.name, each.title, _BASIS[each.basis], Template(each.asks).safe_substitute(called))
+        for each in known
+    ]
     return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
 
 
@@ -253,8 +266,8 @@ def find_format(
         return detect(path, formats, encoding=encoding)
     if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
         raise OptionError(
-            f"format={name!r} unites the rows of a unit and a rater, so that duplicates="
-            f"{duplicates!r} has none to drop; say one of the two."
+            f"{option('format', name)} unites the rows of a unit and a rater, so that "
+            f"{option('duplicates', duplicates)} has none to drop; say one of the two."
         )
     return format_of_name(name, FORMATS)
 
@@ -312,8 +325,9 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
                 f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
-                f"from files that are named (format={found.name!r}). If it is a plain table, "
-                "say which columns are unit=, rater= and labels=."
+                f"from files that are named ({option('format', found.name)}). If it is a plain "
+                f"table, say which columns are {option('unit')}, {option('rater')} and "
+                f"{option('labels')}."
             )
 
 

@@ -8,7 +8,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from setagree.checks import public
-from setagree.errors import DataError, FileError, OptionError, check_flag, listing
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    check_flag,
+    listing,
+    option,
+    python_or_command,
+)
 from setagree.files.streams import Paths, check_encoding, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
@@ -159,14 +167,14 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
         )
     if is_files(data):
         return _reduce_files(data, reading, plan, say)
-    _check_plan(plan, "files", ("memory_limit=", "spill="))
+    _check_plan(plan, "files", ("memory_limit", "spill"))
     if dask.is_dask(data):
         return _reduce_dask(data, with_columns(reading, list(data.columns)), plan)
     frame, engine = data, find_engine(data)
     if engine is None:
         return _reduce_in_memory(frame, reading, plan)
     if engine.name != "Spark":
-        _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit=",))
+        _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit",))
     reading = with_columns(reading, column_names(frame))
     columns = _roles(reading)
     where = reading.condition
@@ -208,7 +216,7 @@ def opened(data: Any, *, also: str) -> Any:
 
 
 def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
-    if useless := [name for name in plan.asked if name in options]:
+    if useless := [name for name in plan.asked if name in {*map(option, options)}]:
         raise OptionError(f"{' and '.join(useless)} is for {what}, not for this table.")
 
 
@@ -222,8 +230,9 @@ def _refuse_exports(data: Paths, reading: Reading) -> None:
         if (found := find_export(path, reading)[0]) is not None:
             raise FileError(
                 f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
-                "memory as a whole: drop memory_limit= and the like, or use setagree.read. If it "
-                "is a plain table, say which columns are unit=, rater= and labels=."
+                f"memory as a whole: drop {option('memory_limit')} and the like"
+                f"{python_or_command(', or use setagree.read', '')}. If it is a plain table, say "
+                f"which columns are {option('unit')}, {option('rater')} and {option('labels')}."
             )
 
 
@@ -295,9 +304,9 @@ def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> No
     about = run_query(relation.fetchall, connection)[0][0]
     if n_units > _SPLIT * about:
         raise DataError(
-            f"partitioned_by_unit=True says that each file holds whole units; but one by one the "
-            f"files have {n_units:,} units and together about {about:,}. Drop it, or write all "
-            "ratings of a unit into one file."
+            f"{option('partitioned_by_unit', value=True)} says that each file holds whole units; "
+            f"but one by one the files have {n_units:,} units and together about {about:,}. Drop "
+            "it, or write all ratings of a unit into one file."
         )
 
 
@@ -382,7 +391,7 @@ def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
 
 
 def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
-    _check_plan(plan, "files and lazy tables", ("partitioned_by_unit=", "memory_limit="))
+    _check_plan(plan, "files and lazy tables", ("partitioned_by_unit", "memory_limit"))
     if reading.condition is not None:
         frame = kept_rows(frame, reading.condition)
     study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))

@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, RepeatsError, SetagreeWarning, listing
+from setagree.errors import (
+    DataError,
+    RepeatsError,
+    SetagreeWarning,
+    listing,
+    option,
+    python_or_command,
+)
 from setagree.files.streams import Paths, file_names, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import steps
@@ -64,7 +71,7 @@ def naming_rows(
     said = f"{error} The first pair stands in {where}, counted from 1 below any header."
     if again := next((name for name in frame if tidied(str(name)).lower() in _AGAIN), None):
         only = f"{again} == {frame[again][here].iloc[0]}"
-        said += f" If column {again!r} tells them apart, keep one of them: where={only!r}."
+        said += f" If column {again!r} tells them apart, keep one of them: {option('where', only)}."
     return RepeatsError(said, error.pair)
 
 
@@ -80,7 +87,8 @@ def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Re
         with_columns(how, [*map(str, columns), "rater"])
     except DataError:
         return error
-    hint = "If each file holds the answers of one rater, use setagree.read(files, source='rater')."
+    way = python_or_command("setagree.read(files, source='rater')", "--source rater")
+    hint = f"If each file holds the answers of one rater, use {way}."
     return type(error)(f"{error} {hint}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.errors import DataError, shorten
+from setagree.errors import DataError, option, shorten
 from setagree.large.engines import Engine, fetch
 from setagree.large.partitions import id_of_text
 from setagree.large.patterns import Repeats, tally_of_entries
@@ -141,7 +141,7 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     raise DataError(
         f"column {column!r} holds {dtype}, which engines do not compare as memory does, so that it "
         f"cannot be the {role}; make it text or numbers first, or read the table into memory (for "
-        "files, without memory_limit= and the like)."
+        f"files, without {option('memory_limit')} and the like)."
     )
 
 

@@ -124,7 +124,7 @@ def score_against_consensus(
     everybody = list(range(study.n_raters))
     scored = everybody if raters is None else rater_codes(study, raters)
     members = (
-        everybody if panel is None else rater_codes(study, panel, "rater of the panel", "panel=")
+        everybody if panel is None else rater_codes(study, panel, "rater of the panel", "panel")
     )
     if any(set(members) == {g} for g in scored):
         raise DataError(

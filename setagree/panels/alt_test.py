@@ -18,6 +18,7 @@ from setagree.errors import (
     check_choice,
     counted,
     listing,
+    option,
     warn,
 )
 from setagree.inference.known_raters import known_plain
@@ -137,7 +138,7 @@ def alt_test(
     check_least("min_units", min_units, 2)
     check_least("min_humans", min_humans, 2)
     study, names = with_models(study, model)
-    models = rater_codes(study, names, "model", "model=")
+    models = rater_codes(study, names, "model", "model")
     check_choice("equal", equal, ("published", "exact"))
     people = _humans(study, humans, models)
     # Who is neither has no say in what a distance takes from the data.
@@ -230,7 +231,7 @@ def _warn_undefined(tests: Sequence[AltTest]) -> None:
     if undefined:
         names = listing([test.model for test in undefined])
         warn(
-            f"alt-test of {names}: undefined (nan), because {undefined[0].reason}; min_units= "
-            "lowers what is enough.",
+            f"alt-test of {names}: undefined (nan), because {undefined[0].reason}; "
+            f"{option('min_units')} lowers what is enough.",
             UndefinedAgreementWarning,
         )

@@ -13,7 +13,15 @@ import pandas as pd
 from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.distances.registry import DistanceLike
-from setagree.errors import ConvergenceWarning, DataError, OptionError, check_choice, counted, warn
+from setagree.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    check_choice,
+    counted,
+    option,
+    warn,
+)
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import (
     Codes,
@@ -153,11 +161,11 @@ class Rule:
             check_choice("method", self.method, METHODS)
         for old, new in (("smaller", "empty"), ("larger", "plurality")):
             if isinstance(self.ties, str) and self.ties == old:
-                raise OptionError(f"ties={old!r} is called ties={new!r}.")
+                raise OptionError(f"{option('ties', old)} is called {option('ties', new)}.")
         check_choice("ties", self.ties, ("missing", "plurality", "empty"))
         share = self.threshold
         if share is not None and (not is_number(share) or not 0 < share <= 1):
-            raise OptionError(f"threshold={share!r} must be above 0 and at most 1.")
+            raise OptionError(f"{option('threshold', share)} must be above 0 and at most 1.")
 
     def named(self, study: Annotations) -> Method:
         """Return the method for a study, checked to fit its answers and the other options."""
@@ -165,14 +173,18 @@ class Rule:
         method: Method = self.method or ("label_majority" if labels else "medoid")
         if method == "label_majority" and not labels:
             raise DataError(
-                "method='label_majority' counts labels; these values are scalars. Use 'medoid', "
-                "which with the nominal distance is the most frequent value."
+                f"{option('method', 'label_majority')} counts labels; these values are scalars. "
+                "Use 'medoid', which with the nominal distance is the most frequent value."
             )
         by_label = labels and method in {"label_majority", "dawid_skene"}
         if self.threshold is not None and not by_label:
-            raise OptionError(f"threshold= means nothing to method={method!r} here; drop it.")
+            raise OptionError(
+                f"{option('threshold')} means nothing to {option('method', method)} here; drop it."
+            )
         if self.distance is not None and method != "medoid":
-            raise OptionError(f"distance= is for method='medoid'; {method!r} uses none.")
+            raise OptionError(
+                f"{option('distance')} is for {option('method', 'medoid')}; {method!r} uses none."
+            )
         return method
 
     def decide(self, study: Annotations) -> Decision:
@@ -321,8 +333,8 @@ def warn_unconverged(n: int) -> None:
     """Say that error rates of so many labels (one stands for all scalars) are not final."""
     if n:
         warn(
-            f"method='dawid_skene': error rates of {counted(n, 'label')} still moved after 1,000 "
-            "iterations; the probabilities are not final.",
+            f"{option('method', 'dawid_skene')}: error rates of {counted(n, 'label')} still moved "
+            "after 1,000 iterations; the probabilities are not final.",
             ConvergenceWarning,
         )
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
+from setagree.errors import option, python_or_command
 from setagree.inference.raters import Codes, Flags
 from setagree.study.annotations import Annotations
 
@@ -25,7 +26,6 @@ _ITERATIONS = 20
 """Iterations that most labels take."""
 _STILL_GOING = 0.75
 """The share of labels at which those that stand still are set aside."""
-_INSTEAD = "Use method='label_majority', or fewer labels."
 
 
 def panels_of(study: Annotations) -> tuple[Codes, Any]:
@@ -171,11 +171,7 @@ def label_fits(
     order = np.argsort(study.unit_codes, kind="stable")
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
     n_labels, entries = flags.shape[1], float(sizes[named[1]].sum())
-    check_cost(
-        "consensus(method='dawid_skene')",
-        n_steps=_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries),
-        instead=_INSTEAD,
-    )
+    _check_steps(_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries))
     spent = 0.0
     cells = sum(panels.shape) + int(entries / max(n_labels, 1))
     at_once = max(1, _CELLS_AT_ONCE // cells)
@@ -208,7 +204,7 @@ def _fits(
     left, n = np.arange(len(question.labels)), 0
     while left.size:
         n, spent = n + 1, spent + question.n_steps
-        check_cost("consensus(method='dawid_skene')", n_steps=spent, instead=_INSTEAD)
+        _check_steps(spent)
         rates = question.rates(T, S)
         before, (T, S) = (T, S), question.posterior(question.marginals(T, S), rates)
         moved = np.abs(S[1] - before[1][1]).max(axis=0)
@@ -231,3 +227,9 @@ def _odds(no: Floats, yes: Floats) -> Floats:
     less = np.exp(-np.abs(apart))
     more, less = 1 / (1 + less), less / (1 + less)
     return np.stack([np.where(apart > 0, less, more), np.where(apart > 0, more, less)])
+
+
+def _check_steps(n: float) -> None:
+    what = python_or_command("consensus(method='dawid_skene')", "consensus --method dawid_skene")
+    instead = f"Use {option('method', 'label_majority')}, or fewer labels."
+    check_cost(what, n_steps=n, instead=instead)

@@ -18,6 +18,7 @@ from setagree.errors import (
     check_choice,
     counted,
     listing,
+    option,
     warn,
 )
 from setagree.inference.known_raters import known_plain
@@ -177,7 +178,7 @@ def _tested(
     study = known_plain(study, "equivalence_test" if equivalence else "noninferiority_test")
     check_share("margin", margin)
     study, names = with_models(study, model)
-    models = rater_codes(study, names, "model", "model=")
+    models = rater_codes(study, names, "model", "model")
     people = people_of(study, humans, models)
     if people.sum() < 2:
         raise DataError(
@@ -209,8 +210,8 @@ def _check_margin(margin: float, alpha: float) -> None:
         )
     if margin >= alpha:
         raise OptionError(
-            f"margin={margin:g} is not below the alpha of the humans, {alpha:.4f}: a model that "
-            "answers at random would pass. Take a fraction of that alpha."
+            f"{option('margin', margin)} is not below the alpha of the humans, {alpha:.4f}: a "
+            "model that answers at random would pass. Take a fraction of that alpha."
         )
     if margin >= alpha / 2:
         warn(
@@ -283,10 +284,10 @@ def people_of(study: Annotations, humans: Sequence[object] | None, models: list[
 def _warn_few(tests: Sequence[Replacement]) -> None:
     """Say where a human shares so few units with a model that the test was not seen to hold."""
     few = [
-        f"{change.human} with {test.model}: {change.n_units}"
+        f"{change.human} with {test.model}: {change.n_ratings}"
         for test in tests
         for change in test.defined
-        if change.n_units < FEW_UNITS
+        if change.n_ratings < FEW_UNITS
     ]
     if few:
         warn(

@@ -10,7 +10,7 @@ import pandas as pd
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, counted, listing
+from setagree.errors import DataError, OptionError, counted, listing, option
 from setagree.inference.known_raters import known_raters
 from setagree.inference.raters import Codes, case_of, check_least
 from setagree.large.opening import Data
@@ -119,7 +119,7 @@ class RaterMap(Result):
             why = "fewer than four raters can form no camps" if few else "one cluster was asked for"
             return f"No verdict: {why}."
         if np.isnan(self.p_value):
-            return "No verdict: n_resamples=0 leaves out the comparison with chance."
+            return f"No verdict: {option('n_resamples', 0)} leaves out the comparison with chance."
         p = p_phrase(self.p_value)
         if self.p_value > 0.05:
             return (

@@ -205,7 +205,10 @@ class Replacement(Result):
 
     @cached_property
     def humans(self) -> pd.DataFrame:
-        """A row for each human: units, both alphas, the change with SE, 90 % t interval and p."""
+        """A row for each human: both alphas, the change with SE, 90 % t interval and p.
+
+        `n_shared` units were answered by the human and the model, `n_units` count in the panels.
+        """
         from scipy.special import stdtr, stdtrit
 
         rows = []
@@ -216,6 +219,7 @@ class Replacement(Result):
             T = (one.change + self.margin) / error if sure else float("nan")
             rows.append(
                 {
+                    "n_shared": one.n_ratings,
                     "n_units": one.n_units,
                     "alpha": one.before,
                     "alpha_with_model": one.after,
@@ -245,8 +249,8 @@ class Replacement(Result):
         check_share("power", power)
         if not self.margin + change > 0:
             raise OptionError(
-                f"change={change:g} is a loss of the margin ({self.margin:g}) or more: no number "
-                "of units makes such a model pass."
+                f"change={change:g} is a loss of the margin ({self.margin:g}) or more: no "
+                "number of units makes such a model pass."
             )
         sd = self.standard_error * np.sqrt(len(self.psi))
         z = float(ndtri(1 - ALPHA) + ndtri(power))

@@ -21,6 +21,7 @@ from setagree.errors import (
     check_list,
     counted,
     listing,
+    option,
     warn,
 )
 from setagree.inference.known_raters import known_raters
@@ -196,5 +197,6 @@ def _unit_ids(X: Any, units: UnitsOf | None) -> Sequence[Any]:
     if isinstance(X, pd.DataFrame | pd.Series):
         return list(X.index)
     raise DataError(
-        f"{a_type(X)} has no index of units; say units=, a function from X to the unit of each row."
+        f"{a_type(X)} has no index of units; say {option('units')}, a function from X to the unit "
+        "of each row."
     )

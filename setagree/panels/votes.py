@@ -13,7 +13,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights, reading_key
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.pairs import sums_to_others
-from setagree.errors import OptionError
+from setagree.errors import OptionError, option
 from setagree.inference.raters import Codes, Flags
 from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.label_errors import label_fits, panels_of
@@ -173,8 +173,9 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
     shape = (study.n_units, study.n_raters, study.n_values)
     if max(study.n_raters * study.n_values, study.n_units) * study.n_values > _MOST_RATES:
         raise OptionError(
-            f"method='dawid_skene' has an error rate for each rater between any two values; "
-            f"{study.n_raters:,} raters and {study.n_values:,} values are too many. Use 'medoid'."
+            f"{option('method', 'dawid_skene')} has an error rate for each rater between any two "
+            f"values; {study.n_raters:,} raters and {study.n_values:,} values are too many. Use "
+            "'medoid'."
         )
     fit = dawid_skene(Responses(study.unit_codes, study.rater_codes, study.value_codes, shape))
     units, values, _ = ballot.cells

@@ -126,7 +126,7 @@ def replacement(
         for first, name in ((result.change, "change"), (low, "low"), (high, "high"))
     )
     rows = Rows(names, values, lows, highs)
-    rows.columns["units"] = [count(len(result.psi)), *map(count, floats(shown, "n_units"))]
+    rows.columns["units"] = [count(len(result.psi)), *map(count, floats(shown, "n_shared"))]
     # The verdict on all humans has no p of the mean.
     mean = "" if result.against == "all" else p_value(result.p_value)
     rows.columns["p"] = [mean, *map(p_value, floats(shown, "p_value"))]

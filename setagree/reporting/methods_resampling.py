@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from setagree.errors import DataError, a_type, counted, listing
+from setagree.errors import DataError, a_type, counted, listing, option
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.scoring.names import coefficient_name, distance_name
@@ -26,14 +26,14 @@ _SCHEMES = {
 }
 
 
-def check_reported(rows: Sequence[Agreement], made: object, option: str) -> None:
+def check_reported(rows: Sequence[Agreement], made: object, name: str) -> None:
     """Raise `DataError` unless what was resampled is one of the agreements that are reported."""
     if not isinstance(made, Bootstrap | PermutationTest):
-        raise DataError(f"{option}= is {a_type(made)}; pass what belongs to one coefficient.")
+        raise DataError(f"{option(name)} is {a_type(made)}; pass what belongs to one coefficient.")
     one = made.agreement
     if not any(_is_same(row, one) for row in rows):
         said = listing(list(rows))
-        raise DataError(f"{option}= is of {one!r}, which is not what is reported: {said}.")
+        raise DataError(f"{option(name)} is of {one!r}, which is not what is reported: {said}.")
 
 
 def _is_same(one: Agreement, two: Agreement) -> bool:

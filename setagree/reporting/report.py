@@ -11,7 +11,7 @@ import numpy as np
 
 from setagree.checks import Rng, public
 from setagree.distances.registry import DistanceLike
-from setagree.errors import FileError, MissingDependencyError, check_choice
+from setagree.errors import FileError, MissingDependencyError, check_choice, option
 from setagree.files.streams import expanded
 from setagree.large.opening import Data
 from setagree.progress import stages
@@ -178,7 +178,7 @@ def _format(form: str | None, target: Path) -> str:
         if target.exists() and target.suffix.lower() not in known:
             raise FileError(
                 f"{str(target)!r} exists, and its name is not that of a report; let the path end "
-                "in .html, .md or .pdf, or say format= to replace it."
+                f"in .html, .md or .pdf, or say {option('format')} to replace it."
             )
         form = _FORMS.get(target.suffix.lower(), "html")
     check_choice("format", form, get_args(Format))
@@ -197,7 +197,8 @@ def _need_page() -> None:
     except ImportError as error:
         raise MissingDependencyError(
             "a report needs matplotlib and jinja2; install them with "
-            'pip install "setagree[report]", or ask for format="markdown", which needs neither.'
+            f'pip install "setagree[report]", or ask for {option("format", "markdown")}, which '
+            "needs neither."
         ) from error
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from setagree.coefficients.models import Model, Urn
 from setagree.coefficients.score_interval import score_ends
-from setagree.errors import OptionError, check_choice, shorten
+from setagree.errors import OptionError, check_choice, option
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
@@ -26,12 +26,14 @@ def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tup
     check_choice("over", over, ("units", "both"))
     if not isinstance(method, str) or method not in ("t", "score"):
         raise OptionError(
-            f"method={shorten(method)} is unknown; use 't' or 'score'. Resampled intervals are "
-            "those of bootstrap(...).interval(method=) and of jackknife."
+            f"{option('method', method, limit=80)} is unknown; use 't' or 'score'. Resampled "
+            "intervals are those of bootstrap(...).interval(method=) and of jackknife."
         )
     if over == "both":
         if method == "score":
-            raise OptionError("method='score' is about these raters; drop over='both'.")
+            raise OptionError(
+                f"{option('method', 'score')} is about these raters; drop {option('over', 'both')}."
+            )
         found = row.two_way
         return t_interval(row.estimate, found.standard_error, found.degrees_of_freedom, level)
     if method == "score":
@@ -62,8 +64,8 @@ def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
     if row.best_method != "score" or not isinstance(model, Urn):
         of = "units drawn from strata" if isinstance(model, Urn) else row.coefficient
         raise OptionError(
-            f"method='score' is not known to hold for {of}; it is for krippendorff_alpha, "
-            "fleiss_kappa and scott_pi without strata."
+            f"{option('method', 'score')} is not known to hold for {of}; it is for "
+            "krippendorff_alpha, fleiss_kappa and scott_pi without strata."
         )
     if row.reason is not None or row.spread.reason is not None:
         return NONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
-from setagree.errors import OptionError, did_you_mean, listing, shorten
+from setagree.errors import OptionError, did_you_mean, listing, option
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.definition import Coefficient
 
@@ -30,8 +30,8 @@ def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
         return asked
     if not isinstance(asked, str):
         raise OptionError(
-            f"coefficient={shorten(asked)} is neither the name of a coefficient nor one made by "
-            "the decorator setagree.coefficient."
+            f"{option('coefficient', asked, limit=80)} is neither the name of a coefficient nor "
+            "one made by the decorator setagree.coefficient."
         )
     found = COEFFICIENTS.get(asked) or _SHORT.get(asked.lower())
     return found or _from_entry_points(asked)

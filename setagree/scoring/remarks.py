@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from setagree.errors import AdaptiveRatingsWarning, FewClustersWarning, counted, warn
+from setagree.errors import (
+    AdaptiveRatingsWarning,
+    FewClustersWarning,
+    counted,
+    python_or_command,
+    warn,
+)
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
@@ -129,7 +135,8 @@ def _no_interval(alike: Sequence[Agreement], n_rows: int) -> str:
         why if len(names) == n_rows else f"{why} ({', '.join(names)})"
         for why, names in found.items()
     ]
-    return f"{'. '.join(said)}; permutation_test gives a p-value for this case."
+    test = python_or_command("permutation_test", "'setagree test'")
+    return f"{'. '.join(said)}; {test} gives a p-value for this case."
 
 
 def _much_lower(row: Agreement, level: float) -> str | None:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import pandas as pd
 
-from setagree.errors import DataError, NoTableError, a_type, counted
+from setagree.errors import DataError, NoTableError, a_type, counted, option
 from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.lookup import RowName, find_row
@@ -134,8 +134,8 @@ def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, 
     """Return agreements of units that were drawn in clusters."""
     if rows[0].study is None:
         raise DataError(
-            "cluster= needs to know which unit is which; a tally does not: build the study in "
-            "memory with Annotations.from_long."
+            f"{option('cluster')} needs to know which unit is which; a tally does not: build the "
+            "study in memory with Annotations.from_long."
         )
     study = rows[0].study.sampled(cluster=cluster)
     clustered = tuple(score_part(row, study) for row in rows)

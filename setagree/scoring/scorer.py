@@ -30,6 +30,7 @@ from setagree.errors import (
     UndefinedAgreementWarning,
     check_list,
     listing,
+    option,
     shorten,
     warn,
 )
@@ -179,7 +180,8 @@ def score(
     """
     if not isinstance(coefficient, Coefficient):
         raise OptionError(
-            f"coefficient={shorten(coefficient)} is not a Coefficient; agreement takes names."
+            f"{option('coefficient', coefficient, limit=80)} is not a Coefficient; agreement takes "
+            "names."
         )
     scorer = Scorer(study, categories=categories, keep_raters=coefficient.asks_who)
     asked = None if distance is None else [get_distance(distance)]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import OptionError, check_choice, counted
-from setagree.study import assembly, layouts, tables, unit_columns
+from setagree.study import layouts, parts, tables, unit_columns
 from setagree.study.assembly import QUEUED, assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
 from setagree.study.columns import Role, check_roles
@@ -382,4 +382,4 @@ class Annotations(ReadOnlyArrays):
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled
     units_frame = property(unit_columns.units_frame)
-    without_raters = assembly.without_raters
+    without_raters = parts.without_raters

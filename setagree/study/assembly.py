@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +14,10 @@ from setagree.errors import (
     DataError,
     RepeatsError,
     SwappedColumnsWarning,
-    check_list,
     counted,
-    did_you_mean,
     listing,
+    option,
+    python_or_command,
     shorten,
     warn,
 )
@@ -50,12 +50,6 @@ from setagree.study.scalars import code_scalars
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
-
-ROW_A_LABEL = (
-    " If each row holds one label of a set, say duplicates='union', or for a file "
-    "setagree.read(file, format='plain_row_per_label')."
-)
-"""The other way to read repeats, for the error about them."""
 
 QUEUED = "queued"
 """The column in which ratings are marked that a queue asked for."""
@@ -127,47 +121,6 @@ def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
             "the rater column exchanged?",
             SwappedColumnsWarning,
         )
-
-
-def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
-    """Return the annotations of all raters but these, as if these had never answered.
-
-    Units and values that nobody else has are forgotten.
-
-    Raises
-    ------
-    DataError
-        One of them gave no answer in this study, or nobody is left.
-
-    Examples
-    --------
-    >>> from setagree import Annotations
-    >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
-    >>> study.without_raters(["bob"])
-    <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
-    """
-    gone = found_raters(study, raters)
-    kept = ~np.isin(study.rater_codes, gone)
-    if not kept.any():
-        raise DataError("every rater is named, so that nobody is left.")
-    names = {study.raters[g] for g in gone}
-    missing = {who: n for who, n in study.missing_by_rater.items() if who not in names}
-    n_missing = study.n_missing - sum(study.missing_by_rater.values()) + sum(missing.values())
-    part = study.take(kept).with_used_values()
-    more = None if study.with_queued is None else study.with_queued.without_raters(raters)
-    part = replace(part, n_missing=n_missing, missing_by_rater=missing)
-    return replace(part, with_queued=more)
-
-
-def found_raters(study: Annotations, raters: Sequence[object]) -> list[int]:
-    """Return the codes of raters that are named, who must be there."""
-    check_list("raters", raters, "raters")
-    place = {rater: k for k, rater in enumerate(study.raters.tolist())}
-    for rater in map(tidied, raters):
-        if not isinstance(rater, Hashable) or rater not in place:
-            hint = did_you_mean(rater, place) or f" The raters are {listing([*place])}."
-            raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
-    return [place[tidied(rater)] for rater in raters]
 
 
 def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
@@ -258,6 +211,17 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
+def row_a_label() -> str:
+    """Return the sentence about the other way to read repeats, for the error about them."""
+    file = python_or_command(
+        "setagree.read(file, format='plain_row_per_label')", "--from plain_row_per_label"
+    )
+    return (
+        f" If each row holds one label of a set, say {option('duplicates', 'union')}, or for a "
+        f"file {file}."
+    )
+
+
 def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -> RepeatsError:
     times = keys.value_counts(sort=False)
     repeated = times[times > 1]
@@ -270,11 +234,11 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair stands twice: was the file appended to itself?"
-    also = ROW_A_LABEL if is_long and _may_be_rows_a_label(coded, keys) else ""
+    also = row_a_label() if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
-        f"themselves.{also}{doubled if (times == 2).all() else ''}",
+        f"say {option('duplicates', 'first')}, 'last' or 'union'; 'repeats' shows how far raters "
+        f"agree with themselves.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
 
@@ -291,7 +255,7 @@ def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
     """Give every repeat of a pair the union of its label sets."""
     if coded.kind != "labels":
-        raise DataError("duplicates='union' needs label sets; scalars have no union.")
+        raise DataError(f"{option('duplicates', 'union')} needs label sets; scalars have no union.")
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
     codes = {value: code for code, value in enumerate(coded.values)}
     value_codes = coded.value_codes.copy()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Guessable
-from setagree.errors import DataError, LabelError, SetagreeError, counted, shorten
+from setagree.errors import DataError, LabelError, SetagreeError, counted, option, shorten
 from setagree.study.doubts import (
     MARKERS,
     NO_LABEL,
@@ -315,8 +315,8 @@ def _refuse_numbers(column: Column) -> None:
     if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         name = "the table" if column.name is None else f"column {column.name!r}"
         raise LabelError(
-            f"{name} holds {column.dtype} numbers where labels are due; use value= "
-            "(or kind='value') for one value a cell, or make the labels text."
+            f"{name} holds {column.dtype} numbers where labels are due; use {option('value')} "
+            f"(or {option('kind', 'value')}) for one value a cell, or make the labels text."
         )
 
 

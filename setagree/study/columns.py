@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing
+from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
@@ -56,7 +56,6 @@ _BESIDE = {
     *("comment", "comments", "note", "notes", "remark", "remarks", "progress", "language"),
     *("id", "responseid", "token", "ipaddress"),
 }
-_IF_WIDE = " If each rater has a column, use from_wide (on the command line --wide)."
 _UNNAMED = "column1"
 
 
@@ -123,12 +122,15 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
 
 
-def refuse_role(reading: Reading, names: Iterable[str], column: str, option: str) -> None:
+def refuse_role(reading: Reading, names: Iterable[str], column: str, said: str) -> None:
     """Raise `OptionError` where a column that is named for something else has a role already.
+
+    `said` is the option that names it.
 
     Examples
     --------
-    >>> refuse_role(Reading(), ["unit", "rater", "labels"], "labels", "by=")  # doctest: +ELLIPSIS
+    >>> names = ["unit", "rater", "labels"]
+    >>> refuse_role(Reading(), names, "labels", "by='labels'")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     setagree.errors.OptionError: by='labels': this column is already used as the labels; name...
     """
@@ -138,9 +140,7 @@ def refuse_role(reading: Reading, names: Iterable[str], column: str, option: str
         used = reading.columns
     for role, found in used.items():
         if column == found or (isinstance(found, list) and column in found):
-            raise OptionError(
-                f"{option}{column!r}: this column is already used as the {role}; name another."
-            )
+            raise OptionError(f"{said}: this column is already used as the {role}; name another.")
 
 
 def usual_roles(names: Iterable[str]) -> dict[Role, str]:
@@ -210,7 +210,7 @@ def guess_people(
         raters = {name for tier in _candidates("rater", rest) for name in tier}
         chosen = [n for n in rest if n not in raters and _plain(n) not in _BESIDE]
     if not chosen:
-        fit = "is called like a unit" if units is None else f"fits unit={units!r}"
+        fit = "is called like a unit" if units is None else f"fits {option('unit', units)}"
         raise DataError(f"No column {fit}; the columns are {listing(listed, limit=12)}.")
     return rater, chosen
 
@@ -246,17 +246,18 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
     if all(len(found) == 1 for found in fitting.values()):
         return {role: found[0] for role, found in fitting.items()}
     said = [
-        f"Columns {listing(found)} could each be the {role}; say which with {role}='...'."
+        f"Columns {listing(found)} could each be the {role}; say which with {option(role, '...')}."
         for role, found in fitting.items()
         if len(found) > 1
     ]
     if absent := [role for role, found in fitting.items() if not found]:
         which = [f"the {role}" for role in absent]
-        options = _enumerated([f"{role}='...'" for role in absent], "and")
+        options = _enumerated([option(role, "...") for role in absent], "and")
         wide = (
             ""
             if not names or len(free) < len(names) or any(_candidates("rater", free))
-            else _IF_WIDE
+            else " If each rater has a column, use "
+            + python_or_command("from_wide (on the command line --wide).", "--wide.")
         )
         said.append(
             f"No column has a usual name for {_enumerated(which, 'or')}; say which with "
@@ -324,7 +325,7 @@ def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
     roles: dict[Any, set[Role]] = {}
     for role, name in hashable:
         roles.setdefault(name, set()).add(role)
-    if clashing := [f"{role}={name!r}" for role, name in hashable if len(roles[name]) > 1]:
+    if clashing := [option(role, name) for role, name in hashable if len(roles[name]) > 1]:
         raise DataError(f"One column cannot be two things: {', '.join(clashing)}.")
 
 

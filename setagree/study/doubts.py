@@ -19,6 +19,7 @@ from setagree.errors import (
     SimilarLabelsWarning,
     counted,
     listing,
+    option,
     shorten,
     warn,
 )
@@ -62,7 +63,8 @@ def doubt_similar(what: str, names: Iterable[Any]) -> None:
     if pairs := _alike(sorted_labels(names)):
         warn(
             f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, say "
-            "case='lower' where only the case differs, or else spell them in one way.",
+            f"{option('case', 'lower')} where only the case differs, or else spell them in one "
+            "way.",
             SimilarLabelsWarning,
         )
 
@@ -119,7 +121,7 @@ def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
         warn(
             f"{counted(len(several), 'number')} {are} spelled in several ways and taken as one: "
             f"{_groups(sorted(several, key=repr))}. If these are codes and not numbers, read them "
-            "as labels (labels= or kind='labels'), which keep their text.",
+            f"as labels ({option('labels')} or {option('kind', 'labels')}), which keep their text.",
             SimilarLabelsWarning,
         )
 
@@ -138,7 +140,7 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
         _doubt_others(found, len(texts), sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
-        one = f"did you mean sep={other!r}?"
+        one = f"did you mean {option('sep', other)}?"
         whole = f"{sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
         warn(
             f"No cell contains {sep!r}, but {_met(some, len(texts), other)} {shorten(some[0])}; "
@@ -203,7 +205,7 @@ def _doubt_order(texts: Sequence[str], sep: str) -> None:
                 before = other.join(first[frozenset(parts)])
                 warn(
                     f"No cell contains {sep!r}, but {shorten(before)} and {shorten(text)} differ "
-                    f"only in order; did you mean sep={other!r}?",
+                    f"only in order; did you mean {option('sep', other)}?",
                     SeparatorWarning,
                 )
                 return
@@ -230,7 +232,8 @@ def doubt_markers(
         n = how_many(np.isin(codes, odd), times)
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
-            f"{listing(spelled, limit=_MOST)}; if they do, say missing={spelled[:_MOST]!r}.",
+            f"{listing(spelled, limit=_MOST)}; if they do, say "
+            f"{option('missing', spelled[:_MOST])}.",
             MissingMarkerWarning,
         )
 
@@ -242,9 +245,9 @@ def _doubt_no_label(codes: Codes, cells: Sequence[object], times: Codes | None) 
     if odd:
         n = how_many(np.isin(codes, odd), times)
         warn(
-            f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
-            "it means 'no label applies', make these cells blank and say blank='empty'; if it "
-            f"means 'no annotation', say missing={spelled!r}.",
+            f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If it "
+            f"means 'no label applies', make these cells blank and say {option('blank', 'empty')}; "
+            f"if it means 'no annotation', say {option('missing', spelled)}.",
             MissingMarkerWarning,
         )
 
@@ -253,9 +256,10 @@ def doubt_blanks_as_empty(n: int) -> None:
     """Say that blanks became empty sets beside cells such as ``[]``, which tell the two apart."""
     if n:
         warn(
-            f"{counted(n, 'blank cell')} taken as the empty set (blank='empty'), although other "
-            "cells say by themselves, such as [], that no label applies. If a blank means here "
-            "that there is no answer, drop these rows or say blank='missing'.",
+            f"{counted(n, 'blank cell')} taken as the empty set ({option('blank', 'empty')}), "
+            "although other cells say by themselves, such as [], that no label applies. If a blank "
+            "means here that there is no answer, drop these rows or say "
+            f"{option('blank', 'missing')}.",
             BlankLabelsWarning,
         )
 
@@ -263,7 +267,10 @@ def doubt_blanks_as_empty(n: int) -> None:
 def doubt_absent(markers: Sequence[object]) -> None:
     """Say which of the answers that are to mean no annotation nobody gave."""
     if markers:
-        warn(f"No answer is {listing(markers)}, which missing= names.", MissingMarkerWarning)
+        warn(
+            f"No answer is {listing(markers)}, which {option('missing')} names.",
+            MissingMarkerWarning,
+        )
 
 
 def doubt_alike(what: str, names: Sequence[object]) -> None:
@@ -281,9 +288,10 @@ def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object
     unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
     done = "united with others" if policy == "union" else "dropped"
     warn(
-        f"duplicates={policy!r}: {n_left_out:,} of {counted(n_left_out + n_kept, 'rating')} "
-        f"{done}, as their rater had annotated the same unit, and only {n_kept:,} are left. Is the "
-        f"unit ({unit}) what was rated, and the rater ({rater}) who rated it?",
+        f"{option('duplicates', policy)}: {n_left_out:,} of "
+        f"{counted(n_left_out + n_kept, 'rating')} {done}, as their rater had annotated the same "
+        f"unit, and only {n_kept:,} are left. Is the unit ({unit}) what was rated, and the rater "
+        f"({rater}) who rated it?",
         SetagreeWarning,
     )
 
@@ -296,7 +304,7 @@ def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:
     if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
         warn(
             f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label; "
-            "say kind='value' (or value=) if they are numbers on a scale.",
+            f"say {option('kind', 'value')} (or {option('value')}) if they are numbers on a scale.",
             MixedScaleWarning,
         )
 
@@ -363,7 +371,7 @@ def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str
         raters = [name for name, _ in columns if name not in alone]
         warn(
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
-            f"other; if it is not one, list the raters: raters={raters!r}.",
+            f"other; if it is not one, list the raters: {option('raters', raters)}.",
             SetagreeWarning,
         )
 
@@ -376,7 +384,7 @@ def doubt_agreed(raters: Sequence[object]) -> None:
         rest = [rater for rater in raters if rater not in made]
         warn(
             f"column {shorten(made[0])} is read as a rater; if it was made of the others' answers, "
-            f"which raises the agreement, list the raters: raters={rest!r}.",
+            f"which raises the agreement, list the raters: {option('raters', rest)}.",
             SetagreeWarning,
         )
 

@@ -19,6 +19,7 @@ from setagree.errors import (
     check_choice,
     check_list,
     did_you_mean,
+    option,
     shorten,
 )
 from setagree.study.names import check_text, tidied
@@ -72,10 +73,10 @@ class LabelSyntax:
     def __post_init__(self) -> None:
         if not (isinstance(self.sep, str) and self.sep in _USUAL_SEPARATORS):
             check_sep(self.sep)
-            check_text(self.sep, "sep=: the text", OptionError)
-        for name, option, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
-            if not isinstance(option, str) or option not in options:
-                check_choice(name, option, options)
+            check_text(self.sep, f"{option('sep')}: the text", OptionError)
+        for name, asked, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
+            if not isinstance(asked, str) or asked not in options:
+                check_choice(name, asked, options)
         if self.codebook is not None:
             object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
         if self.missing is not None:
@@ -94,11 +95,11 @@ def _read_missing(missing: Iterable[Any]) -> tuple[str | float, ...]:
     check_list("missing", missing, "answers")
     listed = [one.strip() if isinstance(one, str) else one for one in missing]
     for one in listed:
-        check_text(one, "missing=: the answer", OptionError)
+        check_text(one, f"{option('missing')}: the answer", OptionError)
         if not isinstance(one, str | int | float) or one == "":
             raise OptionError(
-                f"missing= has {shorten(one)}; it names answers, as text or numbers. What a blank "
-                "cell means is said with blank=."
+                f"{option('missing')} has {shorten(one)}; it names answers, as text or numbers. "
+                f"What a blank cell means is said with {option('blank')}."
             )
     return tuple(dict.fromkeys(listed))
 
@@ -165,7 +166,11 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
     if is_missing(cell):
         return None
     is_number = isinstance(cell, int | float | complex | Decimal | np.number | np.bool_)
-    hint = " Use value= (or kind='value') for one value a cell." if is_number else ""
+    hint = (
+        f" Use {option('value')} (or {option('kind', 'value')}) for one value a cell."
+        if is_number
+        else ""
+    )
     raise LabelError(f"{shorten(cell)} is {a_type(cell)}, not labels.{hint}")
 
 
@@ -233,8 +238,8 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
 def _blank(cell: object, policy: Blank) -> LabelSet | None:
     if policy == "error":
         raise LabelError(
-            f"{shorten(cell)} is blank; say blank='missing' (no annotation) or 'empty' (no label "
-            "applies)."
+            f"{shorten(cell)} is blank; say {option('blank', 'missing')} (no annotation) or "
+            "'empty' (no label applies)."
         )
     return EMPTY if policy == "empty" else None
 

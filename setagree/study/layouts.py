@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, a_type, check_list, counted, listing, shorten
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    check_list,
+    counted,
+    listing,
+    option,
+    shorten,
+)
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import check_roles
@@ -92,7 +101,7 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     if not isinstance(table, pd.DataFrame):
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
     if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
-        raise OptionError(f"raters={shorten(raters)} must name two raters.")
+        raise OptionError(f"{option('raters', raters, limit=80)} must name two raters.")
     _refuse_halves("rater", raters)
     _refuse_nameless("row of the contingency table", as_objects(table.index))
     _refuse_nameless("column of the contingency table", as_objects(table.columns))
@@ -167,7 +176,7 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     """Return the label sets of columns of flags; a row without any flag is missing."""
     labels = _label_names(names)
     if not names:
-        raise OptionError("labels=[] names no column of flags.")
+        raise OptionError(f"{option('labels', [])} names no column of flags.")
     columns = [pick_column(frame, name) for name in names]
     n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
     packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
@@ -216,8 +225,8 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater ({len(set(cells))} of its {len(cells)} cells are different, "
-                f"and most stand in no other column); say unit={column.name!r}, or list "
-                f"the raters: raters={others!r}."
+                f"and most stand in no other column); say {option('unit', column.name)}, or list "
+                f"the raters: {option('raters', others)}."
             )
     _refuse_names(columns, UNIT_NAMES)
     answered = zip(columns, present, parts, strict=True)
@@ -230,11 +239,11 @@ def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
     odd = [name for name in names if str(name).strip().lower() in odd_names]
     if not odd:
         return
-    raters = f"raters={[name for name in names if name not in odd]!r}."
+    raters = f"{option('raters', [name for name in names if name not in odd])}."
     if odd_names is UNIT_NAMES:
         raise DataError(
-            f"column {odd[0]!r} sounds like the units; say unit={odd[0]!r}, or list the raters: "
-            f"{raters}"
+            f"column {odd[0]!r} sounds like the units; say {option('unit', odd[0])}, or list the "
+            f"raters: {raters}"
         )
     raise DataError(
         f"column {odd[0]!r} does not sound like a rater; if it is not one, list the raters: "
@@ -348,7 +357,7 @@ def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:
 def _label_names(names: Iterable[object]) -> npt.NDArray[np.object_]:
     """Return the names along the axis of labels, refused where two mean the same label."""
     if isinstance(names, str):
-        raise OptionError(f"labels={names!r} must be a list of labels, not one text.")
+        raise OptionError(f"{option('labels', names)} must be a list of labels, not one text.")
     named = as_objects(names)
     flags = [name for name in named if isinstance(name, bool | np.bool_)]
     cleaned = parse_labels([*named], blank="empty") if len(named) and not flags else frozenset()

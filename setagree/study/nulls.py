@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from setagree.errors import BlankLabelsWarning, LabelError, counted, warn
+from setagree.errors import BlankLabelsWarning, LabelError, counted, option, warn
 from setagree.study.codes import MISSING, Answers, Codes, Column
 from setagree.study.doubts import how_many
 from setagree.study.labels import EMPTY, Blank
@@ -56,8 +56,8 @@ def doubt_blanks(n_blank: int) -> None:
     """Say that blank cells were taken as missing by default, and how many."""
     if n_blank:
         warn(
-            f"{counted(n_blank, 'blank cell')} taken as missing; say blank='empty' if blank means "
-            "'no label applies', or blank='missing' to accept this.",
+            f"{counted(n_blank, 'blank cell')} taken as missing; say {option('blank', 'empty')} if "
+            f"blank means 'no label applies', or {option('blank', 'missing')} to accept this.",
             BlankLabelsWarning,
         )
 
@@ -84,14 +84,16 @@ def doubt_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | N
 
 def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
     """Word what nulls, and blank texts beside them, were taken as."""
-    says = "" if asked is None else f" (blank={asked!r})"
+    says = "" if asked is None else f" ({option('blank', asked)})"
     if not n_blank:
         what = "the empty set" if taken == "empty" else "missing"
-        hint = "" if asked else "; say blank='empty' if they mean 'no label applies'"
+        hint = "" if asked else f"; say {option('blank', 'empty')} if they mean 'no label applies'"
         return f"the nulls are taken as {what}{says}{hint}"
     if asked == "empty":
         return f"the nulls are taken as missing, the blank texts as the empty set{says}"
-    hint = "" if asked else "; say blank='empty' if blank text means 'no label applies'"
+    hint = (
+        "" if asked else f"; say {option('blank', 'empty')} if blank text means 'no label applies'"
+    )
     return f"both are taken as missing{says}{hint}"
 
 
@@ -106,8 +108,8 @@ def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
         else "a single value has no empty answer"
     )
     warn(
-        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as blank={asked!r} is about "
-        f"blank text: {why}.",
+        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as {option('blank', asked)} is "
+        f"about blank text: {why}.",
         BlankLabelsWarning,
     )
 
@@ -115,6 +117,6 @@ def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
 def _refused(place: str, n_null: int) -> LabelError:
     return LabelError(
         f"{place}: the cell is null (None or NaN), and with {counted(n_null, 'null')} and no blank "
-        "text in the column blank='error' is about the nulls; say blank='missing' (no annotation) "
-        "or 'empty' (no label applies)."
+        f"text in the column {option('blank', 'error')} is about the nulls; say "
+        f"{option('blank', 'missing')} (no annotation) or 'empty' (no label applies)."
     )

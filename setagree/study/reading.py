@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from setagree.errors import OptionError, a_type, check_choice, check_type, shorten
+from setagree.errors import OptionError, a_type, check_choice, check_type, option, shorten
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.where import Where
 from setagree.wording.docstrings import parameter_texts, split_sections
@@ -153,7 +153,10 @@ class Reading:
     def __post_init__(self) -> None:
         self._check_names()
         if self.labels is not None and self.value is not None:
-            raise OptionError("name labels= (label sets) or value= (one scalar a cell), not both.")
+            raise OptionError(
+                f"name {option('labels')} (label sets) or {option('value')} (one scalar a cell), "
+                "not both."
+            )
         if self.kind is not None:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
@@ -165,24 +168,27 @@ class Reading:
         _ = self.condition
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
-                f"{self._of_tables[0]} is for tables: say format=table, or drop it with "
-                f"format={self.format}."
+                f"{self._of_tables[0]} is for tables: say {option('format', 'table')}, or "
+                f"drop it with {option('format', self.format)}."
             )
         self._check_layout()
         if self.syntax.codebook is not None and self.answers != "labels":
-            raise OptionError("codebook= lists the labels of label sets; single values have none.")
+            raise OptionError(
+                f"{option('codebook')} lists the labels of label sets; single values have none."
+            )
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
         names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
         for name in (*self.columns, *self.drawn, *names):
-            option = getattr(self, name)
+            asked = getattr(self, name)
             try:
-                bool(option)
+                bool(asked)
             except (TypeError, ValueError):
-                none = f"There is no column {shorten(option)}: " if name in self.columns else ""
+                none = f"There is no column {shorten(asked)}: " if name in self.columns else ""
                 raise OptionError(
-                    f"{none}{name}= is {a_type(option)}; give text, a list of texts or a flag."
+                    f"{none}{option(name)} is {a_type(asked)}; give text, a list of texts or a "
+                    "flag."
                 ) from None
         if self.format is not Reading.format:
             check_type("format", self.format, str, "the name of a format")
@@ -190,15 +196,15 @@ class Reading:
     def _check_layout(self) -> None:
         """Refuse options of another layout."""
         odd: tuple[str, ...] = ("raters",)
-        place = "with wide="
+        place = f"with {option('wide')}"
         if self.people_in_rows:
             odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
-            place = "without people_in_rows="
+            place = f"without {option('people_in_rows')}"
         elif self.wide:
-            odd, place = ("rater", "labels", "value"), "without wide="
+            odd, place = ("rater", "labels", "value"), f"without {option('wide')}"
         for name in odd:
             if getattr(self, name):
-                raise OptionError(f"{name}= makes sense only {place}.")
+                raise OptionError(f"{option(name)} makes sense only {place}.")
 
     @cached_property
     def syntax(self) -> LabelSyntax:
@@ -251,7 +257,7 @@ class Reading:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
         names += ("unit_columns", *self.drawn)
-        return [f"{name}=" for name in names if getattr(self, name)]
+        return [option(name) for name in names if getattr(self, name)]
 
     @property
     def in_memory_only(self) -> list[str]:
@@ -260,19 +266,19 @@ class Reading:
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
             *("source", "sheet", "unit_columns", *self.drawn),
         )
-        given = [f"{name}=" for name in names if getattr(self, name)]
-        given += ["roster="] * (self.roster is not None)
-        return given + [f"format={self.format}"] * (self.format not in ("auto", "table"))
+        given = [option(name) for name in names if getattr(self, name)]
+        given += [option("roster")] * (self.roster is not None)
+        return given + [option("format", self.format)] * (self.format not in ("auto", "table"))
 
     @property
     def asked(self) -> list[str]:
         """The options that are given, for sentences."""
         named = []
         for name, default in _DEFAULTS:
-            option = getattr(self, name)
-            is_default = isinstance(option, str | bool) and option == default
-            if option is not None and not is_default:
-                named.append(f"{name}=")
+            asked = getattr(self, name)
+            is_default = isinstance(asked, str | bool) and asked == default
+            if asked is not None and not is_default:
+                named.append(option(name))
         return named
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from setagree.errors import DataError, a_type, shorten
+from setagree.errors import DataError, a_type, option, shorten
 from setagree.study.codes import (
     Answers,
     Codes,
@@ -63,7 +63,7 @@ def code_scalars(
         row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
         raise DataError(
             f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
-            f"blank='missing' or drop the rows ({n_blank:,} of them)."
+            f"{option('blank', 'missing')} or drop the rows ({n_blank:,} of them)."
         )
     cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
     numbers = [as_number(value) for value in cleaned]
@@ -71,8 +71,9 @@ def code_scalars(
     if kind == "number" and any(no_number):
         row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
         raise DataError(
-            f"{place(row)}: {shorten(cells[codes[row]])} is not a number, which kind='number' asks "
-            "for; say kind='category', or list in missing= what means no answer."
+            f"{place(row)}: {shorten(cells[codes[row]])} is not a number, which "
+            f"{option('kind', 'number')} asks for; say {option('kind', 'category')}, or list in "
+            f"{option('missing')} what means no answer."
         )
     is_number = kind != "category" and not any(no_number)
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
@@ -104,7 +105,7 @@ def _clean_scalar(cell: object, case: Case) -> object:
         )
     if isinstance(cell, Hashable) and not isinstance(cell, frozenset):
         return cell
-    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use labels=.")
+    raise DataError(f"{shorten(cell)} is {a_type(cell)}, not one value; use {option('labels')}.")
 
 
 def _category(value: object) -> object:

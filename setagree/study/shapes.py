@@ -7,7 +7,7 @@ from collections import Counter
 
 import pandas as pd
 
-from setagree.errors import DataError, listing
+from setagree.errors import DataError, listing, option
 from setagree.study.codes import Column
 from setagree.study.columns import guess_wide_unit, usual_roles
 from setagree.study.labels import is_missing
@@ -47,15 +47,15 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
         have = "has" if len(others) == 1 else "have"
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
-            f"{listing(others)} {have} none. If each rater has a column, say wide= and "
-            f"raters={alike!r}; if each row is one annotation, say unit='...', rater='...' and "
-            "labels='...'."
+            f"{listing(others)} {have} none. If each rater has a column, say {option('wide')} and "
+            f"{option('raters', alike)}; if each row is one annotation, say "
+            f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
     if all(as_number(word) is not None for word in times):
         raise DataError(
             f"Columns {listing(alike)} hold numbers alone, so that each may be a rater or a label. "
-            "If each rater has a column, say wide=; if each label has one, name the columns of "
-            "the unit, the rater and the labels."
+            f"If each rater has a column, say {option('wide')}; if each label has one, name the "
+            "columns of the unit, the rater and the labels."
         )
     return unit, raters
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import as_generator, public
-from setagree.errors import OptionError, check_list, counted
+from setagree.errors import OptionError, check_list, counted, option
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.labels import parse_labels
@@ -70,7 +70,7 @@ def simulate(
     rng = as_generator(rng)
     for name, number in (("n_units", n_units), ("n_raters", n_raters), ("n_labels", n_labels)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise OptionError(f"{name}={number!r} must be a whole number of 1 or more.")
+            raise OptionError(f"{option(name, number)} must be a whole number of 1 or more.")
     p = _vector("prevalence", prevalence, n_labels, "above 0 and below 1", lambda x: _inside(x, 1))
     s = _vector("skill", skill, n_raters, "0 to 1", lambda x: (x >= 0) & (x <= 1))
     b = _vector(
@@ -82,7 +82,9 @@ def simulate(
     keys = np.stack([_answer(truth, p, s[g], b[g], rng) for g in range(n_raters)], axis=1)
     present = rng.random((n_units, n_raters)) >= missing
     if not present.any():
-        raise OptionError(f"missing={missing} left no annotation of {counted(n_units, 'unit')}.")
+        raise OptionError(
+            f"{option('missing', missing)} left no annotation of {counted(n_units, 'unit')}."
+        )
     return _study(keys, present, names)
 
 
@@ -93,9 +95,13 @@ def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:
     check_list("labels", labels, f"n_labels={n_labels} names")
     labels = list(labels)
     if len(labels) != n_labels:
-        raise OptionError(f"labels={labels!r} must be a list of n_labels={n_labels} names.")
+        raise OptionError(
+            f"{option('labels', labels)} must be a list of n_labels={n_labels} names."
+        )
     if parse_labels(labels) != frozenset(labels) or len(set(labels)) < n_labels:
-        raise OptionError(f"labels={labels!r} must be different labels without space around.")
+        raise OptionError(
+            f"{option('labels', labels)} must be different labels without space around."
+        )
     return labels
 
 
@@ -114,11 +120,11 @@ def _vector(
     try:
         out = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{name}={value!r} must be numbers {wanted}.") from error
+        raise OptionError(f"{option(name, value)} must be numbers {wanted}.") from error
     if out.ndim and out.shape != (n,):
         raise OptionError(f"{name} has shape {out.shape}; one number or {n} are needed.")
     if not fits(out).all():
-        raise OptionError(f"{name}={value!r} must be {wanted}.")
+        raise OptionError(f"{option(name, value)} must be {wanted}.")
     return np.broadcast_to(out, n)
 
 

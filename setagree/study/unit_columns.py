@@ -23,6 +23,7 @@ from setagree.errors import (
     counted,
     did_you_mean,
     listing,
+    option,
     shorten,
 )
 from setagree.study.assembly import pick_column
@@ -216,7 +217,9 @@ def sampled(
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
     if "cluster" in names and (len(names) > 1 or population_size is not None):
-        raise OptionError("cluster= beside weights, strata or sizes is not defined; give one.")
+        raise OptionError(
+            f"{option('cluster')} beside weights, strata or sizes is not defined; give one."
+        )
     study = replace(study, sampling=Sampling(**names, population_size=population_size))
     return _checked(study)
 

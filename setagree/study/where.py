@@ -30,6 +30,7 @@ from setagree.errors import (
     counted,
     did_you_mean,
     listing,
+    option,
     shorten,
     warn,
 )
@@ -155,7 +156,9 @@ class Where:
                     verdict = known[pair] = self.verdict(cell)
                 found.append(verdict)
         except DataError as error:
-            raise DataError(f"where={self.text!r}: column {self.column!r} {error}") from None
+            raise DataError(
+                f"{option('where', self.text)}: column {self.column!r} {error}"
+            ) from None
         return np.array(found, dtype=np.int8)
 
     def of_column(self, column: Column) -> npt.NDArray[np.int8]:
@@ -173,9 +176,11 @@ class Where:
         if len(meant) == 1:
             return meant[0]
         if meant:
-            raise DataError(f"where={self.text!r}: {len(meant)} columns are called {meant[0]!r}.")
+            raise DataError(
+                f"{option('where', self.text)}: {len(meant)} columns are called {meant[0]!r}."
+            )
         raise DataError(
-            f"where={self.text!r}: there is no column {self.column!r}; the columns are "
+            f"{option('where', self.text)}: there is no column {self.column!r}; the columns are "
             f"{listing([str(name) for name in names], limit=12)}."
             f"{did_you_mean(self.column, names)}"
         )
@@ -223,7 +228,7 @@ class Counts:
         has = "has" if self.n_null == 1 else "have"
         null = f"; {self.n_null:,} of them {has} nothing in column {where.column!r}"
         dropped = f"{self.n - self.n_kept:,} of {counted(self.n, 'row')}"
-        return f"where={where.text!r} drops {dropped}{null if self.n_null else ''}."
+        return f"{option('where', where.text)} drops {dropped}{null if self.n_null else ''}."
 
     def check(self, where: Where) -> None:
         """Raise `DataError` where no row is kept."""
@@ -231,7 +236,9 @@ class Counts:
             shown = ", ".join(spelled for _, _, spelled in self.held[:_SHOWN])
             more = " and more" if len(self.held) > _SHOWN else ""
             holds = f"; column {where.column!r} holds {shown}{more}" if shown else ""
-            raise DataError(f"where={where.text!r} keeps none of {counted(self.n, 'row')}{holds}.")
+            raise DataError(
+                f"{option('where', where.text)} keeps none of {counted(self.n, 'row')}{holds}."
+            )
 
     def warn_dropped(self, where: Where, name: str | None = None) -> None:
         """Say in a warning how many rows a condition drops, of a table that has a name or not."""
@@ -275,7 +282,7 @@ def counting_kept(where: Where) -> Iterator[None]:
     except SetagreeError as error:
         if not _ROWS.search(str(error)):
             raise
-        said = f"{error} Rows are counted after where={where.text!r}."
+        said = f"{error} Rows are counted after {option('where', where.text)}."
         raise type(error)(said) from error
 
 
@@ -383,4 +390,4 @@ def _no_operator(text: str, rest: str, column: str) -> OptionError:
 
 def _wrong(text: str, rest: str, expected: str) -> OptionError:
     place = f"at {shorten(rest)}" if rest else "at its end"
-    return OptionError(f"where={text!r}: {place}, expected {expected}.")
+    return OptionError(f"{option('where', text)}: {place}, expected {expected}.")

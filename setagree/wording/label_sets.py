@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from setagree.checks import public
-from setagree.errors import OptionError, check_list, check_type, shorten
+from setagree.errors import OptionError, check_list, check_type, option
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
@@ -39,7 +39,9 @@ def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
 def check_sep(sep: object) -> None:
     """Raise `OptionError` unless this can stand between two labels."""
     if not isinstance(sep, str) or not sep or '"' in sep:
-        raise OptionError(f"sep={shorten(sep)} must be text of one character or more without '\"'.")
+        raise OptionError(
+            f"{option('sep', sep, limit=80)} must be text of one character or more without '\"'."
+        )
 
 
 def _joined(labels: Iterable[Label], sep: str) -> str:

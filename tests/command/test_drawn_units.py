@@ -89,7 +89,7 @@ def test_pages(command, folder):
 def test_what_is_reduced():
     """A file that is reduced does not tell its units apart."""
     said = refusal("score", *CLUSTERED, "--memory-limit", "1GB")
-    assert "cluster= is for files that are read into memory" in said
+    assert "--cluster is for files that are read into memory" in said
 
 
 def test_raters_like_these(study):

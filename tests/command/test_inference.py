@@ -647,7 +647,7 @@ class TestPlan:
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )
-        assert "--rater-columns ['r1', 'r2']" in refusal("plan", "notes.csv", "--wide")
+        assert "the raters: --rater-columns 'r1,r2'." in refusal("plan", "notes.csv", "--wide")
 
     def test_several(self):
         """Each coefficient and distance has its pilot line and its table."""

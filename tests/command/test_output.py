@@ -452,3 +452,41 @@ class TestWhatIsWritten:
         for command in (["convert"], ["consensus", "--threshold", "0.3"]):
             assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--sep", ";", "-f", "csv")
             assert "fear, joy" in ok(*command, "long.csv", *BLANK, "-f", "csv")
+
+
+class TestSpelling:
+    """Sentences name options as the command has them, and leave the words of users alone."""
+
+    def test_words_of_users(self):
+        """A label, a rater or a file that reads like an option of Python stays as it is."""
+        rows = "unit,rater,labels\nu1,where=a,blank=b\nu1,ann,joy\nu2,where=a,joy\nu2,ann,joy\n"
+        Path("units=3.csv").write_text(rows)
+        said = refusal("score", "units=3.csv", "--codebook", "joy,blank=c")
+        assert "label 'blank=b' is not in the codebook" in said
+        assert "'missing=x'" in refusal("score", "units=3.csv", "--unit", "missing=x")
+        assert "'raters=b'" in refusal("score", "units=3.csv", "--without", "raters=b")
+        assert "'units=3.csv' is the input" in refusal("score", "units=3.csv", "-o", "units=3.csv")
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["consensus", "--method", "medoid", "--threshold", "1"], "--threshold means nothing"),
+            (["score", "--interval", "bootstrap", "--over", "raters", "--resamples", "9",
+              "--interval-method", "BCa"], "--interval-method 'BCa' needs a standard bootstrap"),
+            (["panel", "--model", "a", "--humans", "b,c,b"], "--humans lists 'b' more than once"),
+            (["panel", "--model", "a", "--q", "2"], "--q 2.0 must be 0 or more and below 1."),
+            (["test", "--resamples", "0"], "--resamples 0 must be a whole number of 1 or more."),
+            (["score", "--level", "7"], "--level 7.0 must lie between 0 and 1, such as 0.95."),
+            (["score", "--from", "table", "--question", "q"], "see 'setagree formats' and --from."),
+        ],
+    )  # fmt: skip
+    def test_names_of_the_command(self, words, sentence):
+        """An option has the name that the command refuses or asks for, whatever Python calls it."""
+        command, *rest = words
+        assert sentence in refusal(command, *LONG, *rest)
+
+    def test_no_spread(self):
+        """Where all agree, the table names the command that gives a p-value."""
+        rows = "".join(f"u{u},{r},joy\nv{u},{r},fear\n" for u in range(3) for r in "ab")
+        Path("alike.csv").write_text(f"unit,rater,labels\n{rows}")
+        assert "'setagree test' gives a p-value" in " ".join(ok("score", "alike.csv").split())

@@ -16,6 +16,7 @@ from exports import json_writers as toy
 
 import setagree as sa
 from setagree.cli import show as cli_show
+from setagree.errors import spelling
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -48,8 +49,16 @@ class TestFormats:
         assert "* from the documented format, not verified against a live export\n" in printed
 
     def test_for_programs(self):
-        """JSON is the frame of `sa.formats`; a file gets the list."""
-        assert json.loads(ok("formats", "-f", "json")) == sa.formats().to_dict("records")
+        """JSON is the frame of `sa.formats`, options as the command has them; a file the list."""
+        with spelling(cli_options.CALLED):
+            expected = sa.formats().to_dict("records")
+        assert json.loads(ok("formats", "-f", "json")) == expected
+        asks = {row["name"]: row["asks"] for row in expected}
+        assert asks["cvat"] == "An image without tags needs --blank or --roster."
+        asks = sa.formats().set_index("name")["asks"]
+        assert asks["cvat"] == "An image without tags needs blank= or roster=."
+        assert "blank='missing' is said" in asks["atlasti"]
+        assert not asks.str.contains("$", regex=False).any()
         ok("formats", "-o", "list.txt")
         assert Path("list.txt").read_text(encoding="utf-8") == ok("formats")
 
@@ -117,7 +126,7 @@ class TestFrom:
         result = invoke("score", path, "-f", "csv")
         expected = sa.agreement(sa.read(path)).to_frame()
         assert result.stdout == expected.to_csv(index=False, lineterminator="\n")
-        assert result.stderr == "Read as Label Studio, JSON (--from label_studio_json)\n"
+        assert result.stderr == "Read as Label Studio, JSON (--from 'label_studio_json')\n"
 
     @pytest.mark.parametrize("command", ["test", "compare", "plan"])
     def test_other_commands(self, folder, command):
@@ -163,7 +172,7 @@ class TestFrom:
             (["--from", "prodgy"], "--from 'prodgy' is unknown; 'setagree formats' lists them."),
             (
                 ["--from", "prodigy", "--unit", "doc"],
-                "--unit is for tables: say --from table, or drop it",
+                "--unit is for tables: say --from 'table', or drop it",
             ),
             (["--from", "prodigy", "--wide"], "--wide is for tables"),
             (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),

@@ -345,7 +345,10 @@ class TestTheRoad:
             ({"raters": ["a"]}, "raters= makes sense only with wide="),
             ({"wide": True, "rater": "a"}, "rater= makes sense only without wide="),
             ({"people_in_rows": True, "wide": True}, "wide= makes sense only without people_in"),
-            ({"format": "prodigy", "unit": "a"}, "unit= is for tables: say format=table, or drop"),
+            (
+                {"format": "prodigy", "unit": "a"},
+                "unit= is for tables: say format='table', or drop",
+            ),
         ],
     )
     def test_options_of_one_layout(self, options, sentence):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from setagree.errors import DataError
+from setagree.errors import DataError, option
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
@@ -63,7 +63,7 @@ def read_nested(path: Path, request: Request) -> Answers:
         raise DataError(
             f"{shown(path)} does not tell submitted responses from discarded ones: Argilla's "
             "nested layout drops their status. Export records.to_list(flatten=True) or "
-            "records.to_datasets() instead, or name who submitted what with roster=."
+            f"records.to_datasets() instead, or name who submitted what with {option('roster')}."
         )
     records = read_records(path, request.encoding, name="records")
     found = [key for record in records for key in record.at("responses").members()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from setagree.errors import DataError, FileError, shorten
+from setagree.errors import DataError, FileError, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import pick_question
 from setagree.exports.unclear import Found, settle
@@ -72,7 +72,9 @@ def _lines(file: Path, name: str, request: Request) -> list[str]:
             text = file.read_text(encoding=request.encoding)
         return text.removeprefix("\ufeff").split("\n")
     except UnicodeDecodeError as error:
-        raise FileError(f"{name} is not {request.encoding}: {error}; say encoding=.") from error
+        raise FileError(
+            f"{name} is not {request.encoding}: {error}; say {option('encoding')}."
+        ) from error
 
 
 def _brat_question(
@@ -85,7 +87,7 @@ def _brat_question(
     if request.question is None and valued and plain:
         raise DataError(
             f"{name} has attributes with a value ({', '.join(valued)}) and without "
-            f"({', '.join(plain)}); say question= to read the values of one."
+            f"({', '.join(plain)}); say {option('question')} to read the values of one."
         )
     if not valued and request.question is None:
         return None

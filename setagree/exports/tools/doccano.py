@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from setagree.errors import DataError, FileError, counted
+from setagree.errors import DataError, FileError, counted, option
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import refuse_useless
 from setagree.exports.nodes import first_object, read_records, shown
@@ -74,10 +74,10 @@ def _refuse_untouched(path: Path, by_file: list[list[_Example]]) -> None:
     if alike and unlabelled:
         raise DataError(
             f"{shown(path)}: every file has every example, and "
-            f"{counted(len(unlabelled), 'answer')} without labels "
-            f"(first: {unlabelled[0].place}) may be an answer or none: doccano exports untouched "
-            "examples like empty ones. Export approved documents only, name who answered what "
-            "with roster=, or say blank='empty' or blank='missing'."
+            f"{counted(len(unlabelled), 'answer')} without labels (first: {unlabelled[0].place}) "
+            "may be an answer or none: doccano exports untouched examples like empty ones. Export "
+            f"approved documents only, name who answered what with {option('roster')}, or say "
+            f"{option('blank', 'empty')} or {option('blank', 'missing')}."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from setagree.errors import DataError, FileError, listing, shorten
+from setagree.errors import DataError, FileError, listing, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import choose_question, refuse_useless, unanswered
 from setagree.exports.nodes import Node, read_records, shown
@@ -134,7 +134,7 @@ def _min_question(rows: list[Node], request: Request, path: Path) -> str:
     if found is None:
         raise DataError(
             f"{shown(path)} has no answer of several choices, so that questions cannot be told "
-            f"from data; say which of {listing(list(keys))} it is with question=."
+            f"from data; say which of {listing(list(keys))} it is with {option('question')}."
         )
     return found
 
@@ -211,7 +211,7 @@ def _csv_question(sheet: Sheet, request: Request) -> str:
         if not several:
             raise DataError(
                 f"{sheet.name}: which column holds the choices? Nobody chose several labels, so "
-                f"it may be any of {', '.join(map(repr, known))}; say question='...'."
+                f"it may be any of {', '.join(map(repr, known))}; say {option('question', '...')}."
             )
     return pick_question(request.question, known, sheet.name)
 

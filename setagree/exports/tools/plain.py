@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DataError
+from setagree.errors import DataError, option, python_or_command
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, drop, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
@@ -90,9 +90,10 @@ def read_long(path: Path, request: Request) -> Answers:
 def _long_columns(sheet: Sheet, request: Request) -> Columns:
     columns = guess_columns(sheet.columns, labels=request.question)
     if columns.labels is None:
+        way = python_or_command("from_long(value=...)", "--from table --value COLUMN")
         raise DataError(
             f"{sheet.name}: column {columns.value!r} holds one value each, not label sets; read it "
-            "with from_long(value=...), or say question='...' if its values are labels."
+            f"with {way}, or say {option('question', '...')} if its values are labels."
         )
     return columns
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, SetagreeWarning, counted, shorten, warn
+from setagree.errors import DataError, FileError, SetagreeWarning, counted, option, shorten, warn
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, of_columns, pick_question, read_json, splitter
 from setagree.exports.unclear import Flags, settle
@@ -109,7 +109,7 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
 def _codes(cell: str) -> LabelSet:
     codes = cell.split(",")
     if not all(re.fullmatch(r"-?\d+", code) for code in codes):
-        hint = "is the export one of choice text? Then say format='qualtrics_labels'."
+        hint = f"is the export one of choice text? Then say {option('format', 'qualtrics_labels')}."
         raise FileError(f"{shorten(cell)} is not a list of codes; {hint}")
     return frozenset(codes) - {_SEEN}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from setagree.errors import FileError, shorten
+from setagree.errors import FileError, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import (
     Sheet,
@@ -65,7 +65,10 @@ def _toloka_cells(sep: str | None) -> Callable[[str], LabelSet]:
         if sep is not None and not cell.startswith("["):
             return splitter(sep)(cell)
         if not cell.startswith("["):
-            hint = "say sep='...', which stands between labels (a single label may stand alone)."
+            hint = (
+                f"say {option('sep', '...')}, which stands between labels (a single label may "
+                "stand alone)."
+            )
             raise FileError(f"{shorten(cell)} is not a JSON list; {hint}")
         return label_list(read_json(cell), cell)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, OptionError, counted, listing, shorten
+from setagree.errors import DataError, FileError, OptionError, counted, listing, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import Flags, settle
@@ -48,7 +48,7 @@ def _zooniverse_task(
     if len(named) > 1 and request.question not in known:
         raise OptionError(
             f"{sheet.name}: {counted(len(named), 'task')} are called {request.question!r}; say "
-            f"question={next(iter(named))!r} or another of {listing([*named])}."
+            f"{option('question', next(iter(named)))} or another of {listing([*named])}."
         )
     asked = request.question if request.question in known else next(iter(named), request.question)
     return pick_question(asked, list(known), sheet.name)

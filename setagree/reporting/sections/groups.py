@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.by_group import by_group
-from setagree.errors import DataError
+from setagree.errors import DataError, option
 from setagree.inference.comparison import holm
 from setagree.plots import by_unit as pictures
 from setagree.reporting.sections.base import (
@@ -60,8 +60,8 @@ def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
         other = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
         if other:
             raise DataError(
-                f"the groups were scored with {name}={other[0]!r} and the report is about {one!r}; "
-                "give both the same, or pass the group of each unit."
+                f"the groups were scored with {option(name, other[0])} and the report is about "
+                f"{one!r}; give both the same, or pass the group of each unit."
             )
 
 

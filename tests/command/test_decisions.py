@@ -1,0 +1,141 @@
+"""The commands that decide: next, monitor, components, repeats, accept, panel --margin."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_support import invoke, ok, refusal, rows
+
+import setagree as sa
+
+BLANK = ("--blank", "empty")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Write a study with batches, and return it."""
+    monkeypatch.chdir(tmp_path)
+    found = sa.simulate(120, 4, skill=[0.9, 0.9, 0.9, 0.6], missing=0.1, rng=1)
+    table = found.to_long()
+    table["labels"] = [", ".join(sorted(x)) or "[]" for x in table["labels"]]
+    table["batch"] = [f"b{int(unit[1:]) // 30}" for unit in table["unit"]]
+    table.to_csv("study.csv", index=False)
+    return found
+
+
+def test_next_writes_the_queue(study):
+    """The queue is that of the function; the note says what must not be forgotten."""
+    found = rows("next", "study.csv", "--budget", 12)
+    expected = sa.next_ratings(study, budget=12).frame
+    assert [row["unit"] for row in found] == expected["unit"].tolist()
+    assert [row["more"] for row in found] == expected["more"].tolist()
+    result = invoke("next", "study.csv", "--budget", 12, "-o", "queue.csv")
+    assert "Written: queue.csv (12 ratings of" in result.stderr
+    assert pd.read_csv("queue.csv")["queued"].all()
+    shown = " ".join(ok("next", "study.csv", "--budget", 99).split())
+    assert "Keep the column queued with the new ratings" in shown
+    assert "write them with -o queue.csv" in shown
+
+
+def test_next_asks_a_pool(study):
+    """Raters who are named are asked, new ones too; a wrong goal is refused."""
+    found = rows("next", "study.csv", "--budget", 3, "--pool", "eva,r1")
+    assert {row["raters"] for row in found} <= {"eva", "r1", "eva, r1", "r1, eva"}
+    fewest = rows("next", "study.csv", "--budget", 3, "--goal", "agreement", "--seed", 1)
+    assert not any(row["queued"] for row in fewest)
+    assert "--goal 'accuracy'" in refusal("next", "study.csv", "--budget", 3, "--goal", "accuracy")
+    assert "--budget 0 must be" in refusal("next", "study.csv", "--budget", 0)
+
+
+def test_a_queue_that_comes_back_is_left_out(study):
+    """Answers to a queue keep their mark: score leaves them out and says so."""
+    table = pd.read_csv("study.csv", dtype=str)
+    extra = table.drop_duplicates("unit").head(5).assign(rater="new", queued="yes")
+    pd.concat([table, extra]).to_csv("more.csv", index=False)
+    result = invoke("score", "more.csv", "--format", "json")
+    assert "5 of" in result.stderr
+    assert "came from a queue that looks at answers" in result.stderr
+    estimate = json.loads(result.stdout)[0]["estimate"]
+    assert estimate == pytest.approx(sa.krippendorff_alpha(study).estimate, abs=1e-12)
+
+
+def test_monitor_reads_the_column_of_batches(study):
+    """A row for each look, the verdict in words, planned looks by their sizes."""
+    at = {unit: f"b{int(unit[1:]) // 30}" for unit in study.units}
+    expected = sa.monitor(study, at=at, threshold=0.6)
+    found = rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6)
+    assert [row["n_units"] for row in found] == expected.frame["n_units"].tolist()
+    shown = " ".join(ok("monitor", "study.csv", "--at", "batch", "--threshold", 0.6).split())
+    assert expected.verdict in shown
+    assert "anytime-valid" in shown
+    planned = rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, "--looks", "50,99")
+    assert [row["n_units"] for row in planned] == [50, 99]
+    one = ("--looks", "4", "--max-units", 100)
+    assert len(rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, *one)) == 4
+
+
+def test_monitor_refuses_in_the_words_of_the_command(study):
+    """A missing column, a wrong threshold and odd looks name the options."""
+    said = refusal("monitor", "study.csv", "--at", "week", "--threshold", 0.6)
+    assert "week" in said
+    assert "--threshold 2.0 must be" in refusal(
+        "monitor", "study.csv", "--at", "batch", "--threshold", 2
+    )
+    few = ("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, "--looks")
+    assert "--looks 4 needs --max-units" in refusal(*few, "4")
+    assert "must be whole numbers" in refusal(*few, "a,b")
+
+
+def test_components_show_both_tables(study):
+    """Variances with their shares, and what means of raters reach."""
+    found = rows("components", "study.csv")
+    expected = sa.variance_components(study).frame
+    assert [row["estimate"] for row in found] == pytest.approx(expected["estimate"].tolist())
+    assert found[1]["reason"] == "4 raters; an interval takes 5"
+    shown = ok("components", "study.csv", "-d", "nominal")
+    assert "dependability" in shown
+    assert "about raters and units like these" in " ".join(shown.split())
+
+
+def test_repeats_are_kept_apart(study):
+    """Rows that rate again are no error here; other ways to settle them are refused."""
+    table = pd.read_csv("study.csv", dtype=str)
+    pd.concat([table, table.head(40)]).to_csv("again.csv", index=False)
+    result = invoke("repeats", "again.csv")
+    assert "40 repeated ratings kept apart" in result.stderr
+    assert "Raters agree with themselves by 1.0000" in " ".join(result.stdout.split())
+    assert "drop --duplicates last" in refusal("repeats", "again.csv", "--duplicates", "last")
+    assert "--duplicates 'repeats'" in refusal("repeats", "study.csv")
+    alone = rows("repeats", "again.csv", "--without", "r1")
+    assert "r1" not in {row["rater"] for row in alone}
+    assert "'repeats' shows how far raters agree with themselves" in refusal("score", "again.csv")
+
+
+def test_accept_plans_and_judges():
+    """Without what was found a plan, with it a verdict; one of the two numbers is not enough."""
+    rates = ("--good", 0.02, "--bad", 0.1)
+    assert "Check 65 answers drawn at random; accept with 3 errors" in ok("accept", *rates)
+    assert rows("accept", *rates)[0]["n"] == 65
+    judged = ok("accept", *rates, "--checked", 65, "--errors", 4)
+    assert judged.startswith("Refused: 4 errors in 65 answers checked")
+    assert "go together" in refusal("accept", *rates, "--checked", 65)
+    assert "--good 0.2 must be below --bad 0.1" in refusal("accept", "--good", 0.2, "--bad", 0.1)
+
+
+def test_panel_with_a_margin_adds_the_change(study):
+    """The test of non-inferiority stands below the alt-test, and in the columns of the frame."""
+    plain = rows("panel", "study.csv", "--model", "r4")
+    found = rows("panel", "study.csv", "--model", "r4", "--margin", 0.1)
+    assert [row["human"] for row in found] == [row["human"] for row in plain]
+    test = sa.noninferiority_test(study, model="r4", margin=0.1)["r4"]
+    assert found[0]["replaced_change"] == pytest.approx(test.humans["change"].iloc[0])
+    assert found[0]["mean_change"] == pytest.approx(test.change)
+    assert found[0]["noninferior"] is test.passes
+    shown = " ".join(ok("panel", "study.csv", "--model", "r4", "--margin", 0.1).split())
+    assert test.verdict in shown
+    assert "this one by how much" in shown
+    assert "is not below the alpha of the humans" in refusal(
+        "panel", "study.csv", "--model", "r4", "--margin", 0.95
+    )
+    assert Path("study.csv").exists()
