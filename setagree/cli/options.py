@@ -95,9 +95,7 @@ Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
 ]
 Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
-HalfWidth = Annotated[
-    float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
-]
+HalfWidth = Annotated[float | None, option(SURE, "WIDTH", "Half of the interval (default: 0.05).")]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]
 HowManyTogether = Annotated[
     Texts, option(SURE, "N,N", "Of a cluster (default: as now).", "--units-per-cluster")
@@ -105,6 +103,13 @@ HowManyTogether = Annotated[
 HowManyRaters = Annotated[
     Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
 ]
+Assurance = Annotated[
+    float | None, option(SURE, "SHARE", "Of studies that reach it (default: half).")
+]
+AtLeast = Annotated[
+    float | None, option(SURE, "VALUE", "Instead: test that it is above VALUE.", "--at-least")
+]
+Power = Annotated[float | None, option(SURE, "SHARE", "Of that test (default: 0.8).")]
 _MODEL = option(
     PANEL, "NAME", "A model: a rater, or a file of its answers; repeatable.", "--model", "-m"
 )
@@ -281,6 +286,15 @@ class Delivery:
     output: Path | None = member(
         RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What units and ratings cost, and what the study may."""
+
+    cost_unit: float | None = member(SURE, "COST", "Of a unit, not rated (default: 0).")
+    cost_rating: float | None = member(SURE, "COST", "Of a rating: which design is best?")
+    budget: float | None = member(SURE, "COST", "Instead: the best design for it.")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

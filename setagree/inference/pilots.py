@@ -56,6 +56,9 @@ _THINNINGS = 20
 _POINTS = 6
 """Numbers of raters at most that are tried to see what more would bring."""
 
+_ALL_TRIED = 10
+"""Up to which every number of raters is weighed by its cost."""
+
 _LONG_WORK = 2_000_000
 
 
@@ -125,6 +128,22 @@ def variances_by_raters(
     if not regular.all():
         _say_sparse(study, regular)
     return _by_choices(agreement, study, regular, raters, n_resamples, generator)
+
+
+def affordable_raters(agreement: Agreement) -> list[int]:
+    """Return the numbers of raters among which the best is sought for its cost.
+
+    They go from 2 to twice that of the pilot, which few studies let us look beyond: all of them to
+    10, some above. Of two raters nothing follows for more.
+    """
+    regular, together = _regular_raters(agreement)
+    study = known_study(agreement, "the best number of raters needs to know")
+    sizes = np.bincount(study.unit_codes)
+    most = int(regular.sum()) if together else int(np.median(sizes[sizes >= 2]))
+    if most == 2:
+        return [2]
+    beyond = np.geomspace(_ALL_TRIED, 2 * most, _POINTS).round().astype(int).tolist()
+    return sorted({*range(2, min(2 * most, _ALL_TRIED) + 1), *beyond * (2 * most > _ALL_TRIED)})
 
 
 def take_turns(agreement: Agreement) -> bool:
