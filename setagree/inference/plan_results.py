@@ -88,11 +88,14 @@ class Plan(Result):
         if (best := self.best) is not None:
             n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
             what = (
-                f"The smallest half width for {wishes.budget:g}, ± {best['half_width']:.4f}"
+                f"The smallest half width for {wishes.budget:.10g}, ± {best['half_width']:.4f}"
                 if wishes.budget is not None
-                else f"The smallest cost, {best['cost']:g}"
+                else f"The smallest cost, {best['cost']:.10g}"
             )
-            said.append(f"{what}: {n} with {r} ratings each.")
+            guess = " (extended: a rough guide)" if best["basis"] == "extended" else ""
+            at_edge = wishes.raters is None and best["raters"] == self.frame["raters"].max()
+            edge = " More raters were not tried." if at_edge else ""
+            said.append(f"{what}: {n} with {r} ratings each{guess}.{edge}")
         return (*said, *filter(None, [self.reached]))
 
     def to_frame(self) -> pd.DataFrame:

@@ -7,7 +7,6 @@ from math import sqrt
 
 from setagree.coefficients.models import Urn
 from setagree.coefficients.score_interval import Moments, moments
-from setagree.errors import OptionError
 from setagree.inference.widths import clusters_of, least_units, t_quantile
 from setagree.scoring.results import Agreement
 
@@ -66,11 +65,6 @@ class PlannedTest:
 
     def units_for(self, variance: float, power: float, m: float = 1) -> int:
         """Return the fewest units, m a cluster, that succeed as often."""
-        if not self.th < 1 - self.threshold:
-            raise OptionError(
-                f"at_least={self.threshold!r} lies above the {1 - self.th:.4f} of the pilot: if "
-                "that is true, no number of units would show it."
-            )
 
         def enough(drawn: int) -> bool:
             return self.power(variance, drawn * m, m) >= power

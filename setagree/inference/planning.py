@@ -251,6 +251,12 @@ def _planned(
     test = None
     if wishes.at_least is not None:
         test = planned_test(plain, wishes.at_least, wishes.level, variance)
+        if wishes.power is not None and not plain.estimate > wishes.at_least:
+            raise OptionError(
+                f"at_least={wishes.at_least!r} is not below the {plain.estimate:.4f} of the pilot "
+                f"({plain.coefficient} [{plain.distance}]): if that is the truth, no number of "
+                "units shows more."
+            )
     raters = wishes.raters
     if raters is None and wishes.chooses:
         raters = affordable_raters(plain)

@@ -63,13 +63,13 @@ def checked(wishes: Wishes) -> Wishes:
     """
     check_level(wishes.level)
     _check_numbers(wishes)
-    _check_costs(wishes)
     if (threshold := wishes.at_least) is not None and not -1 <= _number(threshold) < 1:
         raise OptionError(f"at_least={threshold!r} must be a number from -1 to below 1.")
     goals = [name for name in _GOALS if getattr(wishes, name) is not None]
     if len(goals) > 1:
         said = " or ".join(f"{name}= ({_GOALS[name]})" for name in goals[:2])
         raise OptionError(f"say {said}, not both.")
+    _check_costs(wishes)
     if wishes.power is not None and wishes.at_least is None:
         return replace(wishes, at_least=0.0)
     if goals:

@@ -24,10 +24,10 @@ class Outcomes:
     """What is won and lost on a unit, and what follows for tests on other numbers of units.
 
     With d = (the human wins) - (the model wins) on a unit, the mean of d over n units is normal
-    with the variance mean(d²) / n, so that ties stay as frequent as they were; the means of two
-    humans are correlated as their d are over the units that they share, and s² / sigma² is a chi-
-    square by its degrees of freedom (Wilson and Hilferty). The t-tests of 10,000 draws (a fixed
-    seed; fewer for more than 100 humans) are decided as the test itself is.
+    with the variance mean(d²) / n, so that ties stay as frequent as they were. The means of two
+    humans are correlated as their d are over the units that they share. s² / sigma² is a chi-square
+    by its degrees of freedom (Wilson and Hilferty 1931), correlated as squares are. The t-tests of
+    10,000 draws (a fixed seed; fewer for more than 100 humans) are decided as the test itself is.
 
     Parameters
     ----------
@@ -81,9 +81,15 @@ class Outcomes:
         H = len(self.share)
         generator = np.random.default_rng(_SEED)
         shape = (max(_CELLS // H, 1_000) if H * _DRAWS > _CELLS else _DRAWS, H)
-        values, vectors = np.linalg.eigh(self._alike)
-        means = generator.standard_normal(shape) @ (vectors * np.sqrt(np.maximum(values, 0))).T
-        return means, generator.standard_normal(shape)
+        means = generator.standard_normal(shape) @ _root(self._alike)
+        # Squares of normal numbers are correlated as the square of their correlation.
+        return means, generator.standard_normal(shape) @ _root(self._alike**2)
+
+
+def _root(correlations: Floats) -> Floats:
+    """Return R with R' R the correlations."""
+    values, vectors = np.linalg.eigh(correlations)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))).T)
 
 
 def products_of(

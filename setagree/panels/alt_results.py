@@ -120,10 +120,10 @@ class AltTest(Result):
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
         """Return how often a test of so many units passes a model that deserves it.
 
-        It is the power for a model as good as the humans, not for the difference that was found,
-        of which p says all. The means over units are taken as normal, with ties as frequent, and
-        humans as alike, as they were on the units of this test; that a better model would tie more
-        often with the humans is not known to it, nor are fewer than 30 units, where it is rough.
+        The model is one that is as good as the humans; for the difference that was found, p has
+        said all. Means over units are taken as normal, ties as frequent and humans as alike as on
+        the units of this test. A model much worse than the humans ties less often with them than a
+        good one would, so that the power told from it is too small.
 
         Parameters
         ----------
@@ -170,8 +170,8 @@ class AltTest(Result):
             else f"at epsilon {self.epsilon:g} no number of units gives a power of .80"
         )
         return (
-            f"Power: with {counted(self.n_units, 'unit')} a model that is as good as the humans "
-            f"passes with probability {self.power():.2f}; {takes}."
+            f"Power: with {counted(self.n_units, 'unit')} and ties as frequent as here, a model as "
+            f"good as the humans passes with probability {self.power():.2f}; {takes}."
         )
 
     def by_epsilon(

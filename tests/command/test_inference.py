@@ -636,6 +636,37 @@ class TestPlan:
         assert "raters left out: the mean of what the pilot gives" in text
         assert "extended: extrapolated from fewer raters, a rough guide" in text
 
+    @pytest.mark.parametrize(
+        ("words", "options"),
+        [
+            (["--half-width", "0.1", "--assurance", "0.8"], {"half_width": 0.1, "assurance": 0.8}),
+            (["--at-least", "0.1", "--power", "0.9"], {"at_least": 0.1, "power": 0.9}),
+            (["--power", "0.9"], {"power": 0.9}),
+            (["--units", "50,90", "--at-least", "0.1"], {"units": [50, 90], "at_least": 0.1}),
+            (
+                ["--budget", "500", "--cost-unit", "1", "--cost-rating", "0.5"],
+                {"budget": 500, "cost_unit": 1, "cost_rating": 0.5},
+            ),
+            (
+                ["--half-width", "0.1", "--cost-rating", "2", "--raters", "2,3"],
+                {"half_width": 0.1, "cost_rating": 2, "raters": [2, 3]},
+            ),
+        ],
+        ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+    )
+    def test_what_else_is_planned_for(self, walk, words, options):
+        """Assurance, power and costs are those of the library, and the table says what they are."""
+        words = ["plan", "walk.csv", *WIDE, *words, "--seed", "1"]
+        expected = sa.plan(sa.krippendorff_alpha(walk), **options, rng=1)
+        for row, theirs in zip(rows(*words), expected.frame.to_dict("records"), strict=True):
+            assert {name: row[name] for name in theirs} == pytest.approx(theirs)
+        text = " ".join(ok(*words).split())
+        assert expected.notes
+        for note in expected.notes:
+            assert note in text
+        for column in {"power", "cost"} & {*expected.frame}:
+            assert f" {column} " in text
+
     def test_rater_columns(self):
         """The columns of the raters are --rater-columns here, and the hint says so."""
         two = rows("plan", "walk.csv", *WIDE, "--rater-columns", "r1,r2")[0]
@@ -669,6 +700,11 @@ class TestPlan:
             ),
             (["--raters", "9"], "two raters"),
             (["--level", "95"], "--level 95.0 must lie"),
+            (["--assurance", "80"], "--assurance 80.0 must lie between 0 and 1"),
+            (["--at-least", "1"], "--at-least 1.0 must be a number from -1 to below 1"),
+            (["--power", "0.8", "--units", "9"], "--units (what interval?) or --power (how many"),
+            (["--budget", "9"], "--budget needs --cost-rating, what one rating costs"),
+            (["--budget", "1", "--cost-rating", "1"], "--budget 1.0 buys fewer than two units"),
         ],
         ids=" ".join,
     )
