@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
-from setagree.coefficients.models import Urn
 from setagree.coefficients.score_interval import Moments, moments
 from setagree.inference.widths import clusters_of, least_units, t_quantile
 from setagree.scoring.results import Agreement
@@ -74,6 +74,6 @@ class PlannedTest:
 
 def planned_test(plain: Agreement, threshold: float, level: float, variance: float) -> PlannedTest:
     """Return the test of a plan, from a pilot taken as if its units were drawn one by one."""
-    model = plain.definition.model
-    scored = moments(plain.case, model) if isinstance(model, Urn) else None
+    model: Any = plain.definition.model
+    scored = moments(plain.case, model) if plain.best_method == "score" else None
     return PlannedTest(threshold, level, 1 - plain.estimate, scored, variance)

@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_resamples, public
 from setagree.errors import DataError, OptionError
 from setagree.inference.clusters import is_clustered, refuse_weighted
+from setagree.inference.comparison import Comparison
 from setagree.inference.pilots import (
     PilotClusters,
     Variances,
@@ -22,6 +23,7 @@ from setagree.inference.pilots import (
     variances_by_raters,
 )
 from setagree.inference.plan_results import Plan
+from setagree.inference.planned_differences import DifferencePlan, planned_differences
 from setagree.inference.planned_tests import PlannedTest, planned_test
 from setagree.inference.widths import Widths, clusters_of, kurtosis_of
 from setagree.inference.wishes import Wishes, checked
@@ -74,9 +76,30 @@ def plan(
 ) -> Plan: ...
 
 
+@overload
+def plan(
+    pilot: Comparison,
+    *,
+    half_width: float | None = ...,
+    units: Sequence[int] | None = ...,
+    raters: Sequence[int] | None = ...,
+    cluster: OfUnits | None = ...,
+    units_per_cluster: Sequence[int] | None = ...,
+    level: float = ...,
+    assurance: float | None = ...,
+    at_least: float | None = ...,
+    power: float | None = ...,
+    cost_unit: float | None = ...,
+    cost_rating: float | None = ...,
+    budget: float | None = ...,
+    n_resamples: int = ...,
+    rng: Rng = ...,
+) -> DifferencePlan: ...
+
+
 @public
 def plan(
-    pilot: Agreement | AgreementTable | Data,
+    pilot: Agreement | AgreementTable | Comparison | Data,
     *,
     half_width: float | None = None,
     units: Sequence[int] | None = None,
@@ -92,7 +115,7 @@ def plan(
     budget: float | None = None,
     n_resamples: int = 200,
     rng: Rng = None,
-) -> Plan | ResultTable[Plan]:
+) -> Plan | DifferencePlan | ResultTable[Plan]:
     """Return how many units give a wanted interval, or which interval given units give.
 
     The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
@@ -132,15 +155,19 @@ def plan(
     of distinct values, which grows with the units (that of Brennan-Prediger does, too); name
     `categories` there.
 
+    Of a comparison on the same units it is the difference that is planned, by t: `at_least=0` is
+    for the first being above the second, ``at_least=-margin`` for not being below it by the margin.
+
     **Costs.** n units with r ratings each cost n (cost_unit + r cost_rating), those of the pilot
     and missing ones too. All numbers of raters are tried. Where n SE² = A + B / (r - 1), the best
     is near 1 + sqrt((B / A) (1 + cost_unit / cost_rating)).
 
     Parameters
     ----------
-    pilot : Agreement, AgreementTable, or a study
+    pilot : Agreement, AgreementTable, Comparison, or a study
         Coefficients of a pilot study; of a study, a table or a path, Krippendorff's alpha with its
-        default distance. `simulate` makes one where there is no pilot.
+        default distance. `simulate` makes one where there is no pilot. Or the differences of some
+        on the same units, of which `half_width`, `units`, `at_least`, `power` and `level` hold.
     half_width : float, optional
         Half the width of the interval that is wanted; 0.05 where nothing else is. One of it,
         `units`, `power` and `budget` can be named.
@@ -177,7 +204,7 @@ def plan(
 
     Returns
     -------
-    Plan or ResultTable of Plan
+    Plan, ResultTable of Plan, or DifferencePlan
 
     Raises
     ------
@@ -213,6 +240,13 @@ def plan(
 
     >>> sa.plan(alpha, at_least=0.2, power=0.9).frame["units"].tolist()
     [64]
+
+    How many show that alpha is not lower by .1 or more than with another distance:
+
+    >>> both = sa.agreement(alpha.study, distance=["masi", "jaccard"])
+    >>> gap = sa.compare(both["alpha", "masi"], both["alpha", "jaccard"])
+    >>> sa.plan(gap, at_least=-0.1).frame["units"].tolist()
+    [14]
     """
     as_generator(rng)
     check_resamples(n_resamples)
@@ -231,6 +265,10 @@ def plan(
             budget=budget,
         )
     )
+    if isinstance(pilot, Comparison):
+        if cluster is not None:
+            raise OptionError("cluster= is said of the studies, before they are compared.")
+        return planned_differences(pilot, wishes)
     return for_each_row(
         pilot, lambda row: _planned(row, wishes, n_resamples, as_generator(rng)), cluster=cluster
     )

@@ -319,6 +319,81 @@ class TestCosts:
             sa.plan(tally, budget=100.0, cost_rating=1.0)
 
 
+def compared(n, seed):
+    """Return alpha of three raters by MASI less that by nominal distance, on the same units."""
+    study = sa.simulate(n, 3, skill=0.9, rng=seed)
+    by_name = sa.agreement(study, distance=["masi", "nominal"])
+    return sa.compare(by_name["alpha", "masi"], by_name["alpha", "nominal"])
+
+
+class TestDifferences:
+    """A comparison on the same units for a pilot: superiority, or not worse by a margin."""
+
+    @pytest.mark.parametrize("threshold", [0.0, -0.05])
+    def test_by_hand(self, threshold):
+        """N SE² is that of the pilot; the power is that of a noncentral t; n is the least."""
+        pilot = compared(40, 1)
+        value, error = pilot.difference, pilot.standard_error
+        frame = sa.plan(pilot, units=[20, 80], at_least=threshold).frame
+        for row in frame.itertuples():
+            se = error * math.sqrt(40 / row.units)
+            quantile = stats.t.ppf(0.95, row.units - 1)
+            expected = stats.nct.sf(quantile, row.units - 1, (value - threshold) / se)
+            assert row.standard_error == pytest.approx(se)
+            assert row.half_width == pytest.approx(stats.t.ppf(0.975, row.units - 1) * se)
+            assert row.power == pytest.approx(expected, abs=0.01)
+        plan = sa.plan(pilot, at_least=threshold, power=0.9)
+        n = plan.frame["units"].item()
+        near = sa.plan(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
+        assert near[0] < 0.9 <= near[1]
+        assert f"the difference is above {threshold:g}" in str(plan)
+        assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
+
+    def test_simulated(self):
+        """Of 200 studies as many show it as a large one says, to .1 (standard error .03)."""
+        pilot = compared(6000, 99)
+        threshold = pilot.difference - 0.03
+        promised = sa.plan(pilot, units=[40], at_least=threshold).frame["power"].item()
+        found = [compared(40, seed) for seed in range(200)]
+        lows = np.array([one.interval(0.9)[0] for one in found])
+        assert 0.3 < promised < 0.95
+        assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.1)
+
+    def test_half_width(self):
+        """The interval of the difference takes fewer units than that of either coefficient."""
+        pilot = compared(60, 2)
+        row = sa.plan(pilot, half_width=0.02).frame.iloc[0]
+        assert row["half_width"] <= 0.02
+        assert row["more_units"] == max(0, row["units"] - 60)
+        assert "power" not in row
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"at_least": 0.9, "power": 0.8}, "at_least=0.9 is not below the difference"),
+            ({"raters": [2]}, "raters= is for the plan of a coefficient, not of a difference"),
+            ({"assurance": 0.8}, "assurance= is for the plan of a coefficient"),
+            ({"cluster": "document"}, "cluster= is said of the studies, before"),
+        ],
+    )
+    def test_refusals(self, options, said):
+        """What has no meaning for a difference is refused."""
+        with pytest.raises(OptionError, match=said):
+            sa.plan(compared(40, 1), **options)
+
+    def test_other_designs(self):
+        """Independent studies and clusters are not planned; nor is what has no spread."""
+        apart = sa.compare(PILOT, PILOT, design="independent")
+        with pytest.raises(OptionError, match="here they are independent studies"):
+            sa.plan(apart)
+        study = clustered(PILOT)
+        alphas = [sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal")]
+        with pytest.raises(OptionError, match="drawn one by one; here 10 clusters"):
+            sa.plan(sa.compare(*alphas))
+        with pytest.raises(DataError, match="has no standard error above 0"):
+            sa.plan(sa.compare(PILOT, PILOT))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
