@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -100,8 +100,8 @@ HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.
 HowManyTogether = Annotated[
     Texts, option(SURE, "N,N", "Of a cluster (default: as now).", "--units-per-cluster")
 ]
-HowManyRaters = Annotated[
-    Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
+HowManyRatings = Annotated[
+    Texts, option(SURE, "N,N", "Of each unit (default: as now).", "--ratings")
 ]
 Assurance = Annotated[
     float | None, option(SURE, "SHARE", "Of studies that reach it (default: half).")
@@ -167,8 +167,6 @@ Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: random, 
 class Reading:
     """How a file becomes a study."""
 
-    raters_option: ClassVar[str] = "raters"
-
     unit: Text = member(COLUMNS, "COLUMN", "What was rated.")
     rater: Text = member(COLUMNS, "COLUMN", "Who rated it.")
     labels: Text = member(COLUMNS, "COLUMN", "The answers, each a set of labels.")
@@ -205,16 +203,7 @@ class Reading:
 
     def option(self, name: str) -> str:
         """Return what an option is called on the command line."""
-        return f"--{self.raters_option if name == 'raters' else name.replace('_', '-')}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PilotReading(Reading):
-    """The same where --raters asks for numbers of raters."""
-
-    raters_option: ClassVar[str] = "rater-columns"
-
-    raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")
+        return f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True, kw_only=True)

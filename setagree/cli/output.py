@@ -232,7 +232,7 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
 
 
 _PYTHON_OPTION = re.compile(
-    r"\b(where|sheet|source|units?|raters?|wide|people_in_rows|delimiter|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
+    r"\b(where|sheet|source|units?|raters?|ratings|wide|people_in_rows|delimiter|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
     r"|question|roster|format|level|assurance|at_least|power|cost_unit|cost_rating|budget|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
     r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties|over|equal"
     r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"

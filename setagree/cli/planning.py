@@ -9,7 +9,7 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import ALPHA, seed_or_drawn
 from setagree.cli.large import refuse_where_large, scored
-from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
+from setagree.cli.options import Asked, Costs, Delivery, Large, Reading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.plan_tables import plans
 from setagree.cli.reading import names
@@ -19,7 +19,7 @@ PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
 
 [not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
 
-setagree plan pilot.csv --units 100,200,400 --raters 2,3,5
+setagree plan pilot.csv --units 100,200,400 --ratings 2,3,5
 setagree plan pilot.csv --at-least 0.2 --power 0.9
 setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 """
@@ -30,12 +30,12 @@ setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 def plan(
     files: options.Files,
     *,
-    reading: PilotReading,
+    reading: Reading,
     large: Large,
     asked: Asked,
     half_width: options.HalfWidth = None,
     n_units: options.HowManyUnits = None,
-    n_raters: options.HowManyRaters = None,
+    n_ratings: options.HowManyRatings = None,
     n_together: options.HowManyTogether = None,
     level: options.Level = 0.95,
     assurance: options.Assurance = None,
@@ -47,13 +47,12 @@ def plan(
 ) -> None:
     """Plan how many units a wanted interval takes."""
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    hint = " The columns of the raters are named with --rater-columns here."
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
-    wishes["raters"] = _numbers("raters", n_raters, hint=hint)
+    wishes["raters"] = _numbers("ratings", n_ratings)
     wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
     wishes |= {"assurance": assurance, "at_least": at_least, "power": power, **vars(costs)}
     drawn = seed_or_drawn(seed)
-    by_raters = {"--raters": n_raters is not None}
+    by_raters = {"--ratings": n_ratings is not None}
     by_raters["--cost-rating"] = costs.cost_rating is not None and n_units is None
     refuse_where_large(large, by_raters)
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
@@ -64,9 +63,7 @@ def plan(
     deliver(frame, plans(table, planned.rows, frame))
 
 
-def _numbers(
-    name: str, given: Sequence[str] | None, *, hint: str = "", least: int = 2
-) -> list[int] | None:
+def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
     """Return the whole numbers of an option."""
     if given is None:
         return None
@@ -76,5 +73,4 @@ def _numbers(
         return numbers
     raise OptionError(
         f"{name}={','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
-        + (hint if len(numbers) < len(listed) else "")
     )

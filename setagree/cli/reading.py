@@ -38,7 +38,7 @@ def read_study(files: Sequence[str], reading: Reading) -> sa.Annotations:
 def read_or_reduce(files: Sequence[str], reading: Reading, plan: Plan, *, note: Note) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
     which = ", ".join(Path(file).name for file in files)
-    with spelled(reading) as respelled, stages(f"reading {which}"):
+    with spelled() as respelled, stages(f"reading {which}"):
         how = how_read(reading)
         study = open_study(files, how, plan, note=lambda sentence: note(respelled(sentence)))
     if isinstance(study, sa.Tally):
@@ -69,7 +69,7 @@ def read_with_models(
     A model is a rater of the study, or failing that a file with its answers.
     """
     study = read_study(files, reading)
-    with spelled(reading):
+    with spelled():
         joined, called = with_models(study, rater_names(study, models), note=say)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
@@ -111,7 +111,7 @@ def long_table(
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
-    with spelled(reading), warnings.catch_warnings():
+    with spelled(), warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         how = how_read(reading)
         frame = open_table(files, how)
@@ -127,12 +127,11 @@ def long_table(
 
 
 @contextmanager
-def spelled(reading: Reading) -> Iterator[Callable[[str], str]]:
+def spelled() -> Iterator[Callable[[str], str]]:
     """Let errors, and sentences that are handed in, call options what they are called here."""
     called = {
         "setagree.read(file, format='plain_row_per_label')": "--from plain_row_per_label",
         "setagree.read(files, source='rater')": "--source rater",
-        "raters=": f"{reading.raters_option.replace('-', '_')}=",
         "format=": "--from ",
         "setagree.formats()": "'setagree formats'",
     }

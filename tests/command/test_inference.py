@@ -575,11 +575,11 @@ class TestPlan:
         assert found == pytest.approx(expected)
 
     def test_a_sparse_rater(self):
-        """A rater with 2 of 20 units is named and left out; without --raters it is 2.1 raters."""
+        """A rater with 2 of 20 units is named and left out; without --ratings it is 2.1 raters."""
         lines = [f"{u},{r},{'ab'[(u * k) % 7 > 3]}" for u in range(20) for k, r in enumerate("xy")]
         lines += [f"{u},z,a" for u in range(2)]
         Path("sparse.csv").write_text("\n".join(["unit,rater,labels", *lines]))
-        result = invoke("plan", "sparse.csv", "--raters", "2")
+        result = invoke("plan", "sparse.csv", "--ratings", "2")
         assert "Warning: 1 rater with fewer than half" in result.stderr
         assert "('z' with 2 of 20 units)" in result.stderr
         assert re.search(r"^ +2 .* raters left out$", result.stdout, re.MULTILINE)
@@ -592,12 +592,12 @@ class TestPlan:
         cells = [(u, "wxyz"[(u + k) % 4], "ab"[u * k % 5 > 2]) for u in range(40) for k in range(3)]
         lines = [",".join(map(str, cell)) for k, cell in enumerate(cells) if k % 9]
         Path("turns.csv").write_text("\n".join(["unit,rater,labels", *lines]))
-        text = ok("plan", "turns.csv", "--raters", "2", "--seed", "1")
+        text = ok("plan", "turns.csv", "--ratings", "2", "--seed", "1")
         assert re.search(r"^ +2 .* ratings left out$", text, re.MULTILINE)
         assert "as raters take turns in the pilot, so many ratings a unit" in " ".join(text.split())
-        more = " ".join(ok("plan", "turns.csv", "--raters", "9", "--seed", "1").split())
+        more = " ".join(ok("plan", "turns.csv", "--ratings", "9", "--seed", "1").split())
         assert "raters: ratings a unit, as the raters of the pilot take turns." in more
-        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--raters", "9")
+        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--ratings", "9")
 
     @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
     def test_units_for_a_half_width(self, half, level):
@@ -626,8 +626,8 @@ class TestPlan:
         assert [row["more_units"] for row in found] == [0, 33, 1089]
 
     def test_raters(self, walk):
-        """--raters are numbers of raters; the table explains what they rest on."""
-        words = ["plan", "walk.csv", *WIDE, "--raters", "2,3,5"]
+        """--ratings are numbers of ratings a unit; the table explains what they rest on."""
+        words = ["plan", "walk.csv", *WIDE, "--ratings", "2,3,5"]
         found = rows(*words, "--seed", "1")
         assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
         expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
@@ -648,7 +648,7 @@ class TestPlan:
                 {"budget": 500, "cost_unit": 1, "cost_rating": 0.5},
             ),
             (
-                ["--half-width", "0.1", "--cost-rating", "2", "--raters", "2,3"],
+                ["--half-width", "0.1", "--cost-rating", "2", "--ratings", "2,3"],
                 {"half_width": 0.1, "cost_rating": 2, "raters": [2, 3]},
             ),
         ],
@@ -668,17 +668,19 @@ class TestPlan:
             assert f" {column} " in text
 
     def test_rater_columns(self):
-        """The columns of the raters are --rater-columns here, and the hint says so."""
-        two = rows("plan", "walk.csv", *WIDE, "--rater-columns", "r1,r2")[0]
+        """The columns of the raters are --raters, as in every command."""
+        two = rows("plan", "walk.csv", *WIDE, "--raters", "r1,r2")[0]
         assert two["raters"] == 2
-        assert "--rater-columns here" in refusal("plan", "walk.csv", *WIDE, "--raters", "r1,r2")
-        assert "--rater-columns makes sense only with --wide" in refusal(
-            "plan", "small.csv", "--rater-columns", "a"
+        assert "--ratings 'r1,r2' must be whole numbers" in refusal(
+            "plan", "walk.csv", *WIDE, "--ratings", "r1,r2"
+        )
+        assert "--raters makes sense only with --wide" in refusal(
+            "plan", "small.csv", "--raters", "2,3"
         )
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )
-        assert "--rater-columns ['r1', 'r2']" in refusal("plan", "notes.csv", "--wide")
+        assert "--raters 'r1,r2'" in refusal("plan", "notes.csv", "--wide")
 
     def test_several(self):
         """Each coefficient and distance has its pilot line and its table."""
@@ -695,10 +697,10 @@ class TestPlan:
             (["--units", "ten"], "--units 'ten' must be whole numbers"),
             (["--units", "1"], "--units '1' must be"),
             (
-                ["--raters", "1,2"],
-                "--raters '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
+                ["--ratings", "1,2"],
+                "--ratings '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
             ),
-            (["--raters", "9"], "two raters"),
+            (["--ratings", "9"], "two raters"),
             (["--level", "95"], "--level 95.0 must lie"),
             (["--assurance", "80"], "--assurance 80.0 must lie between 0 and 1"),
             (["--at-least", "1"], "--at-least 1.0 must be a number from -1 to below 1"),
@@ -724,7 +726,7 @@ COMMANDS = {
         *("compare", "walk.csv", *WIDE, "-d", "masi,nominal"),
         *("--method", "bootstrap", "--resamples", "60"),
     ],
-    "plan": ["plan", "walk.csv", *WIDE, "--raters", "2,3"],
+    "plan": ["plan", "walk.csv", *WIDE, "--ratings", "2,3"],
 }
 
 
