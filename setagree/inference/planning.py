@@ -19,6 +19,7 @@ from setagree.inference.pilots import (
     Variances,
     affordable_raters,
     pilot_clusters,
+    ratings_a_unit,
     unit_variance,
     variances_by_raters,
 )
@@ -301,6 +302,8 @@ def _planned(
     if raters is None and wishes.chooses:
         raters = affordable_raters(plain)
     per_unit = variances_by_raters(plain, raters, n_resamples, generator)
+    if None in per_unit and wishes.cost_rating is not None:
+        per_unit = {ratings_a_unit(plain): per_unit[None]}
     shape = (3.0, np.inf) if wishes.assurance is None else kurtosis_of(agreement)
     sizes = _Sizes(wishes, Widths(wishes.level, wishes.assurance, *shape), test, inside)
     frame = sizes.frame(per_unit, done)

@@ -317,6 +317,10 @@ class TestCosts:
         tally = sa.krippendorff_alpha(sa.Tally.from_annotations(PILOT.study))
         with pytest.raises(DataError, match="the best number of raters needs to know who gave"):
             sa.plan(tally, budget=100.0, cost_rating=1.0)
+        counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
+        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))
+        row = sa.plan(alpha, units=[50], cost_unit=1.0, cost_rating=2.0).frame.iloc[0]
+        assert (row["raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
 
 
 def compared(n, seed):
