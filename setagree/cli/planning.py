@@ -47,6 +47,8 @@ def plan(
 ) -> None:
     """Plan how many units a wanted interval takes."""
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
+        raise OptionError("raters= names columns; numbers of ratings a unit are those of ratings=.")
     wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
     wishes["raters"] = _numbers("ratings", n_ratings)
     wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)

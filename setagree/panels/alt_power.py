@@ -59,7 +59,8 @@ class Outcomes:
         df = n - 1
         step = 2 / (9 * df)
         s = np.maximum(1 - step + spread * np.sqrt(step), 1e-3) ** 1.5
-        ahead = np.full(len(n), np.inf)
+        # Without any spread the sign of the lead decides, as in the test.
+        ahead = np.full(len(n), np.inf if lead > 0 else -np.inf)
         np.divide(lead * np.sqrt(n), self.deviation, out=ahead, where=self.deviation > 0)
         p = np.sort(stdtr(df, (means - ahead) / s), axis=1)
         H = len(n)

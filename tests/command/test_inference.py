@@ -674,9 +674,10 @@ class TestPlan:
         assert "--ratings 'r1,r2' must be whole numbers" in refusal(
             "plan", "walk.csv", *WIDE, "--ratings", "r1,r2"
         )
-        assert "--raters makes sense only with --wide" in refusal(
-            "plan", "small.csv", "--raters", "2,3"
-        )
+        said = refusal("plan", "small.csv", "--raters", "a")
+        assert "--raters makes sense only with --wide" in said
+        said = refusal("plan", "small.csv", "--raters", "2,3")
+        assert "--raters names columns; numbers of ratings a unit are those of --ratings." in said
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )
