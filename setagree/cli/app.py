@@ -26,7 +26,7 @@ COMMANDS = {
     "score": ("scores", "score", "Score how far the raters of a file agree."),
     "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
-    "plan": ("inference", "plan", "Plan how many units a wanted interval takes."),
+    "plan": ("planning", "plan", "Plan how many units a wanted interval takes."),
     "diagnose": ("views", "diagnose", "Say why agreement is low and what to fix."),
     "report": ("views", "report", "Write a one-page report on a file."),
     "panel": ("panels", "panel", "Test whether a model may replace a human."),

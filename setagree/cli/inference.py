@@ -1,4 +1,4 @@
-"""The commands that say how sure: test, compare, plan, and the bootstrap of score."""
+"""The commands that say how sure: test, compare, and the bootstrap of score."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from setagree.cli.options import (
     Asked,
     Delivery,
     Large,
-    PilotReading,
     Reading,
     Resampling,
     Reshuffling,
 )
 from setagree.cli.output import Deliverer, about, say, sentences
-from setagree.cli.reading import names
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 
@@ -45,14 +43,6 @@ COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
 setagree compare after.csv before.csv --design shared_units -d masi,jaccard
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
-"""
-
-PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
-
-[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
-
-setagree plan pilot.csv --units 100,200,400
-setagree plan pilot.csv --half-width 0.05 --raters 2,3,5
 """
 
 ALPHA = "krippendorff_alpha"
@@ -134,38 +124,6 @@ def compare(
     pairs = [pair for family in families for pair in combinations(family, 2)]
     reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
     deliver(frame, tables.comparison(tables_of_files, families, frame), reasons=reasons)
-
-
-@options.grouped
-@sentences()
-def plan(
-    files: options.Files,
-    *,
-    reading: PilotReading,
-    large: Large,
-    asked: Asked,
-    half_width: options.HalfWidth = None,
-    n_units: options.HowManyUnits = None,
-    n_raters: options.HowManyRaters = None,
-    n_together: options.HowManyTogether = None,
-    level: options.Level = 0.95,
-    seed: options.Seed = None,
-    delivery: Delivery,
-) -> None:
-    """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
-    hint = " The columns of the raters are named with --rater-columns here."
-    wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
-    wishes["raters"] = _numbers("raters", n_raters, hint=hint)
-    wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
-    drawn = seed_or_drawn(seed)
-    refuse_where_large(large, {"--raters": n_raters is not None})
-    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
-    plans = sa.plan(table, level=level, rng=drawn, **wishes)
-    frame = plans.to_frame().assign(level=level)
-    if wishes["raters"] is not None:
-        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, tables.plans(table, plans.rows, frame))
 
 
 def _with_bootstrap_intervals(
@@ -351,19 +309,3 @@ def seed_or_drawn(given: int | None) -> int:
     if given < 0:
         raise OptionError(f"--seed {given} must be 0 or more.")
     return given
-
-
-def _numbers(
-    name: str, given: Sequence[str] | None, *, hint: str = "", least: int = 2
-) -> list[int] | None:
-    """Return the whole numbers of an option."""
-    if given is None:
-        return None
-    listed = names(given)
-    numbers = [int(number) for number in listed if number.isdecimal()]
-    if listed and len(numbers) == len(listed) and min(numbers) >= least:
-        return numbers
-    raise OptionError(
-        f"--{name} {','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
-        + (hint if len(numbers) < len(listed) else "")
-    )

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -23,13 +23,13 @@ SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
 _SAME = (
-    "adjudicate_below against alternative assume_unique bad blank budget case cluster "
-    "codebook coefficient consumer_risk delimiter design distance duplicates encoding epsilon "
-    "equal format goal good half_width humans interval interval_method kind labels level "
-    "looks margin max_units memory_limit method min_units missing model over "
-    "partitioned_by_unit people_in_rows producer_risk q question rater raters roster scheme "
-    "sep sheet source spill threshold ties unit units units_per_cluster value where wide "
-    "window"
+    "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
+    "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
+    "distance duplicates encoding epsilon equal format goal good half_width humans interval "
+    "interval_method kind labels level looks margin max_units memory_limit method min_units "
+    "missing model over partitioned_by_unit people_in_rows power producer_risk q question "
+    "rater raters roster scheme sep sheet source spill threshold ties unit units "
+    "units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -114,16 +114,21 @@ Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
 ]
 Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
-HalfWidth = Annotated[
-    float | None, option(SURE, "WIDTH", "Half of the interval wanted (default: 0.05).")
-]
+HalfWidth = Annotated[float | None, option(SURE, "WIDTH", "Half of the interval (default: 0.05).")]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]
 HowManyTogether = Annotated[
     Texts, option(SURE, "N,N", "Of a cluster (default: as now).", "--units-per-cluster")
 ]
-HowManyRaters = Annotated[
-    Texts, option(SURE, "N,N", "Numbers of raters (default: as now).", "--raters")
+HowManyRatings = Annotated[
+    Texts, option(SURE, "N,N", "Of each unit (default: as now).", "--ratings")
 ]
+Assurance = Annotated[
+    float | None, option(SURE, "SHARE", "Of studies that reach it (default: half).")
+]
+AtLeast = Annotated[
+    float | None, option(SURE, "VALUE", "Instead: test that it is above VALUE.", "--at-least")
+]
+Power = Annotated[float | None, option(SURE, "SHARE", "Of that test (default: 0.8).")]
 _MODEL = option(
     PANEL, "NAME", "A model: a rater, or a file of its answers; repeatable.", "--model", "-m"
 )
@@ -205,8 +210,6 @@ Seed = Annotated[int | None, option(SURE, "N", "Repeats a run (default: random, 
 class Reading:
     """How a file becomes a study."""
 
-    raters_option: ClassVar[str] = "raters"
-
     unit: Text = member(COLUMNS, "COLUMN", "What was rated.")
     rater: Text = member(COLUMNS, "COLUMN", "Who rated it.")
     labels: Text = member(COLUMNS, "COLUMN", "The answers, each a set of labels.")
@@ -243,16 +246,7 @@ class Reading:
 
     def spelled(self) -> AbstractContextManager[None]:
         """Let sentences about reading spell the options of this command."""
-        return spelling({"format": "--from", "raters": f"--{self.raters_option}"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class PilotReading(Reading):
-    """The same where --raters asks for numbers of raters."""
-
-    raters_option: ClassVar[str] = "rater-columns"
-
-    raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")
+        return spelling({"format": "--from"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,6 +318,15 @@ class Delivery:
     output: Path | None = member(
         RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What units and ratings cost, and what the study may."""
+
+    cost_unit: float | None = member(SURE, "COST", "Of a unit, not rated (default: 0).")
+    cost_rating: float | None = member(SURE, "COST", "Of a rating: which design is best?")
+    budget: float | None = member(SURE, "COST", "Instead: the best design for it.")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

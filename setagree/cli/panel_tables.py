@@ -114,8 +114,9 @@ def _judged(test: Any) -> str:
         return f"{test.verdict}{skipped}"
     return (
         f"{test.verdict} Average advantage {four(test.average_advantage_probability)}. Winning "
-        f"rate {rates} (epsilon for a crowd, skilled annotators, experts).{skipped}"
-    )
+        f"rate {rates} (epsilon for a crowd, skilled annotators, experts).{skipped} "
+        f"{test.power_note}"
+    ).rstrip()
 
 
 def _summary(study: sa.Annotations) -> str:

@@ -197,7 +197,8 @@ def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
         own["average_advantage_probability"] = row.average_advantage_probability
         counts = {name: f"consensus_{name}" for name in ("n_units", "n_left_out")}
         against = scores.astype(object).loc[row.model].rename(counts).to_dict()
-        parts.append(part.assign(**own, human_alpha=row.human_alpha, **against))
+        power = {"power": row.power(), "units_for_80": row.units_for()}
+        parts.append(part.assign(**own, **power, human_alpha=row.human_alpha, **against))
     frame = pd.concat(parts, ignore_index=True)
     full = frame.columns[frame.notna().all()]
     return frame.astype({name: frame[name].infer_objects().dtype for name in full})

@@ -9,7 +9,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 import setagree as sa
@@ -22,7 +21,6 @@ from setagree.wording.tables import TERMINAL, aligned
 
 if TYPE_CHECKING:
     from setagree.inference.permutation import PermutationTest
-    from setagree.inference.planning import Plan
 
 _LEFT = {
     *("coefficient", "distance", "file", "basis", "pair"),
@@ -62,7 +60,7 @@ def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
         f"as without --interval. About {ABOUT['units']}."
     )
     said = [*_alike(table), *_drawn(table), wrapped(note)]
-    return paragraphs(_counts(table), table_text(shown), *said)
+    return paragraphs(counts(table), table_text(shown), *said)
 
 
 def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iterable[str]]:
@@ -85,7 +83,7 @@ def two_way(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     )
     whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
     said = [*whys, *_drawn(table), wrapped(note)]
-    return paragraphs(_counts(table), table_text(_agreements(table, frame)), *said)
+    return paragraphs(counts(table), table_text(_agreements(table, frame)), *said)
 
 
 def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> str:
@@ -101,7 +99,7 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> s
         f"{over}, seed {one['seed']}. About {about}. {_undefined(frame, 'resamples')}"
     )
     shown = _agreements(table, frame)
-    return paragraphs(_counts(table), table_text(shown), *_alike(table), wrapped(note))
+    return paragraphs(counts(table), table_text(shown), *_alike(table), wrapped(note))
 
 
 def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd.DataFrame) -> str:
@@ -117,7 +115,7 @@ def tests(table: sa.AgreementTable, tested: Sequence[PermutationTest], frame: pd
     }
     note = f"{_meaning_of_p(frame, tested[0].over)} {_undefined(frame, 'reshuffles')}"
     said = [*_beside_chance(tested), *_alike(table)]
-    return paragraphs(_counts(table), table_text(shown), *said, wrapped(note))
+    return paragraphs(counts(table), table_text(shown), *said, wrapped(note))
 
 
 def _beside_chance(tested: Sequence[PermutationTest]) -> Iterator[str]:
@@ -161,7 +159,7 @@ def comparison(
     if max(map(len, shown.splitlines())) > TERMINAL:
         numbers = [f"{one.number} - {two.number}" for one, two in pairs]
         shown = table_text({"pair": numbers, **found})
-    head = [_counts(scored[0])] if len(scored) == 1 else []
+    head = [counts(scored[0])] if len(scored) == 1 else []
     sides = [side for family in families for side in family]
     alike = _alike([side.agreement for side in sides])
     return paragraphs(
@@ -169,51 +167,7 @@ def comparison(
     )
 
 
-def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:
-    """Return what the pilot gave, and a table of what more units and raters would give."""
-    from setagree.inference.pilots import take_turns  # not loaded by the commands that need none
-
-    parts = [_counts(table)]
-    together = [name for name in ("units_per_cluster", "clusters") if name in frame]
-    for row, plan in zip(table, planned, strict=True):
-        mine = frame[
-            (frame["coefficient"] == row.coefficient) & (frame["distance"] == row.distance)
-        ]
-        shown = {
-            "raters": map(_raters, mine["raters"]),
-            "units": map(whole, mine["units"]),
-            **{name.replace("_", " "): map(_raters, mine[name]) for name in together},
-            "more units": map(whole, mine["more_units"]),
-            f"{level_text(table.level, gap='')} interval": [
-                f"± {four(half)}" for half in mine["half_width"]
-            ],
-            "se": map(four, mine["standard_error"]),
-            "basis": mine["basis"],
-        }
-        parts += [
-            repr(row)[1:-1],
-            table_text(shown),
-            *([wrapped(plan.reached)] if plan.reached else []),
-        ]
-    notes = [text for basis, text in _BASES.items() if basis in set(frame["basis"])]
-    if any(np.isnan(row.standard_error) for row in table):
-        notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
-    if "extended" in set(frame["basis"]) and any(take_turns(row) for row in table):
-        notes.append("raters: ratings a unit, as the raters of the pilot take turns.")
-    return paragraphs(*parts, wrapped(" ".join([_beyond(planned), *notes])))
-
-
-def _beyond(planned: Sequence[Plan]) -> str:
-    """Return which units of the pilot the others are added to."""
-    said = []
-    for plan in planned:
-        one, n = plan.agreement, plan.pilot_units
-        which = {one.n_pairable_units: " that have two ratings", one.n_units: ""}
-        said.append(f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}")
-    return f"more units: beyond {_of_rows(said, [plan.agreement.coefficient for plan in planned])}."
-
-
-def _of_rows(said: Sequence[str], names: Iterable[str]) -> str:
+def of_rows(said: Sequence[str], names: Iterable[str]) -> str:
     """Return what is said of all rows once, or each with the names of the rows it is said of."""
     rows: dict[str, dict[str, None]] = {}
     for text, name in zip(said, names, strict=True):
@@ -223,13 +177,6 @@ def _of_rows(said: Sequence[str], names: Iterable[str]) -> str:
     return " or ".join(f"{text} ({', '.join(named)})" for text, named in rows.items())
 
 
-_BASES = {
-    "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
-    "raters.",
-    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings a "
-    "unit, drawn at random.",
-    "extended": "extended: extrapolated from fewer raters, a rough guide.",
-}
 _MOVED = {
     "pooled": "all answers over all raters and units",
     "within_rater": "each rater's answers over the units of that rater",
@@ -242,7 +189,7 @@ _REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided
 def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
     """Return what was reshuffled how often, and what counts."""
     one = frame.iloc[0]
-    often = _of_rows(
+    often = of_rows(
         [
             f"all {row['n_resamples']:,} arrangements"
             if row["exact"]
@@ -358,7 +305,7 @@ def _undefined(frame: pd.DataFrame, what: str) -> str:
     return f"Undefined {what}, left out: {listed}."
 
 
-def _counts(table: sa.AgreementTable) -> str:
+def counts(table: sa.AgreementTable) -> str:
     """Return the line that counts units, raters and ratings."""
     return str(table).partition("\n")[0]
 
@@ -382,11 +329,6 @@ def paragraphs(*parts: str) -> str:
 def wrapped(text: str) -> str:
     """Return a note in lines that fit the terminal."""
     return textwrap.fill(text, TERMINAL, break_on_hyphens=False)
-
-
-def _raters(number: Any) -> str:
-    """Return how many raters; a decimal where it is a mean number of ratings a unit."""
-    return whole(number) if pd.isna(number) or number == int(number) else f"{number:.1f}"
 
 
 def whole(number: Any) -> str:

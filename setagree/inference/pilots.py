@@ -56,6 +56,9 @@ _THINNINGS = 20
 _POINTS = 6
 """Numbers of raters at most that are tried to see what more would bring."""
 
+_ALL_TRIED = 10
+"""Up to which every number of raters is weighed by its cost."""
+
 _LONG_WORK = 2_000_000
 
 
@@ -116,7 +119,7 @@ def variances_by_raters(
     """
     own, _ = unit_variance(agreement)
     regular, together = _regular_raters(agreement)
-    here = agreement.n_raters if together and regular.all() else _ratings_a_unit(agreement)
+    here = agreement.n_raters if together and regular.all() else ratings_a_unit(agreement)
     if raters is None or (regular.all() and list(raters) == [here]):
         return {here: (own, "pilot")}
     study = known_study(agreement, "other numbers of raters need to know")
@@ -125,6 +128,22 @@ def variances_by_raters(
     if not regular.all():
         _say_sparse(study, regular)
     return _by_choices(agreement, study, regular, raters, n_resamples, generator)
+
+
+def affordable_raters(agreement: Agreement) -> list[int]:
+    """Return the numbers of raters among which the best is sought for its cost.
+
+    They go from 2 to twice that of the pilot, which few studies let us look beyond: all of them to
+    10, some above. Of two raters nothing follows for more.
+    """
+    regular, together = _regular_raters(agreement)
+    study = known_study(agreement, "the best number of raters needs to know")
+    sizes = np.bincount(study.unit_codes)
+    most = int(regular.sum()) if together else int(np.median(sizes[sizes >= 2]))
+    if most == 2:
+        return [2]
+    beyond = np.geomspace(_ALL_TRIED, 2 * most, _POINTS).round().astype(int).tolist()
+    return sorted({*range(2, min(2 * most, _ALL_TRIED) + 1), *beyond * (2 * most > _ALL_TRIED)})
 
 
 def take_turns(agreement: Agreement) -> bool:
@@ -167,7 +186,7 @@ def _say_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:
     )
 
 
-def _ratings_a_unit(agreement: Agreement) -> float:
+def ratings_a_unit(agreement: Agreement) -> float:
     """Return the mean number of ratings of units that have two; a whole number as such."""
     tally = agreement.tally
     m = tally.multiplicity * tally.pairable
@@ -191,7 +210,7 @@ def _by_choices(
     for r in sorted(asked & set(range(2, most + 1))):
         names[r] = "pilot" if whole and r == most else "raters left out"
         if names[r] == "pilot":
-            found[r] = Seen(unit_variance(agreement)[0], _ratings_a_unit(agreement))
+            found[r] = Seen(unit_variance(agreement)[0], ratings_a_unit(agreement))
             continue
         chosen = _choices(able, r, n_resamples, generator, study.n_ratings)
         kept = (np.isin(study.rater_codes, some) for some in chosen)
@@ -262,7 +281,7 @@ def _seen(
     long = total * study.n_ratings > _LONG_WORK
     drawn = track(kept, total=total, what=f"{r} raters", long=long)
     parts = (score_part(agreement, study.take(some)) for some in drawn)
-    pairs = [(unit_variance(part)[0], _ratings_a_unit(part)) for part in parts]
+    pairs = [(unit_variance(part)[0], ratings_a_unit(part)) for part in parts]
     variances, ratings = np.array(pairs).T
     if np.isnan(variances).all():
         raise DataError(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import counted, shorten
-from setagree.inference.raters import Flags, check_share
+from setagree.errors import OptionError, counted, option, shorten
+from setagree.inference.raters import Flags, check_least, check_share
+from setagree.panels.alt_power import Outcomes
 from setagree.wording.results import Result, ResultRows
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
@@ -48,6 +50,9 @@ class AltTest(Result):
         Units with the model and enough humans.
     human_alpha : float
         Krippendorff's alpha of the humans, on the units with enough of them; nan if undefined.
+    products : ndarray of shape (n_humans, n_humans), or None
+        Of each pair of humans, the sum over units of the products of (the human wins) - (the model
+        wins), which the power is reckoned from; None for more than 1,000 humans.
     """
 
     model: Any
@@ -58,6 +63,7 @@ class AltTest(Result):
     skipped: pd.Series[int]
     n_units: int
     human_alpha: float = float("nan")
+    products: Floats | None = None
 
     @property
     def winning_rate(self) -> float:
@@ -111,6 +117,63 @@ class AltTest(Result):
             *[_BY_CHANCE.format(shown)] * some,
         )
 
+    def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
+        """Return how often a test of so many units passes a model that deserves it.
+
+        The model is one that is as good as the humans; for the difference that was found, p has
+        said all. Means over units are taken as normal, ties as frequent and humans as alike as on
+        the units of this test. A model much worse than the humans ties less often with them than a
+        good one would, so that the power told from it is too small.
+
+        Parameters
+        ----------
+        n_units : int, optional
+            Units of the test. Default: those of this one.
+        difference : float
+            By how much more often a human truly wins than the model; 0 where it is as good.
+
+        Returns
+        -------
+        float
+            nan where no human could be tested, or more than 1,000 were.
+        """
+        if n_units is not None:
+            check_least("n_units", n_units, 2)
+        if self._outcomes is None:
+            return float("nan")
+        wanted = self.n_units if n_units is None else n_units
+        return self._outcomes.power(wanted, self.epsilon - difference, q=self.q)
+
+    def units_for(self, power: float = 0.8, *, difference: float = 0.0) -> int | None:
+        """Return how many units such a test takes, to 1 %; None where none are enough."""
+        if not 0 < power < 1:
+            raise OptionError(f"{option('power', power)} must lie between 0 and 1.")
+        if self._outcomes is None:
+            return None
+        return self._outcomes.units_for(power, self.epsilon - difference, q=self.q)
+
+    @cached_property
+    def _outcomes(self) -> Outcomes | None:
+        if self.products is None:
+            return None
+        return Outcomes(self.humans["n_units"].to_numpy(), self.n_units, self.products)
+
+    @cached_property
+    def power_note(self) -> str:
+        """What such a test can show, in a sentence; blank where no human could be tested."""
+        if self._outcomes is None:
+            return ""
+        needed = self.units_for()
+        takes = (
+            f"a power of .80 takes about {needed:,} units"
+            if needed is not None
+            else f"at epsilon {self.epsilon:g} no number of units gives a power of .80"
+        )
+        return (
+            f"Power: with {counted(self.n_units, 'unit')} and ties as frequent as here, a model as "
+            f"good as the humans passes with probability {self.power():.2f}; {takes}."
+        )
+
     def by_epsilon(
         self, epsilons: Sequence[float] = (0, 0.05, 0.1, 0.15, 0.2, 0.25)
     ) -> pd.DataFrame:
@@ -155,14 +218,23 @@ class AltTestTable(ResultRows[AltTest]):
         raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each model, ranked by the average advantage probability."""
+        """Return a row for each model, ranked by the average advantage probability.
+
+        ``power`` is that of `AltTest.power`, and ``units_for_80`` says how many units give .8.
+        """
         names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
         rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
         n_humans = [len(row.humans) for row in self.rows]
-        return pd.DataFrame(rows).assign(n_humans=n_humans, n_units=[r.n_units for r in self.rows])
+        return pd.DataFrame(rows).assign(
+            n_humans=n_humans,
+            n_units=[row.n_units for row in self.rows],
+            power=[row.power() for row in self.rows],
+            units_for_80=pd.array([row.units_for() for row in self.rows], dtype="Int64"),
+        )
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *(row.verdict for row in self.rows)])
+        said = (" ".join(filter(None, [row.verdict, row.power_note])) for row in self.rows)
+        return "\n".join([repr(self), *said])
 
     def __repr__(self) -> str:
         best = self.rows[0]

@@ -34,6 +34,7 @@ from setagree.inference.raters import (
 )
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
+from setagree.panels.alt_power import products_of
 from setagree.panels.alt_results import AltTest, AltTestTable, decide
 from setagree.panels.wins import ROUNDING, Contest
 from setagree.study.annotations import Annotations
@@ -186,7 +187,8 @@ def _tested(
     frame["agreement"] = contest.agreements[tested]
     n_units = len(np.unique(units))
     name = study.raters[model]
-    return AltTest(name, distance, epsilon, q, frame, skipped, n_units, contest.alpha)
+    pairs = products_of(units, humans, lost, tested)
+    return AltTest(name, distance, epsilon, q, frame, skipped, n_units, contest.alpha, pairs)
 
 
 def _named(study: Annotations, codes: Codes) -> pd.Index[Any]:

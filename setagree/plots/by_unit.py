@@ -39,10 +39,11 @@ _WINDOWS, _FEW = 300, 60
 
 @picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw the disagreement of each unit, worst first.
+    """Draw the disagreement of each unit, the largest mean distance first.
 
     Up to ``limit`` units have a named bar each; more become a curve over their ranks, with the
-    place up to which the worst of them hold half of the disagreement.
+    place up to which they hold half of the disagreement. A unit with a larger mean distance but
+    fewer ratings can hold a smaller share of it.
 
     Examples
     --------
@@ -81,7 +82,12 @@ def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
-    heading(ax, "Disagreement unit by unit, worst first", measured(frame), *_curve_lines(frame))
+    heading(
+        ax,
+        "Disagreement unit by unit, largest mean distance first",
+        measured(frame),
+        *_curve_lines(frame),
+    )
     values = np.nan_to_num(floats(frame, "disagreement"))
     n = len(values)
     at = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(int))
@@ -95,7 +101,7 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
         half = int(np.searchsorted(held, 0.5 - 1e-12)) + 1
         ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
         right = half < 0.5 * n
-        text = f"half of it is in the worst {half:,} ({share(half / n)})"
+        text = f"half of it is in the first {half:,} ({share(half / n)})"
         shift, side = (5, "left") if right else (-5, "right")
         beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
     ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)

@@ -240,7 +240,7 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Warn of what is undefined, of clusters that are few, of ratings that a queue asked for."""
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
-    if agreements[0].n_units >= 2 * SEVERAL:
+    if agreements and agreements[0].n_units >= 2 * SEVERAL:
         doubt_queue(agreements[0].tally)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:

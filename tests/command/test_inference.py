@@ -575,11 +575,11 @@ class TestPlan:
         assert found == pytest.approx(expected)
 
     def test_a_sparse_rater(self):
-        """A rater with 2 of 20 units is named and left out; without --raters it is 2.1 raters."""
+        """A rater with 2 of 20 units is named and left out; without --ratings it is 2.1 raters."""
         lines = [f"{u},{r},{'ab'[(u * k) % 7 > 3]}" for u in range(20) for k, r in enumerate("xy")]
         lines += [f"{u},z,a" for u in range(2)]
         Path("sparse.csv").write_text("\n".join(["unit,rater,labels", *lines]))
-        result = invoke("plan", "sparse.csv", "--raters", "2")
+        result = invoke("plan", "sparse.csv", "--ratings", "2")
         assert "Warning: 1 rater with fewer than half" in result.stderr
         assert "('z' with 2 of 20 units)" in result.stderr
         assert re.search(r"^ +2 .* raters left out$", result.stdout, re.MULTILINE)
@@ -592,12 +592,12 @@ class TestPlan:
         cells = [(u, "wxyz"[(u + k) % 4], "ab"[u * k % 5 > 2]) for u in range(40) for k in range(3)]
         lines = [",".join(map(str, cell)) for k, cell in enumerate(cells) if k % 9]
         Path("turns.csv").write_text("\n".join(["unit,rater,labels", *lines]))
-        text = ok("plan", "turns.csv", "--raters", "2", "--seed", "1")
+        text = ok("plan", "turns.csv", "--ratings", "2", "--seed", "1")
         assert re.search(r"^ +2 .* ratings left out$", text, re.MULTILINE)
         assert "as raters take turns in the pilot, so many ratings a unit" in " ".join(text.split())
-        more = " ".join(ok("plan", "turns.csv", "--raters", "9", "--seed", "1").split())
+        more = " ".join(ok("plan", "turns.csv", "--ratings", "9", "--seed", "1").split())
         assert "raters: ratings a unit, as the raters of the pilot take turns." in more
-        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--raters", "9")
+        assert "take turns" not in ok("plan", "walk.csv", *WIDE, "--ratings", "9")
 
     @pytest.mark.parametrize(("half", "level"), [(0.05, 0.95), (0.1, 0.9)])
     def test_units_for_a_half_width(self, half, level):
@@ -626,8 +626,8 @@ class TestPlan:
         assert [row["more_units"] for row in found] == [0, 33, 1089]
 
     def test_raters(self, walk):
-        """--raters are numbers of raters; the table explains what they rest on."""
-        words = ["plan", "walk.csv", *WIDE, "--raters", "2,3,5"]
+        """--ratings are numbers of ratings a unit; the table explains what they rest on."""
+        words = ["plan", "walk.csv", *WIDE, "--ratings", "2,3,5"]
         found = rows(*words, "--seed", "1")
         assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
         expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
@@ -636,18 +636,52 @@ class TestPlan:
         assert "raters left out: the mean of what the pilot gives" in text
         assert "extended: extrapolated from fewer raters, a rough guide" in text
 
+    @pytest.mark.parametrize(
+        ("words", "options"),
+        [
+            (["--half-width", "0.1", "--assurance", "0.8"], {"half_width": 0.1, "assurance": 0.8}),
+            (["--at-least", "0.1", "--power", "0.9"], {"at_least": 0.1, "power": 0.9}),
+            (["--power", "0.9"], {"power": 0.9}),
+            (["--units", "50,90", "--at-least", "0.1"], {"units": [50, 90], "at_least": 0.1}),
+            (
+                ["--budget", "500", "--cost-unit", "1", "--cost-rating", "0.5"],
+                {"budget": 500, "cost_unit": 1, "cost_rating": 0.5},
+            ),
+            (
+                ["--half-width", "0.1", "--cost-rating", "2", "--ratings", "2,3"],
+                {"half_width": 0.1, "cost_rating": 2, "raters": [2, 3]},
+            ),
+        ],
+        ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+    )
+    def test_what_else_is_planned_for(self, walk, words, options):
+        """Assurance, power and costs are those of the library, and the table says what they are."""
+        words = ["plan", "walk.csv", *WIDE, *words, "--seed", "1"]
+        expected = sa.plan(sa.krippendorff_alpha(walk), **options, rng=1)
+        for row, theirs in zip(rows(*words), expected.frame.to_dict("records"), strict=True):
+            assert {name: row[name] for name in theirs} == pytest.approx(theirs)
+        text = " ".join(ok(*words).split())
+        assert expected.notes
+        for note in expected.notes:
+            assert note in text
+        for column in {"power", "cost"} & {*expected.frame}:
+            assert f" {column} " in text
+
     def test_rater_columns(self):
-        """The columns of the raters are --rater-columns here, and the hint says so."""
-        two = rows("plan", "walk.csv", *WIDE, "--rater-columns", "r1,r2")[0]
+        """The columns of the raters are --raters, as in every command."""
+        two = rows("plan", "walk.csv", *WIDE, "--raters", "r1,r2")[0]
         assert two["raters"] == 2
-        assert "--rater-columns here" in refusal("plan", "walk.csv", *WIDE, "--raters", "r1,r2")
-        assert "--rater-columns makes sense only with --wide" in refusal(
-            "plan", "small.csv", "--rater-columns", "a"
+        assert "--ratings 'r1,r2' must be whole numbers" in refusal(
+            "plan", "walk.csv", *WIDE, "--ratings", "r1,r2"
         )
+        said = refusal("plan", "small.csv", "--raters", "a")
+        assert "--raters makes sense only with --wide" in said
+        said = refusal("plan", "small.csv", "--raters", "2,3")
+        assert "--raters names columns; numbers of ratings a unit are those of --ratings." in said
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )
-        assert "the raters: --rater-columns 'r1,r2'." in refusal("plan", "notes.csv", "--wide")
+        assert "--raters 'r1,r2'" in refusal("plan", "notes.csv", "--wide")
 
     def test_several(self):
         """Each coefficient and distance has its pilot line and its table."""
@@ -664,11 +698,16 @@ class TestPlan:
             (["--units", "ten"], "--units 'ten' must be whole numbers"),
             (["--units", "1"], "--units '1' must be"),
             (
-                ["--raters", "1,2"],
-                "--raters '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
+                ["--ratings", "1,2"],
+                "--ratings '1,2' must be whole numbers of 2 or more, such as 2,3,5.",
             ),
-            (["--raters", "9"], "two raters"),
+            (["--ratings", "9"], "two raters"),
             (["--level", "95"], "--level 95.0 must lie"),
+            (["--assurance", "80"], "--assurance 80.0 must lie between 0 and 1"),
+            (["--at-least", "1"], "--at-least 1.0 must be a number from -1 to below 1"),
+            (["--power", "0.8", "--units", "9"], "--units (what interval?) or --power (how many"),
+            (["--budget", "9"], "--budget needs --cost-rating, what one rating costs"),
+            (["--budget", "1", "--cost-rating", "1"], "--budget 1.0 buys fewer than two units"),
         ],
         ids=" ".join,
     )
@@ -688,7 +727,7 @@ COMMANDS = {
         *("compare", "walk.csv", *WIDE, "-d", "masi,nominal"),
         *("--method", "bootstrap", "--resamples", "60"),
     ],
-    "plan": ["plan", "walk.csv", *WIDE, "--raters", "2,3"],
+    "plan": ["plan", "walk.csv", *WIDE, "--ratings", "2,3"],
 }
 
 
@@ -741,13 +780,16 @@ class TestEveryCommand:
         json.loads(result.stdout)
 
     def test_help(self, words):
-        """Help fits 80 columns, begins with an example and names every option."""
+        """Help fits 80 columns, begins with an example and names every option.
+
+        It has 70 lines, and 6 more for the options of plan on assurance, power and costs.
+        """
         result = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(
             cli.app, [words[0], "--help"], terminal_width=80
         )
         lines = result.stdout.splitlines()
         assert max(map(len, lines)) <= 80
-        assert len(lines) <= 70
+        assert len(lines) <= 70 + 6 * (words[0] == "plan")
         examples = [line.strip() for line in lines if f" setagree {words[0]} " in line]
         assert result.stdout.index(examples[0]) < result.stdout.index("--unit ")
         for option in ("--blank", "--wide", "--coefficient", "--distance", "--format", "--output"):

@@ -202,7 +202,11 @@ class TestRefusals:
         ("words", "sentence"),
         [
             (["test", "study.csv", "--scheme", "table"], "--scheme table needs the file in memory"),
-            (["plan", "study.csv", "--raters", "2,3"], "--raters needs the file in memory, as"),
+            (["plan", "study.csv", "--ratings", "2,3"], "--ratings needs the file in memory, as"),
+            (
+                ["plan", "study.csv", "--budget", "99", "--cost-rating", "1"],
+                "--cost-rating needs the file in memory, as",
+            ),
             (["compare", "parts/0.csv", "parts/1.csv"], "--design independent"),
         ],
     )

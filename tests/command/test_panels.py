@@ -85,10 +85,17 @@ class TestPanel:
             test = table[row["model"]]
             assert row["winning_rate"] == test.winning_rate
             assert row["passes"] == test.passes
+            assert (row["power"], row["units_for_80"]) == (test.power(), test.units_for())
             human = test.humans.loc[row["human"]]
             assert row["p_adjusted"] == human["p_adjusted"]
             assert row["advantage"] == human["advantage"]
             assert row["exact"] == (row["model"] == "near")
+
+    def test_power(self):
+        """The verdict is followed by the power of the test, and the units that give .80."""
+        study = sa.Annotations.from_long(pd.read_csv("models.csv"))
+        said = " ".join(ok("panel", "models.csv", "-m", "near").split())
+        assert sa.alt_test(study, model="near")["near"].power_note in said
 
     def test_what_counts_as_equal(self):
         """--equal is that of the library; what it does not know is refused."""

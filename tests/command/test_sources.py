@@ -186,9 +186,9 @@ class TestFrom:
         assert part in refusal("score", "long.csv", *words)
 
     def test_plan_calls_its_columns_by_their_name(self):
-        """Where --raters counts raters, the columns are --rater-columns."""
-        words = ["--from", "prodigy", "--rater-columns", "a"]
-        assert "--rater-columns is for tables" in refusal("plan", "long.csv", *words)
+        """The columns of the raters are --raters in plan, too, as --ratings counts ratings."""
+        words = ["--from", "prodigy", "--raters", "a"]
+        assert "--raters is for tables" in refusal("plan", "long.csv", *words)
 
     def test_several_formats(self, folder, monkeypatch):
         """What could be two formats is not guessed; --from settles it."""

@@ -95,11 +95,15 @@ DRAWN += [["--seed", seed] for seed in ("1", "-1", "x")]
 CHANCE = [["--scheme", s] for s in ("pooled", "within_rater", "table", "x")]
 CHANCE += [["--alternative", side] for side in ("greater", "less", "two-sided", "x")]
 
+PLANNED = [["--half-width", "0.2"], ["--units", "9"], ["--ratings", "2,3"], ["--assurance", "0.8"]]
+PLANNED += [["--at-least", "0.1"], ["--power", "0.9"], ["--cost-rating", "1"], ["--cost-unit", "2"]]
+PLANNED += [["--budget", "90"], ["--budget", "90", "--cost-rating", "1"], ["--assurance", "x"]]
+
 OPTIONS: dict[str, list[list[str]]] = {
     "score": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, *DRAWN, ["--interval", "bootstrap"]],
     "test": [*READING, *LARGE, *ASKED, *FORMS, *DRAWN, *CHANCE],
     "compare": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, *DRAWN, ["--method", "bootstrap"]],
-    "plan": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, ["--half-width", "0.2"], ["--units", "9"]],
+    "plan": [*READING, *LARGE, *ASKED, *FORMS, *LEVELS, *PLANNED],
     "diagnose": [
         *READING,
         *ASKED,

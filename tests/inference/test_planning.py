@@ -30,7 +30,7 @@ from setagree.inference.pilots import (
     _thinned,
     extended,
 )
-from setagree.inference.planning import _units_for
+from setagree.inference.widths import Widths
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -67,7 +67,7 @@ class TestUnits:
         def reach(n):
             return stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
 
-        n = _units_for(variance, wanted, 0.95)
+        n = Widths(0.95).units_for(variance, wanted)
         assert reach(n) <= wanted
         assert n == 2 or reach(n - 1) > wanted
 

@@ -383,11 +383,11 @@ class TestSeveral:
     """Several models at once, or one."""
 
     def test_one_is_a_table_of_one(self):
-        """What comes back has one type, whatever `model` is; it says the verdict."""
+        """What comes back has one type, whatever `model` is; it says the verdict and the power."""
         study = annotations(text(" / ".join(["a a a b", "b b b c"] * 20)))
         one, listed = alt_test(study, model="r3"), alt_test(study, model=["r3"])
         assert type(one) is type(listed) is AltTestTable
-        assert str(one).splitlines() == [repr(one), one["r3"].verdict]
+        assert str(one).splitlines() == [repr(one), f"{one['r3'].verdict} {one['r3'].power_note}"]
         pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())
 
     def test_the_old_word_for_what_counts_as_equal(self):

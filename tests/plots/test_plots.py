@@ -737,8 +737,9 @@ def test_units_as_a_curve():
     assert curve.get_xdata().tolist() == list(range(1, 101))
     half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
     assert upright(ax) == [half]
-    assert f"half of it is in the worst {half} ({half}\u00a0%)" in said(ax)
+    assert f"half of it is in the first {half} ({half}\u00a0%)" in said(ax)
     assert "They cost most: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
+    assert "largest mean distance first" in said(ax)
 
 
 def test_units_tie_and_agree():

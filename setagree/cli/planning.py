@@ -1,0 +1,80 @@
+"""The command that says how large a study should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import setagree as sa
+from setagree.cli import options as options
+from setagree.cli.inference import ALPHA, seed_or_drawn
+from setagree.cli.large import refuse_where_large, scored
+from setagree.cli.options import Asked, Costs, Delivery, Large, Reading
+from setagree.cli.output import Deliverer, sentences
+from setagree.cli.plan_tables import plans
+from setagree.cli.reading import names
+from setagree.errors import OptionError, spelling
+
+PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
+
+[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
+
+setagree plan pilot.csv --units 100,200,400 --ratings 2,3,5
+setagree plan pilot.csv --at-least 0.2 --power 0.9
+setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
+"""
+
+
+@options.grouped
+@sentences()
+def plan(
+    files: options.Files,
+    *,
+    reading: Reading,
+    large: Large,
+    asked: Asked,
+    half_width: options.HalfWidth = None,
+    n_units: options.HowManyUnits = None,
+    n_ratings: options.HowManyRatings = None,
+    n_together: options.HowManyTogether = None,
+    level: options.Level = 0.95,
+    assurance: options.Assurance = None,
+    at_least: options.AtLeast = None,
+    power: options.Power = None,
+    costs: Costs,
+    seed: options.Seed = None,
+    delivery: Delivery,
+) -> None:
+    """Plan how many units a wanted interval takes."""
+    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
+        said = "--raters names columns; numbers of ratings a unit are those of --ratings."
+        raise OptionError(said)
+    wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
+    wishes["raters"] = _numbers("ratings", n_ratings)
+    wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
+    wishes |= {"assurance": assurance, "at_least": at_least, "power": power, **vars(costs)}
+    drawn = seed_or_drawn(seed)
+    by_raters = {"--ratings": n_ratings is not None}
+    by_raters["--cost-rating"] = costs.cost_rating is not None and n_units is None
+    refuse_where_large(large, by_raters)
+    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
+    with spelling({"raters": "--ratings"}):
+        planned = sa.plan(table, level=level, rng=drawn, **wishes)
+    frame = planned.to_frame().assign(level=level)
+    if any(by_raters.values()):
+        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
+    deliver(frame, plans(table, planned.rows, frame))
+
+
+def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
+    """Return the whole numbers of an option."""
+    if given is None:
+        return None
+    listed = names(given)
+    numbers = [int(number) for number in listed if number.isdecimal()]
+    if listed and len(numbers) == len(listed) and min(numbers) >= least:
+        return numbers
+    raise OptionError(
+        f"--{name} {','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
+    )

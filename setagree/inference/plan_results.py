@@ -1,0 +1,115 @@
+"""What a plan comes back as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from setagree.errors import counted
+from setagree.inference.clusters import is_clustered
+from setagree.inference.wishes import Wishes
+from setagree.scoring.results import Agreement
+from setagree.wording.results import Result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """What interval to expect from how many units and raters.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        The pilot, which the plan is made from.
+    frame : DataFrame
+        raters, units, standard_error, half_width, more_units, basis; of a pilot with clusters
+        units_per_cluster and clusters, with `at_least` power, and with costs cost, too.
+    wishes : Wishes
+        What was asked for, and what was taken where nothing was said.
+    pilot_half_width : float
+        What the pilot has, its upper end not cut at 1.
+    pilot_units : int
+        The units that count in the pilot: for most coefficients those of two ratings.
+    """
+
+    agreement: Agreement
+    frame: pd.DataFrame
+    wishes: Wishes
+    pilot_half_width: float
+    pilot_units: int
+
+    @property
+    def level(self) -> float:
+        """The level of the interval."""
+        return self.wishes.level
+
+    @property
+    def half_width(self) -> float | None:
+        """What was wanted; None where something else was."""
+        return self.wishes.half_width
+
+    @property
+    def best(self) -> pd.Series[Any] | None:
+        """The row of the smallest half width for the budget, or of the smallest cost.
+
+        None where no costs were named, or numbers of units were.
+        """
+        if not self.wishes.chooses:
+            return None
+        by = self.frame["half_width" if self.wishes.budget is not None else "cost"]
+        return self.frame.iloc[int(by.to_numpy().argmin())]
+
+    @property
+    def reached(self) -> str:
+        """A sentence that says so where the pilot has what is wanted; else nothing."""
+        if self.half_width is None or self.pilot_half_width > self.half_width:
+            return ""
+        return (
+            f"The pilot as it is already gives ± {self.pilot_half_width:.4f}, within the "
+            f"± {self.half_width:g} wanted: no more units are needed."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was planned for, and which row is best, in sentences."""
+        wishes, said = self.wishes, []
+        if wishes.assurance is not None:
+            said.append(
+                f"half width: that which {100 * wishes.assurance:g} % of such studies do not "
+                "exceed, allowing for the chance in the pilot, too."
+            )
+        if wishes.at_least is not None:
+            said.append(
+                f"power: how often such a study shows with {100 * wishes.level:g} % confidence "
+                f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}, if "
+                f"it is {self.agreement.estimate:.4f} as in the pilot."
+            )
+        if (best := self.best) is not None:
+            n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
+            what = (
+                f"The smallest half width for {wishes.budget:.10g}, ± {best['half_width']:.4f}"
+                if wishes.budget is not None
+                else f"The smallest cost, {best['cost']:.10g}"
+            )
+            guess = " (extended: a rough guide)" if best["basis"] == "extended" else ""
+            at_edge = wishes.raters is None and best["raters"] == self.frame["raters"].max()
+            edge = " More raters were not tried." if at_edge else ""
+            said.append(f"{what}: {n} with {r} ratings each{guess}.{edge}")
+        return (*said, *filter(None, [self.reached]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan, nothing rounded."""
+        return self.frame.copy()
+
+    def __repr__(self) -> str:
+        drawn = f" in {self.agreement.drawn}" if is_clustered(self.agreement) else ""
+        return (
+            f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
+            f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units{drawn}: "
+            f"{len(self.frame)} rows>"
+        )
+
+    def __str__(self) -> str:
+        shown = self.frame.round({"standard_error": 4, "half_width": 4, "power": 4})
+        return "\n\n".join([shown.to_string(index=False), *self.notes])

@@ -1,0 +1,136 @@
+"""How wide the interval of a planned study comes out, and how many units make it narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, inf
+
+import numpy as np
+
+from setagree.coefficients.chance import Floats
+from setagree.coefficients.spread import cluster_deviations, unit_values
+from setagree.errors import OptionError, option
+from setagree.inference.clusters import is_clustered
+from setagree.inference.jackknife import jackknife
+from setagree.scoring.results import Agreement
+
+MANY_UNITS = 100_000_000
+
+_NORMAL = 3.0
+"""The kurtosis of a normal distribution, where a pilot is too small to tell its own."""
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The half width to plan for.
+
+    Without `assurance` it is t SE, which half of the studies exceed. With it, it is what that share
+    of the studies does not exceed: t SE sqrt(F), F the quantile of s²_n / s²_pilot, a ratio of two
+    variances that are both estimated. Each has the degrees of freedom of a chi-square with the
+    variance that its own kurtosis K gives it (Satterthwaite), nu_n = 2 / [(K - 3) / n + 2/(n - 1)].
+
+    Attributes
+    ----------
+    level : float
+        The level of the interval.
+    assurance : float or None
+        The share of studies.
+    kurtosis : float
+        K of the linearised values of the pilot's units, or of its clusters.
+    n_pilot : float
+        How many units, or clusters, the pilot's variance comes from.
+    """
+
+    level: float
+    assurance: float | None = None
+    kurtosis: float = _NORMAL
+    n_pilot: float = inf
+
+    def half_width(self, variance: float, n: float, m: float = 1) -> float:
+        """Return that of n units, m a cluster, each of which adds so much to the variance."""
+        drawn = clusters_of(n, m)
+        wide = t_quantile(drawn, (1 + self.level) / 2) * float(np.sqrt(variance / n))
+        if self.assurance is None or drawn < 2:
+            return wide
+        return wide * self._more(drawn, self.assurance)
+
+    def units_for(self, variance: float, half_width: float, m: float = 1) -> int:
+        """Return the fewest units, m a cluster, whose interval is as narrow."""
+
+        def narrow(drawn: int) -> bool:
+            return self.half_width(variance, drawn * m, m) <= half_width
+
+        return least_units(narrow, m, option("half_width", half_width))
+
+    def _more(self, drawn: float, share: float) -> float:
+        """Return by how much the interval is wider than expected, at most, in that share."""
+        from scipy.special import fdtri
+
+        pilot = inf if self.n_pilot == inf else self._freedom(self.n_pilot)
+        return float(np.sqrt(fdtri(self._freedom(drawn), min(pilot, _MUCH), share)))
+
+    def _freedom(self, n: float) -> float:
+        return min(_MUCH, 2 / ((self.kurtosis - 3) / n + 2 / (n - 1)))
+
+
+_MUCH = 1e9
+"""Degrees of freedom that leave no doubt about a variance."""
+
+
+def clusters_of(n: float, m: float) -> int:
+    """Return how many clusters of m units n units take; n where each is drawn on its own."""
+    return ceil(n / m - 1e-9)
+
+
+def t_quantile(n: float, share: float) -> float:
+    """Return the quantile of t with n - 1 degrees of freedom; infinite for one unit, or cluster."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, share)) if n > 1 else inf
+
+
+def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:
+    """Return the fewest units, in clusters of m, that are enough; m = 1 where there are none."""
+    low, high = 2, MANY_UNITS
+    if not enough(high):
+        raise OptionError(f"{wish} takes more than {MANY_UNITS:,} units.")
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return ceil(low * m)
+
+
+def kurtosis_of(agreement: Agreement) -> tuple[float, float]:
+    """Return K of what was drawn on its own, and how many there were: units, or clusters.
+
+    K is 3 more than the unbiased G2 of the linearised values (those that leave out one unit where
+    the coefficient has none), 1 at least, and 3 for fewer than four of them.
+    """
+    x, times = _drawn_values(agreement)
+    n = float(times.sum())
+    off = x - float(times @ x) / n
+    squares = float(times @ off**2) / n
+    if n < 4 or not squares > 0:
+        return _NORMAL, n
+    excess = float(times @ off**4) / n / squares**2 - 3
+    return max(1.0, 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)), n
+
+
+def _drawn_values(agreement: Agreement) -> tuple[Floats, Floats]:
+    """Return the linearised values, and how often each is there."""
+    parts, sample = agreement.parts, agreement.case.sample
+    if is_clustered(agreement) and sample is not None and sample.groups is not None:
+        units, x = unit_values(agreement.case, parts)
+        _, groups = np.unique(sample.groups[units], return_inverse=True)
+        each, _ = cluster_deviations(groups, x)
+        return np.asarray(each, dtype=np.float64), np.ones(len(each))
+    if parts.influence.size:
+        counted = parts.counted > 0
+        return parts.influence[counted], parts.counted[counted]
+    values = jackknife(agreement).values.to_numpy(dtype=float)
+    without: Floats = np.asarray(values[np.isfinite(values)], dtype=np.float64)
+    return without, np.ones(len(without))

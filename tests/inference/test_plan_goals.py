@@ -1,0 +1,427 @@
+"""Plans with an assurance, for a test with a power, and for a cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import noisy_rows, score
+from scipy import stats
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+from setagree.inference.pilots import affordable_raters, unit_variance
+from setagree.inference.planned_tests import PlannedTest
+from setagree.inference.wishes import Wishes
+
+PILOT = score(noisy_rows(3, units=30, raters=4, missing=0.1), "krippendorff_alpha")
+
+
+def freedom(kurtosis, n):
+    """Return the degrees of freedom of the chi-square with the variance of s² over sigma²."""
+    return 2 / ((kurtosis - 3) / n + 2 / (n - 1))
+
+
+def variances(n, raters, seeds, skill=0.8):
+    """Return n SE² of simulated studies."""
+    studies = (sa.simulate(n, raters, skill=skill, rng=seed) for seed in seeds)
+    return np.array([unit_variance(sa.krippendorff_alpha(study))[0] for study in studies])
+
+
+def clustered(pilot):
+    """Return the study of a pilot, its units in clusters of three."""
+    study = pilot.study
+    return study.sampled(cluster={unit: k // 3 for k, unit in enumerate(study.units)})
+
+
+class TestAssurance:
+    """The half width that a share of the studies does not exceed."""
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
+    @pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+    def test_by_hand(self, name, share):
+        """It is t SE sqrt(F), with the unbiased kurtosis of the influence (by scipy)."""
+        pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
+        x = pilot.influence.dropna()
+        K = stats.kurtosis(x, bias=False) + 3
+        row = sa.plan(pilot, units=[80], assurance=share).frame.iloc[0]
+        F = stats.f.ppf(share, freedom(K, 80), freedom(K, len(x)))
+        expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
+        assert row["half_width"] == pytest.approx(expected)
+
+    @pytest.mark.parametrize("wanted", [0.2, 0.05])
+    def test_the_least_that_reaches_it(self, wanted):
+        """N units reach the half width, n - 1 do not; more assurance takes more units."""
+        found = [sa.plan(PILOT, half_width=wanted, assurance=a) for a in (0.6, 0.8, 0.9)]
+        units = [plan.frame["units"].item() for plan in found]
+        assert units == sorted(set(units))
+        n = units[1]
+        near = sa.plan(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
+        assert near[1] <= wanted < near[0]
+        assert "80 % of such studies" in str(found[1])
+
+    def test_a_tally(self):
+        """A tally knows patterns of units and how often each is there: the same plan."""
+        tally = sa.Tally.from_annotations(PILOT.study)
+        ours, theirs = (
+            sa.plan(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["units"].item()
+            for x in (tally, PILOT.study)
+        )
+        assert ours == theirs
+
+    def test_clusters(self):
+        """Clusters take the place of units: their number, and the kurtosis of their sums."""
+        study = clustered(PILOT)
+        alpha = sa.krippendorff_alpha(study)
+        row = sa.plan(study, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        x = alpha.influence.dropna()
+        place = {unit: k // 3 for k, unit in enumerate(study.units)}
+        groups = np.array([place[unit] for unit in x.index])
+        sizes = np.bincount(groups)
+        sums = np.bincount(groups, x - x.mean()) / np.sqrt(1 - sizes / sizes.sum())
+        K = stats.kurtosis(sums, bias=False) + 3
+        F = stats.f.ppf(0.8, freedom(K, 25), freedom(K, len(sizes)))
+        expected = stats.t.ppf(0.975, 24) * row["standard_error"] * math.sqrt(F)
+        assert row["half_width"] == pytest.approx(expected)
+        assert row["clusters"] == 25
+
+    def test_no_linearised_error(self):
+        """mv-alpha has the kurtosis of the values that leave out one unit."""
+        pilot = sa.mv_alpha(sa.simulate(30, 3, rng=1))
+        x = sa.jackknife(pilot).values
+        K = stats.kurtosis(x, bias=False) + 3
+        row = sa.plan(pilot, units=[80], assurance=0.8).frame.iloc[0]
+        F = stats.f.ppf(0.8, freedom(K, 80), freedom(K, 30))
+        expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
+        assert row["half_width"] == pytest.approx(expected)
+
+    def test_a_large_pilot_keeps_its_word(self):
+        """Of 200 studies as large as planned, 80 % reach the half width; without it, half do.
+
+        The standard error of a share of .8 in 200 studies is .028.
+        """
+        pilot = sa.krippendorff_alpha(sa.simulate(4000, 3, skill=0.8, rng=1))
+        realised = variances(80, 3, range(200))
+        for assurance, share in ((0.8, 0.8), (None, 0.5)):
+            row = sa.plan(pilot, units=[80], assurance=assurance).frame.iloc[0]
+            reached = stats.t.ppf(0.975, 79) * np.sqrt(realised / 80) <= row["half_width"]
+            assert np.mean(reached) == pytest.approx(share, abs=0.1)
+
+    def test_small_pilots_keep_their_word_on_average(self):
+        """Over 60 pilots of 50 units: 72 to 88 % of the studies that they plan reach it."""
+        realised = variances(150, 3, range(100))
+        for assurance, low, high in ((0.8, 0.72, 0.88), (None, 0.4, 0.6)):
+            shares = []
+            for seed in range(60):
+                pilot = sa.krippendorff_alpha(sa.simulate(50, 3, skill=0.8, rng=1000 + seed))
+                row = sa.plan(pilot, units=[150], assurance=assurance).frame.iloc[0]
+                width = stats.t.ppf(0.975, 149) * np.sqrt(realised / 150)
+                shares.append(np.mean(width <= row["half_width"]))
+            assert low < np.mean(shares) < high
+
+
+class TestPower:
+    """How often a test succeeds, and how many units make it succeed often enough."""
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "conger_kappa"])
+    def test_the_least_that_reaches_it(self, name):
+        """N units have the power, n - 1 have not; the row says which power that is."""
+        pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
+        threshold = pilot.estimate - 0.1
+        plan = sa.plan(pilot, at_least=threshold, power=0.9)
+        n = plan.frame["units"].item()
+        near = sa.plan(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
+        assert near[0] < 0.9 <= near[1]
+        assert plan.frame["power"].item() == near[1]
+        assert "95 % confidence (one-sided)" in str(plan)
+
+    def test_defaults(self):
+        """A threshold alone is planned for with power .8, a power alone against 0."""
+        pd.testing.assert_frame_equal(
+            sa.plan(PILOT, at_least=0.1).frame, sa.plan(PILOT, at_least=0.1, power=0.8).frame
+        )
+        pd.testing.assert_frame_equal(
+            sa.plan(PILOT, power=0.8).frame, sa.plan(PILOT, at_least=0.0, power=0.8).frame
+        )
+
+    @pytest.mark.parametrize("n", [15, 60, 500])
+    @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])
+    def test_of_t_by_scipy(self, n, ahead):
+        """Without a score interval it is the probability that a noncentral t is that far out."""
+        test = PlannedTest(0.3, 0.95, 0.7 - ahead / math.sqrt(n), None, 1.0)
+        expected = stats.nct.sf(stats.t.ppf(0.95, n - 1), n - 1, ahead)
+        assert test.power(1.0, n) == pytest.approx(expected, abs=0.01)
+
+    def test_a_pilot_at_the_threshold(self):
+        """Where nothing is to be found, a test of t succeeds by chance alone, in 5 %."""
+        assert PlannedTest(0.3, 0.95, 0.7, None, 1.0).power(1.0, 60) == pytest.approx(
+            0.05, abs=2e-3
+        )
+
+    @pytest.mark.parametrize(("raters", "skill"), [(3, 0.9), (2, 0.85)])
+    def test_simulated(self, raters, skill):
+        """What a large pilot promises comes true in 300 studies, to .08 (standard error .03)."""
+        pilot = sa.krippendorff_alpha(sa.simulate(20_000, raters, skill=skill, rng=99))
+        seeds = range(1000, 1300)
+        found = [sa.krippendorff_alpha(sa.simulate(60, raters, skill=skill, rng=s)) for s in seeds]
+        for below in (0.1, 0.15):
+            threshold = pilot.estimate - below
+            promised = sa.plan(pilot, units=[60], at_least=threshold).frame["power"].item()
+            lows = np.array([one.interval(0.9, method="score")[0] for one in found])
+            assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.08)
+
+    def test_clusters(self):
+        """Alike units in clusters take more of them for the same power."""
+        study = clustered(PILOT)
+        plan = sa.plan(study, at_least=0.1, power=0.8, units_per_cluster=[1, 10])
+        one_by_one, together = plan.frame["units"]
+        assert together >= one_by_one
+        assert (plan.frame["power"] >= 0.8).all()
+
+    def test_other_raters(self):
+        """More raters have more power with as many units."""
+        options = {"units": [40], "at_least": PILOT.estimate - 0.15, "raters": [2, 4]}
+        few, more = sa.plan(PILOT, **options, rng=1).frame["power"]
+        assert few < more
+
+
+def best_by_hand(frame, cost_unit, cost_rating, budget):
+    """Return the raters of the least half width, where units are what the budget buys."""
+    widths = {}
+    for row in frame.itertuples():
+        n = int(budget // (cost_unit + cost_rating * row.raters))
+        variance = row.standard_error**2 * row.units
+        widths[row.raters] = stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
+    return min(widths, key=widths.get), widths
+
+
+def uneven(n, raters, seed):
+    """Return a study in which every third unit is hard."""
+    rows = []
+    for name, skill, size in (("easy", 0.97, n - n // 3), ("hard", 0.3, n // 3)):
+        part = sa.simulate(size, raters, skill=skill, rng=[seed, size])
+        rows += [(r, f"{name}{unit}", value) for r, unit, value in part.to_triples()]
+    return sa.Annotations.from_triples(rows)
+
+
+class TestCosts:
+    """Units and ratings for a budget, or the least cost for a half width."""
+
+    @pytest.mark.parametrize("costs", [(0.0, 1.0), (2.0, 0.5), (10, 1)])
+    def test_for_a_budget(self, costs):
+        """The units are what the budget buys, and the best row is the narrowest interval."""
+        asked = {"cost_unit": costs[0], "cost_rating": costs[1], "rng": 1}
+        plan = sa.plan(PILOT, budget=500.0, **asked)
+        known = sa.plan(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
+        raters, widths = best_by_hand(known, *costs, 500.0)
+        assert plan.frame["raters"].tolist() == list(widths)
+        assert plan.frame["half_width"].tolist() == pytest.approx(list(widths.values()))
+        assert plan.best["raters"] == raters
+        assert (plan.frame["cost"] <= 500).all()
+        more = plan.frame["cost"] + costs[0] + costs[1] * plan.frame["raters"]
+        assert (more > 500).all()
+
+    @pytest.mark.parametrize("goal", [{"half_width": 0.1}, {"at_least": 0.1, "power": 0.9}])
+    def test_least_cost(self, goal):
+        """With a goal, the best row costs least; the units are those of a plan without costs."""
+        plan = sa.plan(PILOT, **goal, cost_unit=1.0, cost_rating=2.0, raters=[2, 3, 4, 6], rng=1)
+        free = sa.plan(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
+        assert plan.frame["units"].tolist() == free["units"].tolist()
+        cost = free["units"] * (1 + 2 * free["raters"])
+        assert plan.frame["cost"].tolist() == cost.tolist()
+        assert plan.best["cost"] == cost.min()
+        assert f"The smallest cost, {cost.min():g}: " in str(plan)
+
+    def test_of_given_units(self):
+        """Numbers of units are only priced: none is called the best."""
+        plan = sa.plan(PILOT, units=[50, 100], cost_rating=1)
+        assert plan.frame["cost"].tolist() == [50 * 4, 100 * 4]
+        assert plan.best is None
+        assert "smallest" not in str(plan)
+
+    @settings(max_examples=50, deadline=None)
+    @given(
+        A=st.floats(0.01, 5),
+        B=st.floats(0.01, 5),
+        unit=st.floats(0, 20),
+        rating=st.floats(0.1, 5),
+    )
+    def test_where_the_best_is(self, A, B, unit, rating):
+        """On A + B / (r - 1) the cheapest whole r lies beside 1 + sqrt((B / A)(1 + unit / rating)).
+
+        Without a cost of units that is 1 + sqrt(B / A).
+        """
+        wishes = Wishes(cost_unit=unit, cost_rating=rating)
+        best = 1 + math.sqrt(B / A * (1 + unit / rating))
+        raters = np.arange(2, math.ceil(best) + 3)
+        costs = [(A + B / (r - 1)) * wishes.cost(1, r) for r in raters]
+        assert abs(raters[int(np.argmin(costs))] - max(best, 2)) < 1
+
+    def test_a_curve_that_studies_follow(self):
+        """Where units are not equally hard, n SE² of 2 to 8 raters lies on A + B / (r - 1), to 5 %.
+
+        A pilot of 60 units chooses a number of raters that costs at most 5 % of the half width.
+        """
+        raters = np.arange(2, 9)
+        seen = np.array(
+            [unit_variance(sa.krippendorff_alpha(uneven(3000, r, 1)))[0] for r in raters]
+        )
+        terms = np.stack([np.ones(len(raters)), 1 / (raters - 1)], axis=1)
+        (A, B), *_ = np.linalg.lstsq(terms / seen[:, None], np.ones(len(raters)), rcond=None)
+        assert A > 0
+        assert B > 0
+        assert terms @ [A, B] == pytest.approx(seen, rel=0.05)
+        for unit in (0.0, 5.0):
+            cost = dict(zip(raters.tolist(), seen * (unit + raters), strict=True))
+            pilot = uneven(60, 4, 2)
+            chosen = sa.plan(pilot, budget=2000.0, cost_unit=unit, cost_rating=1.0, rng=1).best
+            assert math.sqrt(cost[chosen["raters"]] / min(cost.values())) < 1.05
+            assert abs(chosen["raters"] - (1 + math.sqrt(B / A * (1 + unit)))) < 1.5
+
+    def test_which_raters_are_tried(self):
+        """From 2 to twice those of the pilot, all to 10, then some; of a pilot of two just two."""
+        alphas = {r: sa.krippendorff_alpha(sa.simulate(20, r, rng=1)) for r in (2, 4, 8)}
+        assert affordable_raters(alphas[2]) == [2]
+        assert affordable_raters(alphas[4]) == list(range(2, 9))
+        assert affordable_raters(alphas[8])[:9] == list(range(2, 11))
+        assert affordable_raters(alphas[8])[-1] == 16
+        two = sa.plan(alphas[2], budget=100.0, cost_rating=1.0)
+        assert (two.best["raters"], two.best["units"]) == (2, 50)
+        assert str(two).endswith("50 units with 2 ratings each. More raters were not tried.")
+
+    def test_assured(self):
+        """With an assurance the half widths are those, and the best is the narrowest of them."""
+        options = {"budget": 500.0, "cost_rating": 1.0, "rng": 1}
+        wide, narrow = (sa.plan(PILOT, **options, assurance=a) for a in (0.9, None))
+        assert (wide.frame["half_width"] > narrow.frame["half_width"]).all()
+        assert wide.best["half_width"] == wide.frame["half_width"].min()
+
+    def test_clusters(self):
+        """Each number of raters is tried in each size of clusters."""
+        plan = sa.plan(
+            clustered(PILOT), budget=600.0, cost_rating=1.0, raters=[2, 4], units_per_cluster=[1, 5]
+        )
+        assert plan.frame[["raters", "units_per_cluster", "units"]].to_numpy().tolist() == [
+            [2, 1, 300],
+            [2, 5, 300],
+            [4, 1, 150],
+            [4, 5, 150],
+        ]
+
+    def test_a_tally(self):
+        """Who gave what must be known where raters are compared, as for `raters`."""
+        tally = sa.krippendorff_alpha(sa.Tally.from_annotations(PILOT.study))
+        with pytest.raises(DataError, match="the best number of raters needs to know who gave"):
+            sa.plan(tally, budget=100.0, cost_rating=1.0)
+        counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
+        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))
+        row = sa.plan(alpha, units=[50], cost_unit=1.0, cost_rating=2.0).frame.iloc[0]
+        assert (row["raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
+
+
+def compared(n, seed):
+    """Return alpha of three raters by MASI less that by nominal distance, on the same units."""
+    study = sa.simulate(n, 3, skill=0.9, rng=seed)
+    by_name = sa.agreement(study, distance=["masi", "nominal"])
+    return sa.compare(by_name["alpha", "masi"], by_name["alpha", "nominal"])
+
+
+class TestDifferences:
+    """A comparison on the same units for a pilot: superiority, or not worse by a margin."""
+
+    @pytest.mark.parametrize("threshold", [0.0, -0.05])
+    def test_by_hand(self, threshold):
+        """N SE² is that of the pilot; the power is that of a noncentral t; n is the least."""
+        pilot = compared(40, 1)
+        value, error = pilot.difference, pilot.standard_error
+        frame = sa.plan(pilot, units=[20, 80], at_least=threshold).frame
+        for row in frame.itertuples():
+            se = error * math.sqrt(40 / row.units)
+            quantile = stats.t.ppf(0.95, row.units - 1)
+            expected = stats.nct.sf(quantile, row.units - 1, (value - threshold) / se)
+            assert row.standard_error == pytest.approx(se)
+            assert row.half_width == pytest.approx(stats.t.ppf(0.975, row.units - 1) * se)
+            assert row.power == pytest.approx(expected, abs=0.01)
+        plan = sa.plan(pilot, at_least=threshold, power=0.9)
+        n = plan.frame["units"].item()
+        near = sa.plan(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
+        assert near[0] < 0.9 <= near[1]
+        assert f"the difference is above {threshold:g}" in str(plan)
+        assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
+
+    def test_simulated(self):
+        """Of 200 studies as many show it as a large one says, to .1 (standard error .03)."""
+        pilot = compared(6000, 99)
+        threshold = pilot.difference - 0.03
+        promised = sa.plan(pilot, units=[40], at_least=threshold).frame["power"].item()
+        found = [compared(40, seed) for seed in range(200)]
+        lows = np.array([one.interval(0.9)[0] for one in found])
+        assert 0.3 < promised < 0.95
+        assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.1)
+
+    def test_half_width(self):
+        """The interval of the difference takes fewer units than that of either coefficient."""
+        pilot = compared(60, 2)
+        row = sa.plan(pilot, half_width=0.02).frame.iloc[0]
+        assert row["half_width"] <= 0.02
+        assert row["more_units"] == max(0, row["units"] - 60)
+        assert "power" not in row
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"at_least": 0.9, "power": 0.8}, "at_least=0.9 is not below the difference"),
+            ({"raters": [2]}, "raters= is for the plan of a coefficient, not of a difference"),
+            ({"assurance": 0.8}, "assurance= is for the plan of a coefficient"),
+            ({"cluster": "document"}, "cluster= is said of the studies, before"),
+        ],
+    )
+    def test_refusals(self, options, said):
+        """What has no meaning for a difference is refused."""
+        with pytest.raises(OptionError, match=said):
+            sa.plan(compared(40, 1), **options)
+
+    def test_other_designs(self):
+        """Independent studies and clusters are not planned; nor is what has no spread."""
+        apart = sa.compare(PILOT, PILOT, design="independent")
+        with pytest.raises(OptionError, match="here they are independent studies"):
+            sa.plan(apart)
+        study = clustered(PILOT)
+        alphas = [sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal")]
+        with pytest.raises(OptionError, match="drawn one by one; here 10 clusters"):
+            sa.plan(sa.compare(*alphas))
+        with pytest.raises(DataError, match="has no standard error above 0"):
+            sa.plan(sa.compare(PILOT, PILOT))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"assurance": 80}, "assurance=80 must lie between 0 and 1"),
+        ({"power": 1.0}, "power=1.0 must lie between 0 and 1"),
+        ({"at_least": 1}, "at_least=1 must be a number from -1 to below 1"),
+        ({"at_least": "a"}, "at_least='a' must be a number from -1 to below 1"),
+        ({"at_least": 0.99, "power": 0.8}, r"at_least=0.99 is not below the 0\.\d{4} of the pilot"),
+        ({"power": 0.8, "half_width": 0.1}, "half_width= .how many units.. or power= "),
+        ({"budget": 100, "units": [10]}, "units= .what interval.. or budget= .*, not both"),
+        ({"budget": 100}, "budget= needs cost_rating=, what one rating costs"),
+        ({"cost_unit": 1}, "cost_unit= needs cost_rating="),
+        ({"cost_rating": 0}, "cost_rating=0 must be a number above 0"),
+        ({"cost_rating": 1, "cost_unit": -1}, "cost_unit=-1 must be a number 0 or more"),
+        ({"cost_rating": 1, "budget": math.inf}, "budget=inf must be a number above 0"),
+        ({"cost_rating": 1, "budget": True}, "budget=True must be a number above 0"),
+        ({"cost_rating": 1, "budget": 3}, "budget=3 buys fewer than two units"),
+        (
+            {"power": 0.8, "at_least": PILOT.estimate - 1e-9},
+            "power=0.8 takes more than 100,000,000",
+        ),
+    ],
+)
+def test_refusals(options, said):
+    """A wish out of range, or one that does not go with another, is named with its value."""
+    with pytest.raises(OptionError, match=said):
+        sa.plan(PILOT, **options)
