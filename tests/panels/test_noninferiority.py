@@ -165,3 +165,29 @@ def test_units_needed_is_the_normal_formula(study):
     assert test.units_needed() == int(np.ceil((1.6448536 + 0.8416212) ** 2 * variance / 0.01))
     with pytest.raises(OptionError, match="no number of units"):
         test.units_needed(change=-0.1)
+
+
+def panel(n, of_humans, of_model):
+    """Return three humans, each of whom errs on every twentieth unit, and a model."""
+    rows = []
+    for k in range(n):
+        rows += [(f"h{h}", k, of_humans(k, k % 20 == 5 * h)) for h in (1, 2, 3)]
+        rows.append(("model", k, of_model(k)))
+    return sa.Annotations.from_triples(rows)
+
+
+def test_how_often_and_by_how_much_are_two_questions():
+    """Seldom but wholly wrong passes the alt-test alone; always a little off passes this alone."""
+    seldom = panel(
+        300, lambda k, errs: "abcd"[(k + errs) % 4], lambda k: "abcd"[(k + (k % 8 == 0)) % 4]
+    )
+    twelve = [{f"{letter}{i}" for i in range(12)} for letter in "abcd"]
+    always = panel(
+        100,
+        lambda k, errs: {"none"} if errs else twelve[k % 4],
+        lambda k: twelve[k % 4] | {"extra"},
+    )
+    for study, distance, passes in ((seldom, "nominal", True), (always, "jaccard", False)):
+        often = sa.alt_test(study, model="model", epsilon=0.15, distance=distance)["model"]
+        much = sa.noninferiority_test(study, model="model", margin=0.1, distance=distance)
+        assert (often.passes, much["model"].passes) == (passes, not passes)
