@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import latex2mathml.converter
+from docutils.nodes import SkipNode
 from matplotlib import pyplot as plt
 
 import setagree as sa
@@ -53,6 +53,7 @@ html_sidebars = {"**": ["contents.html"], "index": ["contents.html"]}
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it fetches pages, which a browser forbids in a folder
 html_theme_options = {
     "logo": {"text": "setagree"},
     "navbar_center": [],
@@ -81,18 +82,14 @@ def setup(app: Sphinx) -> None:
 
 def inline_formula(writer: HTML5Translator, node: nodes.math) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
-    _write(writer, node, "inline")
+    writer.body.append(latex2mathml.converter.convert(node.astext()))
+    raise SkipNode
 
 
 def formula(writer: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on a line of its own."""
-    _write(writer, node, "block")
-
-
-def _write(writer: HTML5Translator, node: nodes.Element, display: str) -> None:
-    from docutils.nodes import SkipNode
-
-    writer.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    """Write a formula on a line of its own, which scrolls where the page is narrow."""
+    drawn = latex2mathml.converter.convert(node.astext(), display="block")
+    writer.body.append(f'<div class="formula" tabindex="0">{drawn}</div>')
     raise SkipNode
 
 
@@ -136,5 +133,5 @@ def print_cheat_sheet(app: Sphinx, error: Exception | None) -> None:
     article = re.search(r"<article[^>]*>(.*?)</article>", made.read_text("utf-8"), re.DOTALL)
     text = re.sub(r'<a class="(headerlink|pdf)".*?</a>', "", article[1] if article else "")
     style = (HERE / "cheat-sheet.css").read_text("utf-8")
-    page = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>setagree</title>'
+    page = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>setagree</title>'
     made.with_suffix(".pdf").write_bytes(printed(f"{page}<style>{style}</style>{text}</html>"))

@@ -24,7 +24,9 @@ _USUAL = ("krippendorff_alpha", "fleiss_kappa")
 
 Coefficients = Annotated[
     Texts,
-    option(RESULTS, "NAME", "Default: alpha, kappa.", "--coefficient", "-c", known=coefficient_names),
+    option(
+        RESULTS, "NAME", "Default: alpha, kappa.", "--coefficient", "-c", known=coefficient_names
+    ),
 ]
 Distances = Annotated[
     Texts, option(RESULTS, "NAME", "Default: masi.", "--distance", "-d", known=all_distance_names)
@@ -36,7 +38,7 @@ def cite(*, coefficient: Coefficients = None, distance: Distances = None) -> Non
     """Print BibTeX for setagree, coefficients and distances."""
     used = [get_coefficient(name) for name in names(coefficient) or _USUAL]
     asked = names(distance) or [one.default_distance or "masi" for one in used]
-    sources = [one.source for one in (*used, *map(get_distance, asked))]
+    sources = [*(one.source for one in used), *(get_distance(name).source for name in asked)]
     entries = reference_entries(cited(filter(None, sources)))
     with printing():
         sys.stdout.write("\n\n".join([software_entry(sa.__version__), *entries]) + "\n")
