@@ -63,6 +63,8 @@ def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.Mo
         if expected is not None:
             shown = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
             assert shown == expected.rstrip().splitlines()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -87,7 +89,13 @@ def test_command_lines_run(command: str) -> None:
     """Every `setagree` line of the pages succeeds and prints something."""
     done = run(command)
     assert done.returncode == 0, done.stderr
-    shown = {"score": "krippendorff_alpha", "formats": "label_studio_json", "convert": "unit,rater"}
+    shown = {
+        "score": "krippendorff_alpha",
+        "formats": "label_studio_json",
+        "convert": "unit,rater",
+        "cite": "@software{setagree,",
+        "panel": "in the place of a human",
+    }
     assert shown[command.split()[1]] in done.stdout
 
 
@@ -114,6 +122,6 @@ def test_set_up_commands_are_single_lines() -> None:
 def test_the_tools_that_are_counted() -> None:
     """README and guide count the tools whose exports are read: no plain tables, none refused."""
     tools = {name.split("_")[0] for name in sa.formats()["name"]} - {"plain", "nvivo"}
-    guide = (ROOT / "examples/guide/your-data.md").read_text(encoding="utf-8")
+    guide = (ROOT / "examples/guide/exports.md").read_text(encoding="utf-8")
     assert f"the exports of {len(tools)} annotation tools" in README
     assert f"{len(tools)} tools" in guide

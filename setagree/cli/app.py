@@ -38,6 +38,7 @@ COMMANDS = {
     "accept": ("decisions", "accept", "Plan and judge the check of a delivery."),
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
+    "cite": ("citing", "cite", "Print BibTeX for what is used."),
     "distances": ("scores", "list_distances", "List the distances by name."),
     "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
 }
@@ -79,10 +80,17 @@ def start(
     context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Print BibTeX for setagree, alpha, kappa and MASI.")
+    ] = False,
 ) -> None:
     """Measure how far raters agree."""
     if version:
         sys.stdout.write(f"setagree {sa.__version__}\n")
+    elif cite:
+        from setagree.cli.citing import cite as print_usual
+
+        print_usual()
     elif context.invoked_subcommand is None:
         sys.stdout.write(context.get_help())
 

@@ -72,7 +72,7 @@ class NominalDistance(Distance):
 
 @dataclass(frozen=True, repr=False)
 class OverlapDistance(Distance):
-    """A distance between sets that depends only on |A|, |B| and |A ∩ B|.
+    r"""A distance between sets that depends only on \|A\|, \|B\| and \|A ∩ B\|.
 
     Such a distance takes the fast road: no values x values array is made. Every built-in set
     distance is one, and users can add theirs.

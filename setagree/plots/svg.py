@@ -6,7 +6,8 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
@@ -15,6 +16,7 @@ from setagree.wording.text import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _INK = "#010203"
 _TAG = re.compile(r"<[^<>]*>")
@@ -39,24 +41,38 @@ def inline_svg(
         Inches; the element takes the width of its place on the page, up to this.
     """
     need_matplotlib()
-    from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    out = io.StringIO()
+    with page_style():
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        return svg_element(figure, description)
+
+
+@contextmanager
+def page_style() -> Iterator[None]:
+    """Let what is drawn take the ink of a page, and leave its letters to the browser."""
+    from matplotlib import style
+
     inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     letters = {"svg.fonttype": "none", "svg.hashsalt": "setagree"}
     page = {**dict.fromkeys(inks, _INK), **letters}
     with style.context(["default", page]), warnings.catch_warnings():
         for message in _QUIET:
             warnings.filterwarnings("ignore", message=message)
-        figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure.add_subplot())
-        for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
-            ground.set(facecolor="none", edgecolor="none")
-        # Not savefig, which draws once more to find the layout that drawing finds itself.
-        FigureCanvasSVG(figure).print_svg(out)  # type: ignore[no-untyped-call]
-    return _for_page(out.getvalue(), description, 72 * width)
+        yield
+
+
+def svg_element(figure: Figure, description: str) -> str:
+    """Return a figure that was drawn in the style of a page as an SVG element."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    out = io.StringIO()
+    for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
+        ground.set(facecolor="none", edgecolor="none")
+    # Not savefig, which draws once more to find the layout that drawing finds itself.
+    FigureCanvasSVG(figure).print_svg(out)  # type: ignore[no-untyped-call]
+    return _for_page(out.getvalue(), description, 72 * figure.get_figwidth())
 
 
 def _for_page(svg: str, description: str, width: float) -> str:

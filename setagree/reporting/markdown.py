@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from setagree.reporting.headline import caution, headline, verdict_sentence
+from setagree.reporting.methods import bibtex_of
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Table, cell_text
@@ -30,6 +31,8 @@ def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]
     yield from ("", "## Methods paragraph", "")
     paragraph, _, references = methods.partition("\n\n")
     yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
+    yield from ("", "<details><summary>The references as BibTeX</summary>", "")
+    yield from ("```bibtex", bibtex_of(methods), "```", "", "</details>")
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -21,6 +21,7 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
+from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
@@ -308,6 +309,12 @@ def _spelled(n: int, noun: str) -> str:
 def computed() -> str:
     """Return the last sentence of the paragraph."""
     return f"Computations were made with setagree {version()}."
+
+
+def bibtex_of(methods: str) -> str:
+    """Return the references below a methods paragraph as BibTeX, and setagree's own entry."""
+    references = methods.partition("\n\n")[2].splitlines()
+    return "\n\n".join([software_entry(version()), *reference_entries(references)])
 
 
 def version() -> str:

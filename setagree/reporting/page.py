@@ -21,7 +21,7 @@ from setagree.reporting.headline import (
     quoted_interval,
     verdict_sentence,
 )
-from setagree.reporting.methods import version
+from setagree.reporting.methods import bibtex_of, version
 from setagree.reporting.sections.base import Findings, Picture, Section
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.tables import Column, Table, shown, sorts_as, span
@@ -67,6 +67,7 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         findings=main_findings(f),
         sections=drawn,
         methods=[line for line in methods.splitlines() if line],
+        bibtex=bibtex_of(methods),
         seed=f.seed,
         version=version(),
         style=_trusted("report.css"),

@@ -4,7 +4,6 @@ Skipped with a reason where playwright or a browser is absent.
 """
 
 import os
-import shutil
 
 import pytest
 
@@ -12,31 +11,11 @@ pytest.importorskip("jinja2", reason="the page needs the report extra")
 pytest.importorskip("matplotlib", reason="the page needs the report extra")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright import sync_api
+from browsing import BROWSER, SIZES, finds, started_browser
 from reporting.test_report import HOSTILE, hostile_study
 
 import setagree as sa
 from setagree.reporting.report import report
-
-BROWSER = next(
-    (
-        found
-        for name in ("chromium", "chromium-browser", "google-chrome", "chrome")
-        if (found := shutil.which(name)) is not None
-    ),
-    None,
-)
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SIZES = [(1280, 900), (390, 844)]
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
@@ -44,11 +23,8 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installe
 @pytest.fixture(scope="module")
 def browser():
     """Return a headless browser."""
-    # The driver warns of its own loop when it ends; that is no concern of the page.
-    with sync_api.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +191,15 @@ def test_dark_is_dark(visit):
         )
         assert (sum(ground) < 150) is dark
         assert abs(sum(ground) - sum(ink)) > 450
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(visit, size, scheme):
+    """axe, which looks for what a screen reader or the keyboard cannot reach, finds nothing."""
+    page = visit("plain", size=size, scheme=scheme)
+    page.locator("details.cite summary").click()
+    assert finds(page) == []
 
 
 def test_it_prints(visit):

@@ -726,6 +726,22 @@ class TestPanels:
         assert "Calderon" not in silent
         assert "Torgerson" not in silent
 
+    def test_references_as_bibtex(self, study, tmp_path):
+        """One folded block has every reference of the paragraph, and the software."""
+        references = methods_of(gather(study, n_resamples=19, rng=1)).partition("\n\n")[2]
+        years = sorted(re.findall(r"\((\d{4})\)", references))
+        for ending in ("md", "html"):
+            if ending == "html":
+                needs_page()
+            path = report(study, tmp_path / f"x.{ending}", n_resamples=19, rng=1)
+            text = path.read_text(encoding="utf-8")
+            block = re.search(
+                r"<details[^>]*><summary>The references as BibTeX.*?</details>", text, re.DOTALL
+            )
+            assert block[0].count("@software{setagree,") == 1
+            assert sorted(re.findall(r"year = \{(\d{4})\}", block[0])) == years
+            assert text.count("@software{") == 1
+
     def test_several_models(self, five):
         """Models are ranked, each has a section; the best leads the finding."""
         f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)

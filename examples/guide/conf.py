@@ -1,0 +1,137 @@
+"""How Sphinx makes the site: ``python -m sphinx -M html examples/guide build -W``.
+
+The pages are those beside this file, the reference comes from the docstrings, and the pictures of a
+page come from its own Python blocks, which run while the site is built. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import latex2mathml.converter
+from docutils.nodes import SkipNode
+from matplotlib import pyplot as plt
+
+import setagree as sa
+from setagree.errors import MissingDependencyError
+from setagree.plots.svg import page_style, svg_element
+from setagree.reporting.pdf import browser, printed
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+project = "setagree"
+copyright = "the setagree developers, BSD-3-Clause"  # noqa: A001 - Sphinx calls it so
+version = release = sa.__version__
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+exclude_patterns = ["README.md"]  # GitHub shows it; the front page of the site includes it
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = False  # each page of the reference holds what its table lists
+autodoc_typehints = "none"  # numpydoc says the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_use_plots = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"setagree {version}"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+templates_path = ["templates"]
+html_sidebars = {"**": ["contents.html"], "index": ["contents.html"]}
+html_context = {"default_mode": "auto"}
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # it fetches pages, which a browser forbids in a folder
+html_theme_options = {
+    "logo": {"text": "setagree"},
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "article_header_start": [],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "search_bar_text": "Search",
+    "search_as_you_type": True,
+}
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n.*?^```$)?", re.MULTILINE | re.DOTALL)
+"""A Python block with what it prints."""
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx what is ours."""
+    plt.switch_backend("agg")
+    app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
+    app.config.html_math_renderer = "mathml"
+    app.connect("source-read", with_pictures)
+    app.connect("source-read", with_pdf)
+    app.connect("build-finished", print_cheat_sheet)
+
+
+def inline_formula(writer: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    writer.body.append(latex2mathml.converter.convert(node.astext()))
+    raise SkipNode
+
+
+def formula(writer: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own, which scrolls where the page is narrow."""
+    drawn = latex2mathml.converter.convert(node.astext(), display="block")
+    writer.body.append(f'<div class="formula" tabindex="0">{drawn}</div>')
+    raise SkipNode
+
+
+def with_pictures(_: Sphinx, page: str, source: list[str]) -> None:
+    """Run the Python blocks of a page that draws, and put each picture below its block."""
+    if "sa.plots." not in source[0]:
+        return
+    names: dict[str, Any] = {}
+
+    def drawn(block: re.Match[str]) -> str:
+        exec(compile(block[1], page, "exec"), names)  # noqa: S102 - it is our own page
+        figures = [plt.figure(number) for number in plt.get_fignums()]
+        pictures = [svg_element(one, one.axes[0].get_title(loc="left")) for one in figures]
+        plt.close("all")
+        shown = (f'<figure class="picture" tabindex="0">{one}</figure>' for one in pictures)
+        return "\n\n".join([block[0], *(f"```{{raw}} html\n{one}\n```" for one in shown)])
+
+    with page_style(), contextlib.chdir(ROOT), contextlib.redirect_stdout(io.StringIO()):
+        source[0] = BLOCK.sub(drawn, source[0])
+
+
+def with_pdf(_: Sphinx, page: str, source: list[str]) -> None:
+    """Link the cheat sheet to its PDF, where there is a browser that prints it."""
+    if page == "cheat-sheet" and can_print():
+        source[0] += '\n\n<a class="pdf" href="cheat-sheet.pdf">This page as a PDF</a>\n'
+
+
+def can_print() -> bool:
+    """Say whether there is a browser that prints."""
+    try:
+        return bool(browser())
+    except MissingDependencyError:
+        return False
+
+
+def print_cheat_sheet(app: Sphinx, error: Exception | None) -> None:
+    """Print the cheat sheet on one page of paper."""
+    made = Path(app.outdir, "cheat-sheet.html")
+    if error or not made.exists() or not can_print():
+        return
+    article = re.search(r"<article[^>]*>(.*?)</article>", made.read_text("utf-8"), re.DOTALL)
+    text = re.sub(r'<a class="(headerlink|pdf)".*?</a>', "", article[1] if article else "")
+    style = (HERE / "cheat-sheet.css").read_text("utf-8")
+    page = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>setagree</title>'
+    made.with_suffix(".pdf").write_bytes(printed(f"{page}<style>{style}</style>{text}</html>"))
