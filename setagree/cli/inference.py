@@ -29,6 +29,7 @@ from setagree.cli.output import Deliverer, about, say, sentences
 from setagree.cli.reading import names
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted
+from setagree.scoring.intervals import why_no_score
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -197,11 +198,8 @@ def _with_bootstrap_intervals(
 def _with_score_intervals(table: sa.AgreementTable) -> Result:
     """Return the table with the score intervals, for small studies, in place of the t intervals."""
     for row in table:
-        if row.best_method != "score":
-            raise OptionError(
-                f"interval='score' is not known to hold for {row.coefficient}; it is for "
-                "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
-            )
+        if (why := why_no_score(row)) is not None:
+            raise OptionError(f"interval='score' {why}.")
     ends = [row.interval(table.level, method="score") for row in table]
     frame = table.to_frame().assign(
         low=[low for low, _ in ends],

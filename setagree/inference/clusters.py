@@ -144,6 +144,8 @@ def weighted_gap(
     named = np.full(n, "", dtype=object)
     for sign, one, place in zip((1, -1), agreements, places, strict=True):
         units, x = unit_values(one.case, one.parts)
+        if not len(x):  # undefined, and so is the difference
+            return float("nan"), float("nan")
         w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
         u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
         counts[at] = True

@@ -238,8 +238,8 @@ class Agreement(Result):
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
-        The upper end of t is cut at 1, the lower is not. The score interval (of Krippendorff's
-        alpha, Fleiss' kappa, Scott's pi) holds its level where t does not: few units, high
+        The upper end of t is cut at 1, the lower is not. The score interval (of
+        every coefficient but mv-alpha) holds its level where t does not: few units, high
         agreement, rare labels, no disagreement at all. Its low end never lies above that of t.
 
         Without a standard error above 0 there is no t interval (nan), and `interval_reason` says

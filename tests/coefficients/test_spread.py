@@ -224,7 +224,7 @@ class TestStrata:
         row = sa.krippendorff_alpha(study.sampled(strata=where, sampling_weight=weights))
         w = np.array(list(weights.values()))
         assert row.degrees_of_freedom == pytest.approx(w.sum() ** 2 / (w @ w) - 3)
-        with pytest.raises(OptionError, match="units drawn from strata"):
+        with pytest.raises(OptionError, match="these were drawn from strata; use the t interval"):
             row.interval(method="score")
 
     def test_differences(self):
@@ -237,6 +237,16 @@ class TestStrata:
         only = sa.percent_agreement(drawn, distance=sa.CallableDistance(halved, name="halved"))
         # d_masi - d_nominal is a distance times -1, so that its own error is that of the gap.
         assert gap.standard_error == pytest.approx(only.standard_error * abs_scale(only), rel=1e-9)
+
+    @pytest.mark.parametrize("role", ["strata", "sampling_weight", "cluster"])
+    def test_one_rater_is_left(self, role):
+        """Of two raters none can be left out: what is undefined then is nan, and no traceback."""
+        study = sa.simulate(24, 2, rng=1)
+        drawn = study.sampled(**{role: {unit: 1 + k % 12 for k, unit in enumerate(study.units)}})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = sa.by_rater(drawn)
+        assert frame["change_low"].isna().all()
 
     @pytest.mark.parametrize(
         ("options", "words"),

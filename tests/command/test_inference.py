@@ -195,7 +195,7 @@ class TestScore:
                 ["--interval", "score", "--seed", "1"],
                 "--seed makes sense only with --interval boot",
             ),
-            (["--interval", "score", "-c", "gwet_ac"], "--interval 'score' is not known to hold"),
+            (["--interval", "score", "-c", "mv_alpha"], "--interval 'score' is not known to hold"),
             (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
             (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
             (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),
