@@ -53,6 +53,11 @@ def flag(panel: str, text: str, name: str) -> Any:
     return member(panel, "", text, name, default=False)
 
 
+def hidden(name: str) -> Any:
+    """Return a member that has no line of its own, because that of another one shows it."""
+    return field(default=None, metadata={"option": typer.Option(name, hidden=True)})
+
+
 def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
     """Return the values that go on from what is typed, after the last comma of it."""
     before, comma, last = incomplete.rpartition(",")
@@ -178,6 +183,9 @@ class Reading:
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "Sheet of a workbook: name or number.")
     cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
+    sampling_weight: Text = member(SURE, "COLUMN", "How many units each one stands for.")
+    strata: Text = member(SURE, "COLUMN", "Part drawn from. --population-size a=9,b=5")
+    population_size: Texts = hidden("--population-size")  # which the line above shows
     format: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     )
@@ -210,6 +218,8 @@ class PilotReading(Reading):
     raters_option: ClassVar[str] = "rater-columns"
 
     raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS, "--rater-columns")
+    sampling_weight: Text = hidden("--sampling-weight")  # a plan refuses both
+    strata: Text = hidden("--strata")
 
 
 @dataclass(frozen=True, kw_only=True)

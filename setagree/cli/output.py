@@ -235,6 +235,7 @@ _PYTHON_OPTION = re.compile(
     r"\b(where|sheet|source|units?|raters?|wide|people_in_rows|delimiter|rater_columns|labels|value|kind|sep|blank|case|codebook|missing|duplicates|encoding"
     r"|question|roster|format|level|interval|interval_method|(?:n_)?resamples|seed|scheme|alternative|design"
     r"|method|half_width|model|humans|distance|epsilon|q|min_units|threshold|ties|over|equal"
+    r"|cluster|sampling_weight|strata|population_size"
     r"|adjudicate_below|memory_limit|spill|assume_unique|partitioned_by_unit)= ?"
 )
 

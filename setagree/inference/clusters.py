@@ -28,8 +28,8 @@ def refuse_weighted(agreement: Agreement, what: str) -> None:
     """Refuse what takes all units for alike where they have weights or strata."""
     if agreement.case.sample is not None and not is_clustered(agreement):
         raise OptionError(
-            f"{what} is not defined for sampling weights or strata; their interval is that of "
-            "the agreement: interval(method='t'), without strata 'score', too."
+            f"{what} is not defined for sampling weights or strata; their interval is the t "
+            "interval of the agreement, or without strata the score interval."
         )
 
 

@@ -322,7 +322,7 @@ def _checked(study: Annotations) -> Annotations:
     for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
         if not size >= n or np.isinf(size):
             of = f" of stratum {name!r}" if how.strata else ""
-            raise OptionError(f"population_size={size!r}{of} is below the {n:,} units drawn of it.")
+            raise OptionError(f"population_size={size:g}{of} is below the {n:,} units drawn of it.")
     if how.sampling_weight is not None or how.strata is None:
         return study
     each = (sample.sizes / drawn)[groups]
