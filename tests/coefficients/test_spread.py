@@ -58,6 +58,61 @@ class TestVectors:
         assert kappa.standard_error == pytest.approx(0.1406603400, abs=6e-11)
 
 
+# R 4.2.2, T1 with MASI and WEIGHTS: the coefficient and its standard error by svymean of survey
+# 4.1-1 with the weights; the standard error with the strata u0-u4, u5-u10 and fpc 20 and 30, too;
+# that of coef_test(lm(x ~ 1), "CR2", "Satterthwaite") of clubSandwich 0.5.8 with CLUSTERS. The
+# kappas were written in R as functions of the weights (Gwet 2014), and x is their derivative by
+# numDeriv, which leaves 9 digits. Alpha's x is influence as the library has it.
+BY_R = {
+    "fleiss_kappa": (0.405970415056, 0.140660339987, 0.116269529383, 0.124323742778),
+    "conger_kappa": (0.421711980182, 0.129003856185, 0.105202769727, 0.119050604000),
+    "gwet_ac": (0.452656948095, 0.136023474004, 0.104827123656, 0.139447967847),
+    "brennan_prediger": (0.443896172746, 0.136279998331, 0.105664639537, 0.137495689472),
+    "percent_agreement": (0.561728394768, 0.107403780915, 0.083275476474, 0.108361880572),
+    "krippendorff_alpha": (None, 0.139892587481, 0.116532018260, 0.114773992289),
+}
+
+
+@pytest.mark.parametrize("name", BY_R)
+def test_standard_errors_of_r(name):
+    """Weights, strata with finite populations, and clusters: as R's survey and clubSandwich."""
+    estimate, weighted, stratified, clustered = BY_R[name]
+    study, of = annotations(T1), getattr(sa, name)
+    parts = {f"u{k}": "x" if k < 5 else "y" for k in range(11)}
+    row = of(study.sampled(sampling_weight=WEIGHTS))
+    if estimate is not None:
+        assert row.estimate == pytest.approx(estimate, abs=2e-9)
+    assert row.standard_error == pytest.approx(weighted, abs=2e-9)
+    sizes = {"x": 20, "y": 30}
+    both = study.sampled(sampling_weight=WEIGHTS, strata=parts, population_size=sizes)
+    assert of(both).standard_error == pytest.approx(stratified, abs=2e-9)
+    with pytest.warns(FewClustersWarning):
+        row = of(study.sampled(cluster=CLUSTERS))
+    assert row.standard_error == pytest.approx(clustered, abs=2e-9)
+    assert row.degrees_of_freedom == pytest.approx(2.712918660287, abs=1e-11)
+
+
+def test_every_draw_of_clusters():
+    """Over all draws of three of four clusters the mean CR2 variance is the variance, exactly.
+
+    Of percent agreement, clusters of two units drawn with replacement (Cochran 1977, ch. 9): the
+    mean of what is drawn has an estimate of its variance without bias.
+    """
+    rng = np.random.default_rng(6)
+    answers = rng.choice(list("aab"), (4, 2, 3))
+    found = []
+    for drawn in itertools.product(range(4), repeat=3):
+        rows = [list(answers[c, u]) for c in drawn for u in range(2)]
+        cluster = {f"u{k}": k // 2 for k in range(6)}
+        study = annotations([[frozenset(x) for x in row] for row in rows])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = sa.percent_agreement(study.sampled(cluster=cluster), distance="nominal")
+        found.append((row.estimate, row.standard_error))
+    estimates, errors = np.array(found).T
+    assert (errors**2).mean() == pytest.approx(estimates.var(), rel=1e-12)
+
+
 NAMES = sorted(COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"})
 
 
