@@ -269,8 +269,8 @@ def _how_compared(frame: pd.DataFrame, sides: Sequence[Side]) -> str:
         n_undefined = int(frame["n_undefined"].max())
         left_out = f"{n_undefined:,} undefined at most, left out" if n_undefined else "no undefined"
         how = (
-            f"{one['n_resamples']:,} resamples of the {drawn or 'units'}, {left_out}, percentile "
-            f"interval, seed {one['seed']}."
+            f"{one['n_resamples']:,} resamples of the {drawn or 'units'}, {left_out}, expanded "
+            f"percentile interval, seed {one['seed']}."
         )
     n = int(frame["p_value"].notna().sum())
     holm = f" Holm: p corrected for {n} comparisons." if n > 1 else ""

@@ -16,6 +16,7 @@ from setagree.coefficients.score_interval import score_ends
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeError
 from setagree.inference.shuffles import Shuffler
 from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.scorer import score_part
 
 CLUSTERS = {f"u{k}": name for k, name in enumerate("AAABBCCCCDD")}
 WEIGHTS = {f"u{k}": w for k, w in enumerate([1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1])}
@@ -166,6 +167,19 @@ class TestWeights:
             x = row.influence.get(unit)
             expected = 0.0 if x is None else (x - kappa(weights)) / total
             assert slope == pytest.approx(expected, abs=1e-9)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_without_each_unit(self, name):
+        """The estimate without a unit is that of the rest, weighted; shares of Do are weighted."""
+        study, weights = drawn_study(n=16)
+        weighted = study.sampled(sampling_weight=weights)
+        whole = getattr(sa, name)(weighted, distance="masi")
+        frame = sa.by_unit(weighted, coefficient=name).set_index("unit")
+        for unit, without in frame["estimate_without"].items():
+            rest = weighted.take(study.unit_codes != study.units.tolist().index(unit))
+            assert without == pytest.approx(score_part(whole, rest).estimate, abs=1e-12)
+        q = frame["disagreement"] * frame["n_ratings"] * frame.index.map(weights)
+        assert frame["share_of_disagreement"].tolist() == pytest.approx((q / q.sum()).tolist())
 
     def test_ordinal_ranks(self):
         """Ranks of an ordinal distance are those of the population, not of the sample."""

@@ -353,7 +353,7 @@ class TestCompare:
         assert sorted(row["p_holm"] for row in found) == pytest.approx(holm.tolist())
 
     def test_independent_files(self):
-        """Files without a common unit: z of the difference over sqrt(SE1² + SE2²)."""
+        """Files without a common unit: Welch's t of the difference over sqrt(SE1² + SE2²)."""
         Path("one.csv").write_text(shares(*"abcdef"))
         Path("two.csv").write_text(shares(*"ghijklmno"))
         row = rows("compare", "one.csv", "two.csv")[0]
@@ -363,7 +363,9 @@ class TestCompare:
         assert difference != 0
         assert row["difference"] == pytest.approx(difference)
         assert row["standard_error"] == pytest.approx(se)
-        assert row["p_value"] == pytest.approx(math.erfc(abs(difference) / se / math.sqrt(2)))
+        parts = [x["standard_error"] ** 4 / (x["n_pairable_units"] - 1) for x in (one, two)]
+        p = 2 * stdtr(se**4 / sum(parts), -abs(difference) / se)
+        assert row["p_value"] == pytest.approx(p)
         assert row["p_holm"] == row["p_value"]
         assert (row["design"], row["first_file"]) == ("independent", "one.csv")
 
@@ -482,7 +484,9 @@ class TestCompare:
         assert (row["low"], row["high"]) == expected.interval()
         assert (row["n_resamples"], row["seed"], row["n_undefined"]) == (60, 2, 0)
         text = " ".join(ok(*words).split())
-        assert "60 resamples of the units, no undefined, percentile interval, seed 2" in text
+        assert (
+            "60 resamples of the units, no undefined, expanded percentile interval, seed 2" in text
+        )
 
     def test_undefined_resamples_are_counted(self):
         """Differences that no resample defines are said to be left out."""
