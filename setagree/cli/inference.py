@@ -29,7 +29,7 @@ from setagree.cli.output import Deliverer, about, say, sentences
 from setagree.cli.reading import names
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted
-from setagree.scoring.intervals import why_no_score
+from setagree.scoring.intervals import ABOUT, why_no_score
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -134,7 +134,8 @@ def compare(
     frame = _differences(families, given)
     pairs = [pair for family in families for pair in combinations(family, 2)]
     reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
-    deliver(frame, tables.comparison(tables_of_files, families, frame), reasons=reasons)
+    text = tables.comparison(tables_of_files, families, frame)
+    deliver(frame, text, reasons=reasons, about=ABOUT["units"])
 
 
 @options.grouped

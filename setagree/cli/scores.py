@@ -14,6 +14,7 @@ from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.show import print_list
 from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.registry import known_coefficients
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
@@ -47,9 +48,10 @@ def score(
     table = scored(files, reading, large=large, asked=asked, level=level)
     if other is None:
         text = str(table).replace("; permutation_test gives", "; 'setagree test' gives")
-        deliver(table.to_frame(), text, reasons=map(reason_of, table))
+        found = table.to_frame(), text
     else:
-        deliver(*other(table), reasons=map(reason_of, table))
+        found = other(table)
+    deliver(*found, reasons=map(reason_of, table), about=ABOUT[over or "units"])
 
 
 def list_distances() -> None:

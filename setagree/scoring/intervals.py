@@ -15,7 +15,10 @@ Method: TypeAlias = Literal["t", "score"]
 Over: TypeAlias = Literal["units", "both"]
 """What is a sample: the units, judged by these raters; or the raters, too."""
 
-ABOUT = {"units": "these raters", "raters": "raters like these", "both": "raters like these"}
+ABOUT = {
+    **dict.fromkeys(("units", "clusters"), "these raters"),
+    **dict.fromkeys(("raters", "both"), "raters like these"),
+}
 """What an interval is about, by what is a sample."""
 
 NONE = (float("nan"), float("nan"))

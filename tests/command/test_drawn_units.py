@@ -102,6 +102,7 @@ def test_raters_like_these(study):
     expected = sa.krippendorff_alpha(plain).interval(over="both")
     assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-12)
     assert "raters like these" in ok("score", "study.csv", "--over", "both")
+    assert row["about"] == "raters like these"
     few = ok("score", "study.csv", "--over", "both", "--interval", "bootstrap", "--seed", "1")
     assert "held the truth in 80-91 % of studies" in " ".join(few.split())
     said = refusal("score", "study.csv", "--over", "both", "--seed", "1")

@@ -103,13 +103,14 @@ class TestScore:
         """What is no interval is what the analytic table has, the estimate .40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
         assert analytic.pop("reason") is None
+        assert analytic.pop("about") == "these raters"
         # It belongs to the analytic interval, and is not to be taken for that of the bootstrap.
         analytic = {
             "analytic_p_value" if name == "p_value" else name: value
             for name, value in analytic.items()
         }
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
-        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason"}
+        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason", "about"}
         assert list(found)[: len(analytic)] == list(analytic)
         assert set(found) - set(analytic) == added
         changed = {name for name in analytic if found[name] != analytic[name]}
@@ -707,11 +708,15 @@ class TestEveryCommand:
         assert drawn == rows(*words, "--seed", drawn[0]["seed"])
 
     def test_csv_equals_json(self, words):
-        """CSV and JSON hold the same columns and numbers; JSON says, too, why one is null."""
+        """CSV and JSON hold the same columns and numbers; JSON says more in words.
+
+        Why a number is null, and what the interval is about.
+        """
         words = [*words, "--seed", "4"]
         table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         for cells, row in zip(table, rows(*words), strict=True):
             row.pop("reason", None)
+            row.pop("about", None)
             assert list(cells) == list(row)
             for name, value in row.items():
                 assert cells[name] == ("" if value is None else str(value))
