@@ -40,6 +40,8 @@ OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 """A column of units by name, or what says something of each unit."""
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """How many units each stratum has, or the population."""
+_OF_SIZES = "population per unit"
+"""The column of weights that follow from the sizes of strata."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,9 @@ def sampled(
     """
     given = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
     before = study.sampling or Sampling()
-    names = {role: name for role in given if (name := getattr(before, role)) is not None}
+    names = {
+        role: name for role in given if (name := getattr(before, role)) not in {None, _OF_SIZES}
+    }
     for role, column in given.items():
         if column is None:
             continue
@@ -326,8 +330,8 @@ def _checked(study: Annotations) -> Annotations:
     if how.sampling_weight is not None or how.strata is None:
         return study
     each = (sample.sizes / drawn)[groups]
-    weighted = with_units(study, {"sampling_weight": dict(zip(study.units, each, strict=True))})
-    return replace(weighted, sampling=replace(how, sampling_weight="sampling_weight"))
+    weighted = with_units(study, {_OF_SIZES: dict(zip(study.units, each, strict=True))})
+    return replace(weighted, sampling=replace(how, sampling_weight=_OF_SIZES))
 
 
 def _check_weights(study: Annotations, cells: pd.Series[Any]) -> None:

@@ -286,6 +286,18 @@ class TestStrata:
         assert one.estimate == pytest.approx(two.estimate, abs=1e-13)
         assert one.standard_error < two.standard_error
 
+    def test_sizes_that_are_said_anew(self):
+        """Weights follow the sizes that were said last; a column of that name is left alone."""
+        study, weights = drawn_study()
+        where = {unit: k % 4 == 0 for k, unit in enumerate(study.units)}
+        study = study.with_units({"sampling_weight": weights})
+        first = study.sampled(strata=where, population_size={True: 100, False: 100})
+        again = first.sampled(population_size={True: 10, False: 300})
+        at_once = study.sampled(strata=where, population_size={True: 10, False: 300})
+        one, two = map(sa.krippendorff_alpha, (again, at_once))
+        assert one == two
+        assert again.units_frame["sampling_weight"].to_dict() == weights
+
     def test_degrees_of_freedom(self):
         """N of Kish less the number of strata; the score interval is not defined."""
         study, weights = drawn_study(missing=0.0)
