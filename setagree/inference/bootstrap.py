@@ -22,7 +22,6 @@ from setagree.inference.pairs import resample_pairs
 from setagree.inference.two_way import two_way_replicates
 from setagree.inference.units import drawn_rows, on_one_tally, row_times
 from setagree.large.opening import Data
-from setagree.scoring.intervals import ABOUT
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
@@ -153,7 +152,7 @@ class Bootstrap(Resampled):
     def __repr__(self) -> str:
         low, high = self.interval()
         alike = self.standard_error == 0
-        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {ABOUT[self.over]}"
+        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self.about}"
         why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "

@@ -22,6 +22,7 @@ from setagree.inference.differences import Design, Difference, linearised_differ
 from setagree.inference.draws import over_resamples, row_weights
 from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
 from setagree.large.opening import Data
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
@@ -64,6 +65,11 @@ class Comparison(Result):
     level: float
     reasons: tuple[str | None, ...]
     drawn: str = ""
+
+    @property
+    def about(self) -> str:
+        """What the intervals are about: these raters, judging a sample of units."""
+        return ABOUT["units"]
 
     @property
     def difference(self) -> float:

@@ -23,7 +23,6 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.draws import Resampled
-from setagree.scoring.intervals import ABOUT
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
@@ -148,7 +147,7 @@ class Replicated(Resampled):
         if self.reason is not None:
             return f"nan ({self.reason})"
         low, high = self.interval()
-        sure = f"95% {low:.4f} to {high:.4f}, {ABOUT['units']}" if np.isfinite(low) else ""
+        sure = f"95% {low:.4f} to {high:.4f}, {self.about}" if np.isfinite(low) else ""
         return f"{self.estimate:.4f} ({sure or f'no interval: {self.interval_reason}'})"
 
 

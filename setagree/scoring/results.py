@@ -15,7 +15,7 @@ from setagree.coefficients.spread import Spread, spread
 from setagree.credit.base import Weights
 from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.intervals import Method, Over, best_method, interval_of
+from setagree.scoring.intervals import ABOUT, Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
 from setagree.scoring.remarks import how_drawn, remarks
 from setagree.study.annotations import Annotations
@@ -263,6 +263,11 @@ class Agreement(Result):
         """
         check_level(level)
         return interval_of(self, level, method, over)
+
+    @property
+    def about(self) -> str:
+        """What the interval of the frame is about: these raters, judging a sample of units."""
+        return ABOUT["units"]
 
     @property
     def best_method(self) -> Method:
