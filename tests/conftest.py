@@ -39,6 +39,7 @@ SLOW = (
     "tests/diagnosis/test_raters.py::TestByManyRaters",
     "tests/diagnosis/test_raters.py::TestByRater::test_habits_against_loops",
     "tests/diagnosis/test_raters.py::TestByUnit::test_against_loops",
+    "tests/diagnosis/test_raters.py::test_the_best_of_six_raters_alike",
     "tests/distances/test_labelled.py::TestTransport::test_all_pairs_equal_the_linear_programme",
     "tests/exports/test_csv_tools.py::test_damaged_files_give_a_sentence",
     "tests/exports/test_csv_tools.py::test_hostile_labels_come_back",

@@ -176,7 +176,7 @@ def test_no_function_shadows_a_module():
 # Texts that only Python sees, and calls of Python beside what the command has instead.
 PYTHON_ALONE = (
     *("as in model='gpt'", "as in window='7D'", " (level=0.95 is alpha=0.05)"),
-    *("(study), over='raters') gives", "interval(method='t')", "bootstrap(...).interval(method=)"),
+    *("(study), over='raters') gives", "bootstrap(...).interval(method=)"),
     *("from_long(table, unit=", "setagree.read(table, duplicates=...)", "Reading(unit='doc')"),
     *("from_long(value=...)", "setagree.read(files, source='rater')", "window=...)"),
     *("consensus(method='dawid_skene')", "setagree.read(file, format='plain_row_per_label')"),

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import setagree as sa
 from setagree.cli.ending import ending_in_order, hang_up
@@ -57,13 +57,26 @@ class Commands(TyperGroup):
         return _imported(name)
 
 
+class Command(TyperCommand):
+    """A command whose --help stands among the options for results, not in a box of its own."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option --help with the panel it is shown in."""
+        from setagree.cli.options import RESULTS
+
+        option = super().get_help_option(ctx)
+        if option is not None:
+            vars(option)["rich_help_panel"] = RESULTS
+        return option
+
+
 @cache
 def _imported(name: str) -> Any:
     place, function, line = COMMANDS[name]
     module = importlib.import_module(f"setagree.cli.{place}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
     text = marked(getattr(module, f"{name.upper()}_HELP", line))
-    alone.command(name, help=text, short_help=line)(getattr(module, function))
+    alone.command(name, cls=Command, help=text, short_help=line)(getattr(module, function))
     return typer.main.get_command(alone)
 
 

@@ -27,6 +27,7 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, about, say, sentences
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted, spelling
+from setagree.scoring.intervals import ABOUT, why_no_score
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -123,7 +124,8 @@ def compare(
     frame = _differences(families, given)
     pairs = [pair for family in families for pair in combinations(family, 2)]
     reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
-    deliver(frame, tables.comparison(tables_of_files, families, frame), reasons=reasons)
+    text = tables.comparison(tables_of_files, families, frame)
+    deliver(frame, text, reasons=reasons, about=ABOUT["units"])
 
 
 def _with_bootstrap_intervals(
@@ -156,11 +158,8 @@ def _with_bootstrap_intervals(
 def _with_score_intervals(table: sa.AgreementTable) -> Result:
     """Return the table with the score intervals, for small studies, in place of the t intervals."""
     for row in table:
-        if row.best_method != "score":
-            raise OptionError(
-                f"--interval 'score' is not known to hold for {row.coefficient}; it is for "
-                "krippendorff_alpha, fleiss_kappa and scott_pi. Name these with --coefficient."
-            )
+        if (why := why_no_score(row)) is not None:
+            raise OptionError(f"--interval 'score' {why}.")
     ends = [row.interval(table.level, method="score") for row in table]
     frame = table.to_frame().assign(
         low=[low for low, _ in ends],

@@ -1,15 +1,20 @@
-"""What a command reads, so that nothing it writes takes the place of it."""
+"""What a command reads beside the study, and that nothing it writes takes the place of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
+
+import pandas as pd
 
 from setagree.cli.options import Reading
-from setagree.errors import FileError
+from setagree.errors import DataError, FileError, listing
 from setagree.exports.nodes import class_files
 from setagree.files.streams import matching
+
+Clean: TypeAlias = Callable[[Any], Any]
 
 _STDIN = Path("/dev/stdin")
 """The file that the shell reads from, where standard input is one."""
@@ -36,10 +41,11 @@ def _inputs(files: Sequence[str], reading: Reading | None) -> Iterator[tuple[Pat
     for file in files:
         for path in _files_of(file) if file != "-" else [_STDIN]:
             yield path, "the input"
-    for option in ("roster", "codebook", "config"):
-        named = getattr(reading, option, None)
-        for path in [] if named is None else _files_of(str(named)):
-            yield path, f"what --{option} reads"
+    for option in ("roster", "codebook", "config", "population_size"):
+        named = getattr(reading, option, None) or []
+        for name in named if isinstance(named, list) else [str(named)]:
+            for path in _files_of(name):
+                yield path, f"what --{option.replace('_', '-')} reads"
 
 
 def _files_of(name: str) -> Iterator[Path]:
@@ -66,3 +72,15 @@ def _is_same(path: Path, output: Path) -> bool:
         return path.samefile(output)
     except (OSError, ValueError):
         return False
+
+
+def two_columns(
+    frame: pd.DataFrame, first: str, second: str, clean: Clean
+) -> list[tuple[Any, Any]]:
+    """Return the pairs of two columns that are found by their names, the first of them clean."""
+    found = {str(name).strip().casefold(): name for name in frame.columns}
+    if not {first, second} <= found.keys():
+        raise DataError(
+            f"it needs the columns {first} and {second}; it has {listing(list(frame.columns))}."
+        )
+    return list(zip(map(clean, frame[found[first]]), frame[found[second]], strict=True))

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 
+from setagree.cli.inputs import Clean, two_columns
 from setagree.cli.options import Asked, LabelFiles, Reading
 from setagree.cli.reading import names
 from setagree.distances import Distance, taxonomy, transport, weighted_jaccard
-from setagree.errors import DataError, OptionError, SetagreeError, listing, shorten
+from setagree.errors import DataError, OptionError, SetagreeError, shorten
 from setagree.files.tables import read_table
 from setagree.study.names import tidied
-
-_Clean: TypeAlias = Callable[[Any], Any]
 
 
 def wished(asked: Asked, reading: Reading) -> dict[str, list[Any]]:
@@ -57,9 +56,9 @@ def _stated(option: str, path: str, reading: Reading) -> Distance:
     return replace(distance, formula=said.replace("taxonomy are those", "taxonomy is that"))
 
 
-def _of_weights(frame: pd.DataFrame, clean: _Clean) -> Distance:
+def _of_weights(frame: pd.DataFrame, clean: Clean) -> Distance:
     weights: dict[Any, float] = {}
-    for label, weight in _two_columns(frame, "label", "weight", clean):
+    for label, weight in two_columns(frame, "label", "weight", clean):
         if label in weights:
             raise DataError(f"label {shorten(label)} has two weights.")
         try:
@@ -71,16 +70,16 @@ def _of_weights(frame: pd.DataFrame, clean: _Clean) -> Distance:
     return weighted_jaccard(weights)
 
 
-def _of_parents(frame: pd.DataFrame, clean: _Clean) -> Distance:
+def _of_parents(frame: pd.DataFrame, clean: Clean) -> Distance:
     parents: dict[Any, list[Any]] = {}
-    for child, parent in _two_columns(frame, "child", "parent", clean):
+    for child, parent in two_columns(frame, "child", "parent", clean):
         above = parents.setdefault(child, [])
         if not pd.isna(parent) and clean(parent) != "":
             above.append(clean(parent))
     return taxonomy(parents)
 
 
-def _of_distances(frame: pd.DataFrame, clean: _Clean) -> Distance:
+def _of_distances(frame: pd.DataFrame, clean: Clean) -> Distance:
     """Return the transport of a square table whose first column names the rows."""
     if len(frame.columns) < 2:
         raise DataError("a square table names its rows in the first column, and has one a label.")
@@ -92,19 +91,7 @@ def _of_distances(frame: pd.DataFrame, clean: _Clean) -> Distance:
     return transport(table.set_axis([clean(name) for name in frame.iloc[:, 0]], axis=0))
 
 
-def _two_columns(
-    frame: pd.DataFrame, first: str, second: str, clean: _Clean
-) -> list[tuple[Any, Any]]:
-    """Return the pairs of two columns that are found by their names, the first of them clean."""
-    found = {str(name).strip().casefold(): name for name in frame.columns}
-    if not {first, second} <= found.keys():
-        raise DataError(
-            f"it needs the columns {first} and {second}; it has {listing(list(frame.columns))}."
-        )
-    return list(zip(map(clean, frame[found[first]]), frame[found[second]], strict=True))
-
-
-_OF_FILES: Mapping[str, Callable[[pd.DataFrame, _Clean], Distance]] = {
+_OF_FILES: Mapping[str, Callable[[pd.DataFrame, Clean], Distance]] = {
     "label-weights": _of_weights,
     "taxonomy": _of_parents,
     "label-distances": _of_distances,

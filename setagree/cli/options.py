@@ -27,9 +27,9 @@ _SAME = (
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
     "distance duplicates encoding epsilon equal format goal good half_width humans interval "
     "interval_method kind labels level looks margin max_units memory_limit method min_units "
-    "missing model over partitioned_by_unit people_in_rows power producer_risk q question "
-    "rater raters roster scheme sep sheet source spill threshold ties unit units "
-    "units_per_cluster value where wide window"
+    "missing model over partitioned_by_unit people_in_rows population_size power "
+    "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
+    "spill threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -70,6 +70,11 @@ def member(
 def flag(panel: str, text: str, name: str) -> Any:
     """Return a member that is given or not."""
     return member(panel, "", text, name, default=False)
+
+
+def hidden(name: str) -> Any:
+    """Return a member that has no line of its own, because that of another one shows it."""
+    return field(default=None, metadata={"option": typer.Option(name, hidden=True)})
 
 
 def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
@@ -224,6 +229,9 @@ class Reading:
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "Sheet of a workbook: name or number.")
     cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
+    sampling_weight: Text = member(SURE, "COLUMN", "How many units each one stands for.")
+    strata: Text = member(SURE, "COLUMN", "Part drawn from. --population-size a=9,b=5")
+    population_size: Texts = hidden("--population-size")  # which the line above shows
     format: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     )
@@ -247,6 +255,14 @@ class Reading:
     def spelled(self) -> AbstractContextManager[None]:
         """Let sentences about reading spell the options of this command."""
         return spelling({"format": "--from"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PilotReading(Reading):
+    """The same for a plan, which refuses weights and strata."""
+
+    sampling_weight: Text = hidden("--sampling-weight")
+    strata: Text = hidden("--strata")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,15 +70,22 @@ class Deliverer:
             check_not_read(self.output, files, reading)
 
     def __call__(
-        self, frame: pd.DataFrame, table: str, *, reasons: Iterable[str | None] | None = None
+        self,
+        frame: pd.DataFrame,
+        table: str,
+        *,
+        reasons: Iterable[str | None] | None = None,
+        about: str | None = None,
     ) -> None:
         """Write the frame as a program wants it, or the table that people read.
 
-        JSON says of each row why numbers of it are null.
+        JSON says of each row why numbers of it are null, and what its interval is about.
         """
         write = WRITERS.get(self.form)
         if self.form == "json" and reasons is not None:
             frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
+        if self.form == "json" and about is not None:
+            frame = frame.assign(about=about)
         if self.output is None:
             with printing():
                 if write is None:

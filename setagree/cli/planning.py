@@ -9,7 +9,7 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.inference import ALPHA, seed_or_drawn
 from setagree.cli.large import refuse_where_large, scored
-from setagree.cli.options import Asked, Costs, Delivery, Large, Reading
+from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.plan_tables import plans
 from setagree.cli.reading import names
@@ -30,7 +30,7 @@ setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 def plan(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: PilotReading,
     large: Large,
     asked: Asked,
     half_width: options.HalfWidth = None,

@@ -14,6 +14,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli.options import Reading
 from setagree.cli.output import say
+from setagree.cli.population import with_population
 from setagree.errors import FileError, OptionError, SetagreeWarning, counted
 from setagree.files.streams import Source, expanded, readable
 from setagree.large.joining import with_models
@@ -55,15 +56,17 @@ def read_or_reduce(
         how = replace(how_read(reading), unit_columns=[*of_units] or None)
         study = open_study(files, how, plan, note=note)
     if isinstance(study, sa.Tally):
+        if reading.population_size:
+            raise OptionError("--population-size is for files that are read into memory.")
         return study
     _say_repeats(study.n_repeated, reading, note)
     if reading.without is None:
-        return study
+        return with_population(study, reading)
     rest = study.without_raters(rater_names(study, reading.without))
     n_units = study.n_units - rest.n_units
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
-    return rest
+    return with_population(rest, reading)
 
 
 def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:

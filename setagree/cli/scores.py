@@ -14,6 +14,7 @@ from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.show import print_list
 from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.registry import known_coefficients
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
@@ -45,10 +46,8 @@ def score(
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
-    if other is None:
-        deliver(table.to_frame(), str(table), reasons=map(reason_of, table))
-    else:
-        deliver(*other(table), reasons=map(reason_of, table))
+    found = (table.to_frame(), str(table)) if other is None else other(table)
+    deliver(*found, reasons=map(reason_of, table), about=ABOUT[over or "units"])
 
 
 def list_distances() -> None:

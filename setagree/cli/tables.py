@@ -211,13 +211,13 @@ def _how_compared(frame: pd.DataFrame, sides: Sequence[Side]) -> str:
     one = frame.iloc[0]
     drawn = " and ".join(dict.fromkeys(x.agreement.drawn for x in sides if x.agreement.drawn))
     if one["method"] == "linearised":
-        how = f"standard errors by linearisation{drawn and f', {drawn}'}."
+        how = f"standard errors by linearisation{drawn and f', {drawn}'}. About {ABOUT['units']}."
     else:
         n_undefined = int(frame["n_undefined"].max())
         left_out = f"{n_undefined:,} undefined at most, left out" if n_undefined else "no undefined"
         how = (
-            f"{one['n_resamples']:,} resamples of the {drawn or 'units'}, {left_out}, percentile "
-            f"interval, seed {one['seed']}."
+            f"{one['n_resamples']:,} resamples of the {drawn or 'units'}, {left_out}, expanded "
+            f"percentile interval, seed {one['seed']}. About {ABOUT['units']}."
         )
     n = int(frame["p_value"].notna().sum())
     holm = f" Holm: p corrected for {n} comparisons." if n > 1 else ""

@@ -36,6 +36,33 @@ def estimates_without(case: Case, model: Model) -> Floats | None:
     return None
 
 
+def weighted_without(case: Case, model: Fixed | Urn) -> Floats:
+    """Return the coefficient without each unit where units have sampling weights.
+
+    A unit with counts c adds v c to the urn: v = w where ratings count, w / r where units do. nan
+    too where what is left of the chance term has lost its digits.
+    """
+    tally, w, at = case.tally, case.unit_weights, case.tally.unit_patterns
+    assert at is not None  # noqa: S101 - weights are of units that are known
+    r, used = tally.pattern_ratings[at], tally.pairable[at]
+    by_ratings = model.weigh == "ratings"
+    mass = w * used * (r if by_ratings else 1.0)
+    each = mass * case.mean_disagreement[at]
+    left = mass.sum() - mass
+    observed = (each.sum() - each) / np.where(left > 0, left, np.nan)
+    if isinstance(model, Fixed):
+        return one_minus(observed, np.full(len(w), model.level(case)))
+    v = w * used if by_ratings else w / r
+    urn = tally.value_totals(np.bincount(at, v, tally.n_patterns).astype(np.float64))
+    spread = model.spread(case, urn)
+    whole = float(urn @ spread)
+    form = whole - 2 * v * r * tally.pattern_means(spread)[at] + v**2 * model.within(case)[at]
+    form[form <= max(_LOST * whole, model.rounding(case, urn))] = np.nan
+    own = v**2 * r if by_ratings else 0.0 * v
+    pairs = ((v * r).sum() - v * r) ** 2 - (own.sum() - own)
+    return one_minus(observed, form / np.where(pairs > 0, pairs, np.nan))
+
+
 def _without_ratings(case: Case, model: Urn) -> Floats:
     """Return the same where a unit counts as often as it was rated (alpha)."""
     tally, used = case.tally, case.tally.pairable

@@ -64,6 +64,12 @@ class Model(ABC):
         None stands for rows that move nothing, because chance is fixed, or not in closed form.
         """
 
+    def of_values(self, case: Case) -> Floats:
+        """Return 1 - pe of a row whose answers are all k, of shape (K,): k against the study."""
+        raise TypeError(
+            f"{type(self).__name__} does not tell values apart: {case.weights.n_values}"
+        )
+
 
 @dataclass(frozen=True)
 class Urn(Model):
@@ -115,6 +121,11 @@ class Urn(Model):
         pairs = N * (N - squared_share(case)) if self.weigh == "ratings" else 1.0
         mass = N if self.weigh == "ratings" else 1.0
         return dot(x, spread) / pairs, case.tally.pattern_means(spread) / mass
+
+    def of_values(self, case: Case) -> Floats:
+        """Return 1 - pe of a row whose answers are all k, of shape (K,)."""
+        x = self.totals(case)
+        return np.asarray(self.spread(case, x) / x.sum())
 
 
 @dataclass(frozen=True)
@@ -172,6 +183,10 @@ class Fixed(Model):
     def linearised(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe; no row moves it."""
         return self.level(case), None
+
+    def of_values(self, case: Case) -> Floats:
+        """Return 1 - pe of a row whose answers are all k, of shape (K,)."""
+        return np.full(case.weights.n_values, self.level(case))
 
 
 @dataclass(frozen=True)
@@ -245,6 +260,16 @@ class UrnOfEachRater(Model):
         # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
         gap = (z - z_mean[g]) * n * one
         return y, y + np.bincount(rated.row_codes, gap, len(rated.row_times)) / (r * (r - 1))
+
+    def of_values(self, case: Case) -> Floats:
+        """Return 1 - pe of a row whose answers are all k, of shape (K,).
+
+        sum_g z_g(k) / (r (r - 1)), where the own shares of g drop out: D pbar / d_max.
+        """
+        rated, weights = case.rated, case.weights
+        each = rated.times / rated.ratings[rated.rater_codes] / rated.n_raters
+        shares = np.bincount(rated.value_codes, each, weights.n_values).astype(np.float64)
+        return np.asarray(weights.distance_dot(shares) / weights.max_distance)
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.coefficients.chance import Case, Floats, squared_share
-from setagree.coefficients.models import Urn
+from setagree.coefficients.models import Model, Urn
 from setagree.study.tally import dot
 
 _PSEUDO = 0.5
@@ -38,11 +37,11 @@ class Moments:
     df : float
         Degrees of freedom of t: n - 1, with weights those of n_Kish = (sum w)² / sum w².
     Do, De, E : float
-        Observed and chance disagreement, and pi' D pi.
+        Observed and chance disagreement, and the latter without a correction for small samples.
     s : float
         sum del² / sum del: what one disagreement weighs.
     B : float
-        The curvature 3 - 4 c / E + 4 Ve / E².
+        The curvature 1 - 2 c / E + Var(psi) / E², with c = sum del psi / sum del.
     """
 
     n: float
@@ -54,8 +53,8 @@ class Moments:
     B: float
 
 
-def score_ends(case: Case, model: Urn, level: float) -> tuple[float, float]:
-    """Return the ends of the score interval of a coefficient with one urn, before any cut.
+def score_ends(case: Case, model: Model, level: float) -> tuple[float, float]:
+    """Return the ends of the score interval of a coefficient, before any cut.
 
     nan for one pairable unit, and where chance leaves no disagreement.
     """
@@ -86,92 +85,121 @@ def _larger_root(b: float, A: float, th: float) -> float:
     return float((b + np.sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A))
 
 
-def moments(case: Case, model: Urn) -> Moments | None:
-    """Return the moments of a study; None where it is undefined."""
-    tally, weights = case.tally, case.weights
-    by_ratings = model.weigh == "ratings"
-    used = tally.pairable
+def moments(case: Case, model: Model) -> Moments | None:
+    """Return the moments of a study; None where it is undefined.
+
+    What one disagreement from the urn weighs rests on the shares of the answers and their
+    distances, whatever the model of chance is.
+    """
+    tally, urn, by_ratings = case.tally, Urn(model.weigh), model.weigh == "ratings"
     if tally.n_pairable_units < 2:
         return None
-    pi = model.totals(case)
+    pi = urn.totals(case)
     pi = pi / pi.sum()
-    e = model.spread(case, pi)
-    E = dot(pi, e)
-    if not model.rounding(case, pi) < E:
+    e = urn.spread(case, pi)
+    apart = dot(pi, e)
+    if not urn.rounding(case, pi) < apart:
         return None
-    mass, pairable = case.mass * (used if by_ratings else 1.0), float(case.mass[used].sum())
-    rb = dot(case.mass[used], tally.pattern_ratings[used]) / pairable
-    delta, eta, Do = (_of_ratings if by_ratings else _of_units)(case, e, E=E, rb=rb)
-    drawn = _as_drawn(case, mass > 0, (delta, eta), (Do, E))
+    mass = case.mass[tally.pairable]
+    n_pairable = float(mass.sum())
+    rb = dot(mass, tally.pattern_ratings[tally.pairable]) / n_pairable
+    found = _of_ratings(case, e, E=apart, rb=rb) if by_ratings else _of_units(case, model)
+    drawn = _as_drawn(case, found)
     if drawn is None:
         return None
-    (delta, eta), m = drawn.pieces, drawn.times
-    n = float(m.sum())
-    M2, S2 = weights.squares(pi), dot(pi, e * e)
+    delta, psi, m = drawn.delta, drawn.psi, drawn.times
+    n, Do, E = float(m.sum()), found.Do, found.E
+    M2, S2 = case.weights.squares(pi), dot(pi, e * e)
     pairs = rb * (rb - 1) / 2
-    s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * E * E) / (pairs * E)
-    s0 *= drawn.pseudo * (1.0 if by_ratings else float(mass.sum()) / pairable)
+    s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * apart**2) / (pairs * apart)
+    s0 *= drawn.pseudo * (1.0 if by_ratings else float(case.mass.sum()) / n_pairable)
+    c0 = dot(pi * e, 2 * e - E if by_ratings else _psi(E, model.of_values(case), model)) / apart
     seen = dot(m, delta) + _PSEUDO * s0
     s = (dot(m, delta * delta) + _PSEUDO * s0**2) / seen
-    c = (dot(m, delta * eta) + _PSEUDO * s0 * S2 / E) / seen
-    Ve = dot(m, eta * eta) / n - E * E
-    De = E / (1 - squared_share(case) / (rb * pairable)) if by_ratings else E
-    return Moments(n, drawn.df, Do, De, E, s, 3 - 4 * c / E + 4 * Ve / E**2)
+    c = (dot(m, delta * psi) + _PSEUDO * s0 * c0) / seen
+    V = dot(m, psi * psi) / n - E * E
+    De = E / (1 - squared_share(case) / (rb * n_pairable)) if by_ratings else E
+    return Moments(n, drawn.df, Do, De, E, s, 1 - 2 * c / E + V / E**2)
+
+
+class _Pieces(NamedTuple):
+    """del_i and psi_i of each row (pattern or unit), whose means are Do and E."""
+
+    delta: Floats
+    psi: Floats
+    Do: float
+    E: float
+    counted: Floats
+    """How many units each row stands for; 0 where it does not count."""
 
 
 class _Drawn(NamedTuple):
-    """del and eta of what was drawn on its own: patterns of units, weighted units, clusters."""
+    """del and psi of what was drawn on its own: patterns of units, weighted units, clusters."""
 
-    pieces: list[Floats]
+    delta: Floats
+    psi: Floats
     times: Floats
     df: float
     pseudo: float
     """What the piece from the urn is multiplied by."""
 
 
-def _as_drawn(
-    case: Case, used: npt.NDArray[np.bool_], pieces: tuple[Floats, Floats], means: tuple[float, ...]
-) -> _Drawn | None:
-    """Return del and eta of what was drawn; None where all units are in one cluster.
+def _as_drawn(case: Case, found: _Pieces) -> _Drawn | None:
+    """Return del and psi of what was drawn; None where all units are in one cluster.
 
     del_g = Do + (G/n) sum_{i in g} (del_i - Do) over G clusters, del_i = Do + w_i (del_i - Do) with
-    weights of mean 1; eta alike.
+    weights of mean 1; psi alike.
     """
-    sample, patterns, m = case.sample, case.tally.unit_patterns, case.tally.multiplicity * used
+    sample, patterns, m = case.sample, case.tally.unit_patterns, found.counted
     if sample is None or patterns is None:
-        return _Drawn([*pieces], m, float(m.sum()) - 1, 1.0)
-    units = np.flatnonzero(used[patterns])
-    n = len(units)
-    off = [x[patterns[units]] - mean for x, mean in zip(pieces, means, strict=True)]
+        return _Drawn(found.delta, found.psi, m, float(m.sum()) - 1, 1.0)
+    of_unit = slice(None) if len(m) == len(patterns) else patterns
+    units = np.flatnonzero(m[of_unit])
+    n, Do, E = len(units), found.Do, found.E
+    delta, psi = found.delta[of_unit][units] - Do, found.psi[of_unit][units] - E
     if not sample.is_clustered:
         w = case.unit_weights[units]
         w = w / w.mean()
-        each = [mean + w * x for x, mean in zip(off, means, strict=True)]
-        return _Drawn(each, np.ones(n), n**2 / float(w @ w) - 1, float(w @ w) / n)
+        df = n**2 / float(w @ w) - 1
+        return _Drawn(Do + w * delta, E + w * psi, np.ones(n), df, float(w @ w) / n)
     assert sample.groups is not None  # noqa: S101 - clusters are groups
     groups = np.unique(sample.groups[units], return_inverse=True)[1]
     sizes = np.bincount(groups)
     G = len(sizes)
-    each = [mean + G / n * np.bincount(groups, x) for x, mean in zip(off, means, strict=True)]
+    if G == 1:
+        return None
+    sums = [np.asarray(G / n * np.bincount(groups, x)) for x in (delta, psi)]
     pseudo = float(sizes @ sizes) / n * G / n
-    return _Drawn(each, np.ones(G), G - 1.0, pseudo) if G > 1 else None
+    return _Drawn(Do + sums[0], E + sums[1], np.ones(G), G - 1.0, pseudo)
 
 
-def _of_ratings(case: Case, e: Floats, *, E: float, rb: float) -> tuple[Floats, Floats, float]:
-    """Return del_i and eta_i of each pattern, and Do, where units count by their ratings."""
+def _of_ratings(case: Case, e: Floats, *, E: float, rb: float) -> _Pieces:
+    """Return the pieces of each pattern where units count by their ratings, with one urn."""
     tally, d_max = case.tally, case.weights.max_distance
     used, r = tally.pairable, tally.pattern_ratings
     off = (r - rb) / rb
     q = np.where(used, case.disagreement, 0.0) / (d_max * np.where(used, r - 1, 1))
     m = case.mass * used
     Do = dot(m, q) / dot(m, r)
-    return q / rb - Do * off, r * tally.pattern_means(e) / rb - E * off, Do
+    eta = r * tally.pattern_means(e) / rb - E * off
+    return _Pieces(q / rb - Do * off, 2 * eta - E, Do, E, tally.multiplicity * used)
 
 
-def _of_units(case: Case, e: Floats, *, E: float, rb: float) -> tuple[Floats, Floats, float]:  # noqa: ARG001 - one signature
-    """Return the same where units count once."""
-    tally, used, m = case.tally, case.tally.pairable, case.mass
-    x, pairable = case.mean_disagreement, float(m[used].sum())
-    Do = dot(m[used], x[used]) / pairable
-    scale = float(m.sum()) / pairable
-    return Do + scale * np.where(used, x - Do, 0.0), tally.pattern_means(e), Do
+def _of_units(case: Case, model: Model) -> _Pieces:
+    """Return the pieces of each pattern, or unit, where units count once."""
+    tally, used, x = case.tally, case.tally.pairable, case.mean_disagreement
+    m = case.mass[used]
+    Do = dot(m, x[used]) / float(m.sum())
+    delta = Do + float(case.mass.sum() / m.sum()) * np.where(used, x - Do, 0.0)
+    E, each = model.linearised(case)
+    counted, by_unit = tally.multiplicity, model.asks_who and case.study is not None
+    if by_unit and tally.unit_patterns is not None:
+        delta, counted = delta[tally.unit_patterns], np.ones(tally.n_units)
+    return _Pieces(
+        delta, _psi(E, np.full(len(delta), E) if each is None else each, model), Do, E, counted
+    )
+
+
+def _psi(E: float, each: Floats, model: Model) -> Floats:
+    """Return what moves the chance term: twice the distance to it, unless it is fixed."""
+    return each if model.fixed else 2 * each - E

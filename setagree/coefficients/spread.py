@@ -85,8 +85,13 @@ def spread(case: Case, parts: Estimate) -> Spread:
 
 
 def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
-    """Return the positions of the units that count, and their linearised values."""
+    """Return the positions of the units that count, and their linearised values.
+
+    None count where the estimate is undefined.
+    """
     x, counted_ = parts.influence, parts.counted > 0
+    if not len(x):
+        return np.zeros(0, dtype=np.int64), x
     if not parts.by_unit and case.tally.unit_patterns is not None:
         x, counted_ = x[case.tally.unit_patterns], counted_[case.tally.unit_patterns]
     units = np.flatnonzero(counted_)

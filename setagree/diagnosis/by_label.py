@@ -32,8 +32,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``: ``share_of_disagreement`` is
     ``Do_l / sum_l Do_l``.
 
-    The interval of alpha is the score interval, because t on the standard error holds a rare
-    label's alpha far too seldom. A label that fewer than 3 units hold gets none: too few to say.
+    Intervals are score intervals, because t on the standard error holds a rare label's alpha or
+    AC1 far too seldom. A label that fewer than 3 units hold gets none: too few to say.
     Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
     it: of a question of yes or no, either answer can be the rare one.
     Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
@@ -52,7 +52,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
         One row a label, the largest share of the disagreement first: label, n_ratings (with the
         label), n_units (to which somebody gave it), prevalence (share of all ratings), alpha
         (Krippendorff's, binary) with standard_error, low, high (score); ac1 (Gwet's) with
-        ac1_standard_error, ac1_low, ac1_high (t); positive_agreement and negative_agreement
+        ac1_standard_error, ac1_low, ac1_high (score); positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the chance that another rater says the same); observed_disagreement,
         expected_disagreement, share_of_disagreement; reason (why alpha is nan, or its interval,
@@ -131,7 +131,7 @@ def _row(binary: Data, level: float) -> Row:
     yes, no = _dense(scorer.tally)
     few = _too_few(alpha, yes, no)
     low, high = (np.nan, np.nan) if few else alpha.interval(level, method=alpha.best_method)
-    ac1_low, ac1_high = ac1.interval(level)
+    ac1_low, ac1_high = ac1.interval(level, method=ac1.best_method)
     tally, m = scorer.tally, alpha.case.mass
     r = tally.pattern_ratings
     return {

@@ -17,6 +17,7 @@ from setagree.diagnosis.common import Row, score_whole, steps_to_score
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
+from setagree.inference.comparison import holm
 from setagree.inference.differences import deviations, linearised_difference
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
@@ -61,6 +62,8 @@ def by_rater(
         n_shared (in units with another rating), mean_distance (to the others, averaged over its
         shared units), estimate_without, change (estimate_without - estimate of all) with
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
+        p_value (that a removal changes nothing) and p_holm (the same corrected over all raters, of
+        whom the best is looked for: without correction the best of 6 alike has p <= .05 in 8 %),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
         labels is missing where the values are numbers.
@@ -97,6 +100,7 @@ def by_rater(
         changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
         changes = _changes(study, whole, level)
+    changes["p_holm"] = holm(changes["p_value"].to_numpy())
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
@@ -107,15 +111,17 @@ def _alpha_changes(
     parts: AlphaWithout, study: Annotations, whole: Agreement, level: float
 ) -> pd.DataFrame:
     """Return the changes of alpha, every sum over units made once."""
-    from scipy.special import stdtrit
+    from scipy.special import stdtr, stdtrit
 
     psi = np.nan_to_num(deviations(whole))
     without = parts.without(study.n_raters, psi, instead=_instead(whole))
     change = without.estimate - whole.estimate
     known = np.isfinite(change) & (whole.standard_error > 0) & (without.own > ROUNDING)
     se = np.where(known, without.gap, np.nan)
-    half = float(stdtrit(max(whole.n_pairable_units - 1, 1), (1 + level) / 2)) * se
-    numbers = (without.estimate, change, se, change - half, change + half)
+    df = max(whole.n_pairable_units - 1, 1)
+    half = float(stdtrit(df, (1 + level) / 2)) * se
+    t = np.divide(np.abs(change), se, out=np.full(len(se), np.nan), where=se > 0)
+    numbers = (without.estimate, change, se, change - half, change + half, 2 * stdtr(df, -t))
     return pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
 
 
@@ -132,7 +138,7 @@ def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame
         part = score_part(whole, study.take(kept))
         places = (np.unique(study.unit_codes[kept]), everyone)
         gap = linearised_difference(part, whole, design="same_units", places=places)
-        numbers[g] = part.estimate, gap.value, gap.standard_error, *gap.interval(level)
+        numbers[g] = part.estimate, gap.value, gap.standard_error, *gap.interval(level), gap.p_value
     return pd.DataFrame(numbers, columns=list(_CHANGES))
 
 
@@ -143,7 +149,10 @@ def _instead(whole: Agreement) -> str:
     )
 
 
-_CHANGES = ("estimate_without", "change", "change_standard_error", "change_low", "change_high")
+_CHANGES = (
+    *("estimate_without", "change", "change_standard_error", "change_low", "change_high"),
+    "p_value",
+)
 
 
 def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:

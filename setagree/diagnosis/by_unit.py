@@ -8,16 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
-from setagree.coefficients.leave_one_out import estimates_without
+from setagree.checks import check_cost, public
+from setagree.coefficients.leave_one_out import estimates_without, weighted_without
+from setagree.coefficients.models import Fixed, Urn
 from setagree.credit.base import display_value
-from setagree.diagnosis.common import score_whole, shares
+from setagree.diagnosis.common import score_whole, shares, steps_to_score
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.units import rows_of_units
 from setagree.large.opening import Data, Study, open_study
 from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 
@@ -48,10 +50,10 @@ def by_unit(
         One row a unit with two ratings or more, the worst first (the largest disagreement, then
         most ratings): unit, n_ratings, n_distinct (answers), disagreement (the mean distance over
         its pairs of ratings), share_of_disagreement (of the observed disagreement Do, to which a
-        unit contributes in proportion to its ratings), influence (the linearised value of the
-        unit, whose mean is the coefficient, for alpha up to its small-sample term),
-        estimate_without (the coefficient without the unit,
-        exact), change (estimate_without - estimate: positive where the unit costs agreement),
+        unit contributes in proportion to its ratings, and to its sampling weight), influence (the
+        linearised value of the unit, whose mean is the coefficient, for alpha up to its
+        small-sample term), estimate_without (the coefficient without the unit, exact), change
+        (estimate_without - estimate: positive where the unit costs agreement),
         answers (text, equal answers together), coefficient, distance. Both estimate_without and
         influence are nan for mv_alpha, which has no closed form of them.
 
@@ -59,6 +61,8 @@ def by_unit(
     ------
     OptionError
         The limit is no whole number of 1 or more.
+    CostError
+        conger_kappa or cohen_kappa of many thousand units with sampling weights.
 
     Examples
     --------
@@ -81,6 +85,8 @@ def by_unit(
     worst = np.lexsort((-numbers["n_ratings"], -numbers["disagreement"]))
     worst = worst[numbers["n_ratings"][worst] >= 2][:limit]
     units = np.full(tally.n_units, None) if tally.units is None else tally.units
+    if whole.case.is_weighted:
+        _leave_out_weighted(whole, numbers["estimate_without"], worst)
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
     frame.insert(0, "unit", units[worst])
     frame["change"] = frame["estimate_without"] - whole.estimate
@@ -103,8 +109,10 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     q = np.where(tally.pairable, whole.case.disagreement, 0.0)
     r = tally.pattern_ratings
     weight = (q / np.maximum(r - 1, 1))[patterns]
+    if weighted := whole.case.is_weighted:
+        weight = weight * whole.case.unit_weights
     rows, _ = rows_of_units(whole)
-    without = estimates_without(whole.case, whole.definition.model)
+    without = None if weighted else estimates_without(whole.case, whole.definition.model)
     nothing = np.full(tally.n_units, np.nan)
     influence = whole.parts.influence
     return {
@@ -115,6 +123,28 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
         "influence": influence[rows] if influence.size else nothing,
         "estimate_without": nothing if without is None else without[rows],
     }
+
+
+def _leave_out_weighted(
+    whole: Agreement, without: npt.NDArray[Any], units: npt.NDArray[np.int64]
+) -> None:
+    """Write the estimates without some units that have sampling weights.
+
+    Models that have no closed form are scored anew without each of the units.
+    """
+    model, study = whole.definition.model, whole.study
+    if isinstance(model, Fixed | Urn):
+        without[:] = weighted_without(whole.case, model)
+    if study is None or whole.reason is not None:
+        return
+    anew = units[~np.isfinite(without[units])]
+    check_cost(
+        "Leaving out each unit of a study with sampling weights",
+        n_steps=len(anew) * steps_to_score(study),
+        instead="Ask for the worst ones: limit=100.",
+    )
+    for unit in anew:
+        without[unit] = score_part(whole, study.take(study.unit_codes != unit)).estimate
 
 
 def _answers(

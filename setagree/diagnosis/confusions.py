@@ -71,6 +71,7 @@ def confusions(
     have an expected count of D, as many as the pairs that are counted. It is nan where
     large sets are so many that comparing them would take minutes; so are the pairs of a label that
     may have been left out in a unit with that many large answers, and a warning says so.
+    Pairs are those that were seen: sampling weights do not count here.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Benchmark(Result):
         or one of 0, there is none, and it says why; the memberships are nan then.
     at_least : float
         The low end of the 90 % score interval, which the coefficient exceeds with 95 % confidence;
-        nan for coefficients without one, and where there is no verdict.
+        nan where there is none, and where there is no verdict.
     """
 
     agreement: Agreement
@@ -116,12 +116,12 @@ def benchmark(
 ) -> Benchmark | ResultTable[Benchmark]:
     """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
 
-    Krippendorff's alpha, Fleiss' kappa and Scott's pi have a score interval, which holds in small
-    studies, too: the verdict is the level that holds the low end of that of 90 %, so that the
-    coefficient is at least that with 95 % confidence.
+    The score interval holds in small studies, too: the verdict is the level that holds the low end
+    of that of 90 %, so that the coefficient is at least that with 95 % confidence.
 
-    The others have none. Their verdict is Gwet's (2014, ch. 6): the membership of a level [lo, hi)
-    is [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed
+    Units that were drawn from strata have none. Their verdict is Gwet's (2014, ch. 6): the
+    membership of a level [lo, hi) is
+    [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed
     from the best level down, the first sum of .95 or more is the verdict. It rests on the standard
     error, which is too small in small studies of high agreement. `levels` has the memberships of
     every coefficient.

@@ -152,7 +152,7 @@ class Bootstrap(Resampled):
     def __repr__(self) -> str:
         low, high = self.interval()
         alike = self.standard_error == 0
-        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}"
+        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self.about}"
         why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "

@@ -28,8 +28,8 @@ def refuse_weighted(agreement: Agreement, what: str) -> None:
     """Refuse what takes all units for alike where they have weights or strata."""
     if agreement.case.sample is not None and not is_clustered(agreement):
         raise OptionError(
-            f"{what} is not defined for sampling weights or strata; their interval is that of "
-            "the agreement: interval(method='t'), without strata 'score', too."
+            f"{what} is not defined for sampling weights or strata; their interval is the t "
+            "interval of the agreement, or without strata the score interval."
         )
 
 
@@ -145,6 +145,8 @@ def weighted_gap(
     named = np.full(n, "", dtype=object)
     for sign, one, place in zip((1, -1), agreements, places, strict=True):
         units, x = unit_values(one.case, one.parts)
+        if not len(x):  # undefined, and so is the difference
+            return float("nan"), float("nan")
         w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
         u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
         counts[at] = True

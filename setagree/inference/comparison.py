@@ -16,12 +16,13 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples, pub
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, check_choice, counted, option
-from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted
+from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted, welch_df
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
 from setagree.inference.differences import Design, Difference, linearised_difference
 from setagree.inference.draws import over_resamples, row_weights
 from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
 from setagree.large.opening import Data
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
@@ -64,6 +65,11 @@ class Comparison(Result):
     level: float
     reasons: tuple[str | None, ...]
     drawn: str = ""
+
+    @property
+    def about(self) -> str:
+        """What the intervals are about: these raters, judging a sample of units."""
+        return ABOUT["units"]
 
     @property
     def difference(self) -> float:
@@ -153,9 +159,9 @@ def compare(
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies z = difference / sqrt(SE1² + SE2²). Where units were drawn in clusters, the
-    deviations of clusters take the place of psi_i, and t has their degrees of freedom (Welch's for
-    independent studies, and so with sampling weights). A standard error of 0 is no certainty:
+    independent studies t = difference / sqrt(SE1² + SE2²) with the degrees of freedom of Welch
+    (1947). Where units were drawn in clusters, the deviations of clusters take the place of psi_i,
+    and t has their degrees of freedom. A standard error of 0 is no certainty:
     a difference from such a coefficient has no interval and no p (nan), and `reasons` says why.
 
     Another distance, or another coefficient, measures another thing: that one is above the other
@@ -176,8 +182,10 @@ def compare(
         "on the same documents"). Default: the same units where the identifiers are the same ones;
         independent where none is shared. Where some are, you must say.
     method : {"linearised", "bootstrap"}
-        The bootstrap redraws units, the same ones for both where they are the same; its p is twice
-        the smaller share of differences on one side of 0, each with one added.
+        The bootstrap redraws units, the same ones for both where they are the same. Its interval
+        is the expanded percentile interval (Hesterberg 2015), its p the level at which that reaches
+        0. With 10 to 50 units plain percentiles rejected up to .11 of true hypotheses at .05, these
+        .06 at most.
     level : float
         The level of the intervals.
     cluster : str, mapping or Series, optional
@@ -312,7 +320,19 @@ def _bootstrapped(
     error = float(gaps.std(ddof=1))
     if error <= ROUNDING:
         return Difference(value, 0.0, n_undefined=missed)
-    return Difference(value, error, resampled=gaps, n_undefined=missed)
+    df = min(_freedom(one), _freedom(two))
+    if design == "independent":
+        variances = [float(np.nanvar(values, ddof=1)) for values in drawn]
+        df = welch_df(variances, [_freedom(one), _freedom(two)])
+    return Difference(value, error, df, resampled=gaps, n_undefined=missed)
+
+
+def _freedom(agreement: Agreement) -> float:
+    """Return the degrees of freedom of a coefficient, whether or not it has a standard error."""
+    if agreement.parts.influence.size:
+        return max(agreement.degrees_of_freedom, 1.0)
+    clusters = agreement.case.sample
+    return max(1.0, (agreement.n_pairable_units if clusters is None else len(clusters.names)) - 1.0)
 
 
 def _resampled(

@@ -28,7 +28,9 @@ class Difference:
     degrees_of_freedom : float
         Of t; infinite for the normal distribution.
     resampled : ndarray, optional
-        The defined differences of a bootstrap, from which the interval and p are then taken.
+        The defined differences of a bootstrap, from which the interval and p are then taken: the
+        expanded percentile interval (Hesterberg 2015), the tails of which are
+        Phi(t_tail sqrt((df + 1) / df)), as resamples of few units spread too little.
     n_undefined : int
         The resamples that left one of the two undefined.
     """
@@ -45,10 +47,12 @@ class Difference:
         A difference without any spread is known only where it is 0: the two are one and the same
         then. Else there is no interval and no p.
         """
-        from scipy.special import ndtri, stdtrit
+        from scipy.special import ndtr, ndtri, stdtrit
 
         if self.resampled is not None:
-            low, high = np.quantile(self.resampled, [(1 - level) / 2, (1 + level) / 2])
+            df, tail = self.degrees_of_freedom, (1 - level) / 2
+            tail = float(ndtr(stdtrit(df, tail) * np.sqrt((df + 1) / df)))
+            low, high = np.quantile(self.resampled, [tail, 1 - tail])
             return float(low), float(high)
         if not (self.standard_error > 0 or self._same):
             return float("nan"), float("nan")
@@ -59,16 +63,18 @@ class Difference:
     @property
     def p_value(self) -> float:
         """The two-sided p."""
-        from scipy.special import ndtr, stdtr
+        from scipy.special import ndtr, ndtri, stdtr
 
+        df = self.degrees_of_freedom
         if (gaps := self.resampled) is not None:
             tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
-            return min(1.0, 2 * tail / (len(gaps) + 1))
+            z = float(ndtri(min(0.5, tail / (len(gaps) + 1))))
+            return 2 * float(stdtr(df, z * np.sqrt(df / (df + 1))))
         if self._same:
             return float("nan") if np.isnan(self.standard_error) else 1.0
         if not self.standard_error > 0:
             return float("nan")
-        t, df = -abs(self.value) / self.standard_error, self.degrees_of_freedom
+        t = -abs(self.value) / self.standard_error
         return 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
 
     @property
@@ -100,8 +106,8 @@ def linearised_difference(
     On the same units the linearised values x_i of the two are subtracted unit by unit:
     Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
     of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies z = difference / sqrt(SE1² + SE2²). Where one of the two has a standard
-    error of 0, or none, so has the difference: none.
+    independent studies t = difference / sqrt(SE1² + SE2²) with Welch's degrees of freedom. Where
+    one of the two has a standard error of 0, or none, so has the difference: none.
 
     Parameters
     ----------
@@ -109,12 +115,10 @@ def linearised_difference(
         Where each unit of the one and of the two stands in a list of units that is common to
         both. Default: units are matched by their identifiers.
     """
-    df = np.inf
     if design == "independent":
         se = float(np.hypot(one.standard_error, two.standard_error))
-        if one.case.sample is not None or two.case.sample is not None:
-            variances = [x.standard_error**2 for x in (one, two)]
-            df = welch_df(variances, [x.degrees_of_freedom for x in (one, two)])
+        variances = [x.standard_error**2 for x in (one, two)]
+        df = welch_df(variances, [x.degrees_of_freedom for x in (one, two)])
         return _known(one, two, se, df)
     first, second = unit_places([one, two]) if places is None else places
     groups = cluster_places([one, two], [first, second])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from setagree.checks import check_drawing
 from setagree.progress import track
+from setagree.scoring.intervals import ABOUT
 from setagree.wording.results import Result
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -33,6 +34,11 @@ class Resampled(Result):
     def defined(self) -> Floats:
         """The estimates that are not nan."""
         return self.distribution[np.isfinite(self.distribution)]
+
+    @property
+    def about(self) -> str | None:
+        """What an interval is about: these raters, or raters like these; None for a test."""
+        return ABOUT.get(getattr(self, "over", "units"))
 
     @property
     def n_undefined(self) -> int:

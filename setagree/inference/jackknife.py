@@ -18,6 +18,7 @@ from setagree.inference.clusters import is_clustered, refuse_weighted, without_c
 from setagree.inference.known_raters import known_study
 from setagree.inference.units import rows_of_units
 from setagree.large.opening import Data
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.over_raters import without_each_rater
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -110,10 +111,11 @@ class Jackknife(Result):
 
     def __repr__(self) -> str:
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
+        about = f", {ABOUT[self.over]}" if self.standard_error > 0 else ""
         return (
             f"<Jackknife over {len(self.values):,} {self.over}: {self.agreement.coefficient} "
             f"[{self.agreement.distance}] {self.agreement.estimate:.4f}, se "
-            f"{self.standard_error:.4f}{missed}>"
+            f"{self.standard_error:.4f}{about}{missed}>"
         )
 
 

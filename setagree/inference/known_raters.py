@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from setagree.errors import DataError, SetagreeWarning, warn
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
@@ -40,18 +42,18 @@ def _known(study: Annotations | None, what_must_know: str, other: str) -> Annota
 
 
 def known_plain(study: Data, what: str) -> Annotations:
-    """Return the same, with a warning where the units were not drawn one by one."""
-    found = known_raters(study, what)
-    plain_units(found, what)
-    return found
+    """Return the same as units that were drawn one by one, with a warning if they were not."""
+    return plain_units(known_raters(study, what), what)
 
 
-def plain_units(study: Annotations, what: str) -> None:
-    """Warn that something takes units as drawn one by one, where the study says otherwise."""
-    if study.sampling is not None:
-        how = "clusters" if study.sampling.cluster else "sampling weights and strata"
-        warn(
-            f"{what} takes the units as drawn one by one, all alike: the {how} of the study are "
-            "not taken into account there.",
-            SetagreeWarning,
-        )
+def plain_units(study: Annotations, what: str) -> Annotations:
+    """Return a study as units that were drawn one by one; warn where it says otherwise."""
+    if study.sampling is None:
+        return study
+    how = "clusters" if study.sampling.cluster else "sampling weights and strata"
+    warn(
+        f"{what} takes the units as drawn one by one, all alike: the {how} of the study are "
+        "not taken into account there.",
+        SetagreeWarning,
+    )
+    return replace(study, sampling=None)

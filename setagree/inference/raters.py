@@ -148,7 +148,7 @@ class Replicated(Resampled):
         if self.reason is not None:
             return f"nan ({self.reason})"
         low, high = self.interval()
-        sure = f"95% {low:.4f} to {high:.4f}" if np.isfinite(low) else ""
+        sure = f"95% {low:.4f} to {high:.4f}, {self.about}" if np.isfinite(low) else ""
         return f"{self.estimate:.4f} ({sure or f'no interval: {self.interval_reason}'})"
 
 

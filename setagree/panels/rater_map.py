@@ -11,7 +11,7 @@ from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing, option
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import Codes, case_of, check_least
 from setagree.large.opening import Data
 from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
@@ -220,7 +220,7 @@ def rater_map(
     >>> result.verdict
     '2 camps of 3 and 3 raters (p = .005).'
     """
-    study = known_raters(study, "rater_map")
+    study = known_plain(study, "rater_map")
     check_least("min_shared", min_shared, 1)
     check_least("n_resamples", n_resamples, 0)
     if n_clusters is not None:

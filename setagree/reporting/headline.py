@@ -8,6 +8,7 @@ from setagree.distances import distance_names
 from setagree.errors import counted
 from setagree.inference.benchmark import CAUTION, SCALES
 from setagree.reporting.sections.base import Findings
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement
@@ -31,7 +32,7 @@ def headline(f: Findings) -> Sentence:
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = quoted_interval(f)
-    over = row.drawn and f", {row.drawn}"
+    over = f", {ABOUT['units']}{row.drawn and f', {row.drawn}'}"
     sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}{over})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
 

@@ -16,6 +16,7 @@ from setagree.inference.permutation import PermutationTest
 from setagree.large.opening import Data, open_study
 from setagree.reporting.methods_resampling import Cite, bootstrapped, check_reported, tested
 from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
@@ -270,7 +271,8 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     return (
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
         f"the {intervals} are t intervals with {_listed(freedom)} degrees "
-        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed. "
+        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed, "
+        f"and so are about {ABOUT['units']}. "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
 

@@ -10,6 +10,7 @@ import numpy as np
 from setagree.errors import DataError, a_type, counted, listing, option
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.results import Agreement
 from setagree.wording.numbers import interval, level_text, p_phrase
@@ -57,7 +58,8 @@ def bootstrapped(
     source = cite("Efron 1987" if method == "BCa" else "Efron & Tibshirani 1993")
     return (
         f"The {level_text(level, gap='')} {method} interval{_which(bootstrap.agreement, rows)} of "
-        f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}."
+        f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}; it is "
+        f"about {ABOUT[bootstrap.over]}."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from setagree.coefficients.models import Model, Urn
+from setagree.coefficients.models import GwetUrn, NoChance, Uniform, Urn, UrnOfEachRater
 from setagree.coefficients.score_interval import score_ends
 from setagree.errors import OptionError, check_choice, option
 
@@ -15,10 +15,16 @@ Method: TypeAlias = Literal["t", "score"]
 Over: TypeAlias = Literal["units", "both"]
 """What is a sample: the units, judged by these raters; or the raters, too."""
 
-ABOUT = {"units": "these raters", "raters": "raters like these", "both": "raters like these"}
+ABOUT = {
+    **dict.fromkeys(("units", "clusters"), "these raters"),
+    **dict.fromkeys(("raters", "both"), "raters like these"),
+}
 """What an interval is about, by what is a sample."""
 
 NONE = (float("nan"), float("nan"))
+
+_SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
+"""The models of chance under which the score interval was seen to hold."""
 
 
 def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tuple[float, float]:
@@ -53,23 +59,25 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
 
 def best_method(row: Agreement) -> Method:
     """Return score where that interval is known to hold, else t."""
-    urns: tuple[Model, ...] = (Urn("ratings"), Urn("units"))
+    return "score" if why_no_score(row) is None else "t"
+
+
+def why_no_score(row: Agreement) -> str | None:
+    """Return why an agreement has no score interval, for sentences; None where it has one."""
+    if type(row.definition.model) not in _SIMULATED:
+        return f"is not known to hold for {row.coefficient}; the bootstrap gives an interval"
     sample = row.case.sample
-    stratified = sample is not None and not sample.is_clustered and sample.groups is not None
-    return "score" if row.definition.model in urns and not stratified else "t"
+    if sample is None or sample.is_clustered or sample.groups is None:
+        return None
+    return "takes the units as one sample, and these were drawn from strata; use the t interval"
 
 
 def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
-    model = row.definition.model
-    if row.best_method != "score" or not isinstance(model, Urn):
-        of = "units drawn from strata" if isinstance(model, Urn) else row.coefficient
-        raise OptionError(
-            f"{option('method', 'score')} is not known to hold for {of}; it is for "
-            "krippendorff_alpha, fleiss_kappa and scott_pi without strata."
-        )
+    if (why := why_no_score(row)) is not None:
+        raise OptionError(f"{option('method', 'score')} {why}.")
     if row.reason is not None or row.spread.reason is not None:
         return NONE
-    low, high = score_ends(row.case, model, level)
+    low, high = score_ends(row.case, row.definition.model, level)
     if row.standard_error > 0:
         low = min(low, row.interval(level)[0])
     return max(low, min(row.estimate, -1.0)), high

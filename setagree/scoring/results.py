@@ -15,7 +15,7 @@ from setagree.coefficients.spread import Spread, spread
 from setagree.credit.base import Weights
 from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.intervals import Method, Over, best_method, interval_of
+from setagree.scoring.intervals import ABOUT, Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
 from setagree.scoring.remarks import how_drawn, remarks
 from setagree.study.annotations import Annotations
@@ -238,8 +238,8 @@ class Agreement(Result):
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
-        The upper end of t is cut at 1, the lower is not. The score interval (of Krippendorff's
-        alpha, Fleiss' kappa, Scott's pi) holds its level where t does not: few units, high
+        The upper end of t is cut at 1, the lower is not. The score interval (of
+        every coefficient but mv-alpha) holds its level where t does not: few units, high
         agreement, rare labels, no disagreement at all. Its low end never lies above that of t.
 
         Without a standard error above 0 there is no t interval (nan), and `interval_reason` says
@@ -263,6 +263,11 @@ class Agreement(Result):
         """
         check_level(level)
         return interval_of(self, level, method, over)
+
+    @property
+    def about(self) -> str:
+        """What the interval of the frame is about: these raters, judging a sample of units."""
+        return ABOUT["units"]
 
     @property
     def best_method(self) -> Method:

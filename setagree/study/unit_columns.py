@@ -41,6 +41,8 @@ OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 """A column of units by name, or what says something of each unit."""
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """How many units each stratum has, or the population."""
+_OF_SIZES = "population per unit"
+"""The column of weights that follow from the sizes of strata."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,9 @@ def sampled(
     """
     given = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
     before = study.sampling or Sampling()
-    names = {role: name for role in given if (name := getattr(before, role)) is not None}
+    names = {
+        role: name for role in given if (name := getattr(before, role)) not in {None, _OF_SIZES}
+    }
     for role, column in given.items():
         if column is None:
             continue
@@ -331,7 +335,7 @@ def _checked(study: Annotations) -> Annotations:
     if how.sampling_weight is not None:
         _check_weights(study, study.units_frame[how.sampling_weight])
     if how.strata is None and isinstance(how.population_size, Mapping):
-        raise OptionError("population_size= by stratum needs strata=.")
+        raise OptionError(f"{option('population_size')} by stratum needs {option('strata')}.")
     if how.strata is not None:
         _check_strata(study, study.units_frame[how.strata], how.population_size)
     sample = sample_of(study)
@@ -342,12 +346,13 @@ def _checked(study: Annotations) -> Annotations:
     for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
         if not size >= n or np.isinf(size):
             of = f" of stratum {name!r}" if how.strata else ""
-            raise OptionError(f"population_size={size!r}{of} is below the {n:,} units drawn of it.")
+            said = f"{option('population_size', float(size))}{of}"
+            raise OptionError(f"{said} is below the {n:,} units drawn of it.")
     if how.sampling_weight is not None or how.strata is None:
         return study
     each = (sample.sizes / drawn)[groups]
-    weighted = with_units(study, {"sampling_weight": dict(zip(study.units, each, strict=True))})
-    return replace(weighted, sampling=replace(how, sampling_weight="sampling_weight"))
+    weighted = with_units(study, {_OF_SIZES: dict(zip(study.units, each, strict=True))})
+    return replace(weighted, sampling=replace(how, sampling_weight=_OF_SIZES))
 
 
 def _check_weights(study: Annotations, cells: pd.Series[Any]) -> None:
@@ -363,9 +368,10 @@ def _check_weights(study: Annotations, cells: pd.Series[Any]) -> None:
 
 def _check_strata(study: Annotations, cells: pd.Series[Any], size: Sizes) -> None:
     if size is not None and not isinstance(size, Mapping):
-        raise OptionError("population_size= beside strata= says the size of each: {stratum: size}.")
+        sizes = f"{option('population_size')} beside {option('strata')}"
+        raise OptionError(f"{sizes} says the size of each: {{stratum: size}}.")
     if absent := [one for one in cells.unique() if size is not None and one not in size]:
-        raise OptionError(f"population_size= lacks the strata {listing(absent)}.")
+        raise OptionError(f"{option('population_size')} lacks the strata {listing(absent)}.")
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     times = cells[pairable].value_counts()
     if alone := times.index[times == 1].tolist():

@@ -44,7 +44,8 @@ class Result:
     def to_json(self) -> str:
         """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.
 
-        A number that is nan is null, and ``reason`` says why; label sets are sorted lists.
+        A number that is nan is null, and ``reason`` says why; ``about`` says whether intervals are
+        about these raters or raters like these; label sets are sorted lists.
         """
         frame = _flat(self.to_frame())
         results = getattr(self, "rows", (self,))
@@ -53,7 +54,9 @@ class Result:
             lengths = [len(result.to_frame()) for result in results]
             whys = [why for why, n in zip(whys, lengths, strict=True) for _ in range(n)]
         reasons = pd.Series([*whys], index=frame.index, dtype=object)
-        return json_text(frame if _NO_REASON in whys else frame.assign(reason=reasons))
+        frame = frame if _NO_REASON in whys else frame.assign(reason=reasons)
+        about = {getattr(result, "about", None) for result in results} - {None}
+        return json_text(frame.assign(about=about.pop()) if about else frame)
 
     def _repr_html_(self) -> str:
         said = repr(self).removeprefix("<").removesuffix(">")

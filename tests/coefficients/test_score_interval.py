@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import reference
-from plain_score import plain
+from plain_score import plain, plain_of_model
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
@@ -107,6 +107,43 @@ def test_against_loops(distance, by_ratings):
             assert score_ends(found.case, model, 0.95) == pytest.approx(expected, abs=1e-12)
 
 
+OTHERS = ("fleiss_kappa", "conger_kappa", "gwet_ac", "brennan_prediger", "percent_agreement")
+
+
+@pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_chance_against_loops(name, distance):
+    """With any model of chance the ends are those of loops, with and without missing answers.
+
+    The loops take psi as a difference quotient, which has 8 digits.
+    """
+    rng = np.random.default_rng(8)
+    d = reference.SET_DISTANCES[distance]
+    for missing in (0, 0, 0.3, 0.3):
+        rows = random_rows(rng, sets_of("ab"), units=12, raters=3, missing=missing)
+        rows = [row for row in rows if any(x is not None for x in row)]
+        found = getattr(sa, name)(annotations(rows), distance=distance)
+        expected = plain_of_model(rows, lambda x, y: float(d(x, y)), name)
+        own = score_ends(found.case, found.definition.model, 0.95)
+        assert own == pytest.approx(expected, abs=1e-7)
+        low, high = found.interval(method="score")
+        assert (low, high) == (min(own[0], found.interval()[0]), own[1])
+
+
+def test_two_raters_who_answer_alike():
+    """Cohen's kappa is Conger's of two raters, and so is its interval."""
+    cohen, conger = (one(study_of(T2)) for one in (sa.cohen_kappa, sa.conger_kappa))
+    assert cohen.interval(method="score") == conger.interval(method="score")
+
+
+def test_a_free_marginal_is_a_share_of_the_observed_agreement():
+    """1 - BP = (1 - pa) / (1 - pe) with pe fixed, and so are the ends of its interval."""
+    bp, pa = (one(study_of(T1)) for one in (sa.brennan_prediger, sa.percent_agreement))
+    scale = 1 - bp.expected_agreement
+    ends = [1 - (1 - end) / scale for end in pa.interval(method="score")]
+    assert bp.interval(method="score") == pytest.approx(ends, abs=1e-12)
+
+
 class TestEdges:
     """Where it is undefined, cut or refused."""
 
@@ -128,11 +165,10 @@ class TestEdges:
                 assert low <= alpha.interval()[0]
             assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
 
-    @pytest.mark.parametrize("name", ["conger_kappa", "gwet_ac", "mv_alpha", "percent_agreement"])
-    def test_other_coefficients(self, name):
-        """It is refused where it is not known to hold."""
-        with pytest.raises(OptionError, match=r"not known to hold for .*; it is for krippendorff"):
-            getattr(sa, name)(study_of(T1)).interval(method="score")
+    def test_other_coefficients(self):
+        """It is refused where it is not known to hold: mv-alpha, and a model of one's own."""
+        with pytest.raises(OptionError, match="not known to hold for mv_alpha; the bootstrap"):
+            sa.mv_alpha(study_of(T1)).interval(method="score")
 
     def test_unknown_method(self):
         """A resampled interval is another function's."""

@@ -16,6 +16,7 @@ from setagree.coefficients.score_interval import score_ends
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeError
 from setagree.inference.shuffles import Shuffler
 from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.scorer import score_part
 
 CLUSTERS = {f"u{k}": name for k, name in enumerate("AAABBCCCCDD")}
 WEIGHTS = {f"u{k}": w for k, w in enumerate([1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1])}
@@ -56,6 +57,61 @@ class TestVectors:
         kappa = sa.fleiss_kappa(annotations(T1).sampled(sampling_weight=WEIGHTS))
         assert kappa.estimate == pytest.approx(0.4059704157, abs=6e-11)
         assert kappa.standard_error == pytest.approx(0.1406603400, abs=6e-11)
+
+
+# R 4.2.2, T1 with MASI and WEIGHTS: the coefficient and its standard error by svymean of survey
+# 4.1-1 with the weights; the standard error with the strata u0-u4, u5-u10 and fpc 20 and 30, too;
+# that of coef_test(lm(x ~ 1), "CR2", "Satterthwaite") of clubSandwich 0.5.8 with CLUSTERS. The
+# kappas were written in R as functions of the weights (Gwet 2014), and x is their derivative by
+# numDeriv, which leaves 9 digits. Alpha's x is influence as the library has it.
+BY_R = {
+    "fleiss_kappa": (0.405970415056, 0.140660339987, 0.116269529383, 0.124323742778),
+    "conger_kappa": (0.421711980182, 0.129003856185, 0.105202769727, 0.119050604000),
+    "gwet_ac": (0.452656948095, 0.136023474004, 0.104827123656, 0.139447967847),
+    "brennan_prediger": (0.443896172746, 0.136279998331, 0.105664639537, 0.137495689472),
+    "percent_agreement": (0.561728394768, 0.107403780915, 0.083275476474, 0.108361880572),
+    "krippendorff_alpha": (None, 0.139892587481, 0.116532018260, 0.114773992289),
+}
+
+
+@pytest.mark.parametrize("name", BY_R)
+def test_standard_errors_of_r(name):
+    """Weights, strata with finite populations, and clusters: as R's survey and clubSandwich."""
+    estimate, weighted, stratified, clustered = BY_R[name]
+    study, of = annotations(T1), getattr(sa, name)
+    parts = {f"u{k}": "x" if k < 5 else "y" for k in range(11)}
+    row = of(study.sampled(sampling_weight=WEIGHTS))
+    if estimate is not None:
+        assert row.estimate == pytest.approx(estimate, abs=2e-9)
+    assert row.standard_error == pytest.approx(weighted, abs=2e-9)
+    sizes = {"x": 20, "y": 30}
+    both = study.sampled(sampling_weight=WEIGHTS, strata=parts, population_size=sizes)
+    assert of(both).standard_error == pytest.approx(stratified, abs=2e-9)
+    with pytest.warns(FewClustersWarning):
+        row = of(study.sampled(cluster=CLUSTERS))
+    assert row.standard_error == pytest.approx(clustered, abs=2e-9)
+    assert row.degrees_of_freedom == pytest.approx(2.712918660287, abs=1e-11)
+
+
+def test_every_draw_of_clusters():
+    """Over all draws of three of four clusters the mean CR2 variance is the variance, exactly.
+
+    Of percent agreement, clusters of two units drawn with replacement (Cochran 1977, ch. 9): the
+    mean of what is drawn has an estimate of its variance without bias.
+    """
+    rng = np.random.default_rng(6)
+    answers = rng.choice(list("aab"), (4, 2, 3))
+    found = []
+    for drawn in itertools.product(range(4), repeat=3):
+        rows = [list(answers[c, u]) for c in drawn for u in range(2)]
+        cluster = {f"u{k}": k // 2 for k in range(6)}
+        study = annotations([[frozenset(x) for x in row] for row in rows])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = sa.percent_agreement(study.sampled(cluster=cluster), distance="nominal")
+        found.append((row.estimate, row.standard_error))
+    estimates, errors = np.array(found).T
+    assert (errors**2).mean() == pytest.approx(estimates.var(), rel=1e-12)
 
 
 NAMES = sorted(COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa", "mv_alpha"})
@@ -111,6 +167,19 @@ class TestWeights:
             x = row.influence.get(unit)
             expected = 0.0 if x is None else (x - kappa(weights)) / total
             assert slope == pytest.approx(expected, abs=1e-9)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_without_each_unit(self, name):
+        """The estimate without a unit is that of the rest, weighted; shares of Do are weighted."""
+        study, weights = drawn_study(n=16)
+        weighted = study.sampled(sampling_weight=weights)
+        whole = getattr(sa, name)(weighted, distance="masi")
+        frame = sa.by_unit(weighted, coefficient=name).set_index("unit")
+        for unit, without in frame["estimate_without"].items():
+            rest = weighted.take(study.unit_codes != study.units.tolist().index(unit))
+            assert without == pytest.approx(score_part(whole, rest).estimate, abs=1e-12)
+        q = frame["disagreement"] * frame["n_ratings"] * frame.index.map(weights)
+        assert frame["share_of_disagreement"].tolist() == pytest.approx((q / q.sum()).tolist())
 
     def test_ordinal_ranks(self):
         """Ranks of an ordinal distance are those of the population, not of the sample."""
@@ -217,6 +286,18 @@ class TestStrata:
         assert one.estimate == pytest.approx(two.estimate, abs=1e-13)
         assert one.standard_error < two.standard_error
 
+    def test_sizes_that_are_said_anew(self):
+        """Weights follow the sizes that were said last; a column of that name is left alone."""
+        study, weights = drawn_study()
+        where = {unit: k % 4 == 0 for k, unit in enumerate(study.units)}
+        study = study.with_units({"sampling_weight": weights})
+        first = study.sampled(strata=where, population_size={True: 100, False: 100})
+        again = first.sampled(population_size={True: 10, False: 300})
+        at_once = study.sampled(strata=where, population_size={True: 10, False: 300})
+        one, two = map(sa.krippendorff_alpha, (again, at_once))
+        assert one == two
+        assert again.units_frame["sampling_weight"].to_dict() == weights
+
     def test_degrees_of_freedom(self):
         """N of Kish less the number of strata; the score interval is not defined."""
         study, weights = drawn_study(missing=0.0)
@@ -224,7 +305,7 @@ class TestStrata:
         row = sa.krippendorff_alpha(study.sampled(strata=where, sampling_weight=weights))
         w = np.array(list(weights.values()))
         assert row.degrees_of_freedom == pytest.approx(w.sum() ** 2 / (w @ w) - 3)
-        with pytest.raises(OptionError, match="units drawn from strata"):
+        with pytest.raises(OptionError, match="these were drawn from strata; use the t interval"):
             row.interval(method="score")
 
     def test_differences(self):
@@ -237,6 +318,16 @@ class TestStrata:
         only = sa.percent_agreement(drawn, distance=sa.CallableDistance(halved, name="halved"))
         # d_masi - d_nominal is a distance times -1, so that its own error is that of the gap.
         assert gap.standard_error == pytest.approx(only.standard_error * abs_scale(only), rel=1e-9)
+
+    @pytest.mark.parametrize("role", ["strata", "sampling_weight", "cluster"])
+    def test_one_rater_is_left(self, role):
+        """Of two raters none can be left out: what is undefined then is nan, and no traceback."""
+        study = sa.simulate(24, 2, rng=1)
+        drawn = study.sampled(**{role: {unit: 1 + k % 12 for k, unit in enumerate(study.units)}})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = sa.by_rater(drawn)
+        assert frame["change_low"].isna().all()
 
     @pytest.mark.parametrize(
         ("options", "words"),

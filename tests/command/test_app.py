@@ -92,7 +92,7 @@ class TestScore:
         names = {"unit": "doc", "rater": "who", "labels": "tags"}
         expected = sa.agreement(frame, **names, blank="empty", level=0.9).to_frame()
         rows = json.loads(ok("score", "long.csv", "--blank=empty", "--level=0.9", "-f", "json"))
-        expected["reason"] = None
+        expected["reason"], expected["about"] = None, "these raters"
         pd.testing.assert_frame_equal(pd.DataFrame(rows), expected, check_exact=True)
 
     def test_wide_equals_long(self):
@@ -350,11 +350,14 @@ class TestFormats:
     """Results for people and for programs."""
 
     def test_json(self):
-        """JSON is a list of objects with the columns of to_frame, null for nan, and its reason."""
+        """JSON is a list of objects with the columns of to_frame, null for nan, and its reason.
+
+        It says what the interval is about, too.
+        """
         Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n")
         text = ok("score", "same.csv", "--format", "json")
         rows = json.loads(text, parse_constant=pytest.fail)
-        assert [list(row) for row in rows] == [[*COLUMNS, "reason"]] * 2
+        assert [list(row) for row in rows] == [[*COLUMNS, "reason", "about"]] * 2
         assert rows[0]["estimate"] is None
         assert rows[0]["reason"] == "only one value was used"
         assert rows[0]["n_units"] == 2

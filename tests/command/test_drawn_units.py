@@ -25,6 +25,9 @@ def folder(tmp_path, monkeypatch, study):
     monkeypatch.chdir(tmp_path)
     frame = study.to_long()
     frame["document"] = study.units_frame["cluster"].loc[frame["unit"]].to_numpy()
+    frame["part"] = np.where(frame["document"].isin(["d1", "d2", "d3"]), "news, old", "blog")
+    frame["code"] = np.where(frame["part"] == "blog", 1, 2)
+    frame["stands_for"] = np.where(frame["part"] == "blog", 3.0, 1.0)
     frame["half"] = [int(str(unit)[1:]) % 2 for unit in frame["unit"]]
     frame["labels"] = [json.dumps(sorted(labels)) for labels in frame["labels"]]
     frame.to_csv("study.csv", index=False)
@@ -99,9 +102,97 @@ def test_raters_like_these(study):
     expected = sa.krippendorff_alpha(plain).interval(over="both")
     assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-12)
     assert "raters like these" in ok("score", "study.csv", "--over", "both")
+    assert row["about"] == "raters like these"
     few = ok("score", "study.csv", "--over", "both", "--interval", "bootstrap", "--seed", "1")
     assert "held the truth in 80-91 % of studies" in " ".join(few.split())
     said = refusal("score", "study.csv", "--over", "both", "--seed", "1")
     assert "--seed makes sense only with --interval bootstrap" in said
     only = rows("score", "study.csv", "--over", "both", "-c", "mv_alpha")[0]
     assert only["low"] is None or np.isnan(only["low"])
+
+
+class TestWeights:
+    """Sampling weights, strata and the sizes of these."""
+
+    @pytest.fixture(name="parts")
+    def parts_of_the_population(self, study):
+        """Return the stratum of each unit of a study without clusters, and that study."""
+        documents = study.units_frame["cluster"]
+        parts = {
+            unit: "news, old" if d in {"d1", "d2", "d3"} else "blog"
+            for unit, d in documents.items()
+        }
+        return sa.Annotations.from_triples(study.to_triples()), parts
+
+    def test_weights(self, parts):
+        """The column of the weights gives the table of the library, and the table says so."""
+        study, where = parts
+        weights = {unit: 3 if part == "blog" else 1 for unit, part in where.items()}
+        expected = sa.krippendorff_alpha(study.sampled(sampling_weight=weights))
+        words = ("score", "study.csv", "--sampling-weight", "stands_for")
+        row = rows(*words)[0]
+        assert row["estimate"] == pytest.approx(expected.estimate, rel=1e-12)
+        assert [row["low"], row["high"]] == pytest.approx(expected.interval(), rel=1e-12)
+        assert "Units are weighted by stands_for; " in ok(*words)
+        row = rows(*words, "--interval", "score")[0]
+        found = expected.interval(method="score")
+        assert [row["low"], row["high"]] == pytest.approx(found, rel=1e-12)
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["--strata", "part", "--population-size", "sizes.csv"],
+            ["--strata", "code", "--population-size", "1=300,2=50"],
+            ["--strata", "code", "--population-size", "1=300", "--population-size", "2=50"],
+        ],
+    )
+    def test_sizes(self, words, parts, folder):
+        """The sizes of strata come as pairs, or as a file where names have commas."""
+        (folder / "sizes.csv").write_text('Stratum,size\nblog,300\n"news, old",50\n')
+        study, where = parts
+        drawn = study.sampled(strata=where, population_size={"blog": 300, "news, old": 50})
+        expected, row = sa.krippendorff_alpha(drawn), rows("score", "study.csv", *words)[0]
+        assert row["estimate"] == pytest.approx(expected.estimate, rel=1e-12)
+        assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
+
+    def test_a_whole_population(self, parts):
+        """Without strata one number is the size of the population."""
+        expected = sa.krippendorff_alpha(parts[0].sampled(population_size=60))
+        row = rows("score", "study.csv", "--population-size", "60")[0]
+        assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            ("--strata code --population-size 1=300", "lacks the strata '2'"),
+            ("--strata code --population-size 1=300,2=50,x=5", "stratum 'x', of which no unit"),
+            ("--strata code --population-size 1=300,1=50", "gives stratum '1' twice"),
+            ("--strata code --population-size 1=300,2=b", "'2=b' is no size: write a=90,b=40"),
+            (
+                "--strata code --population-size 1=4,2=50",
+                "--population-size 4 of stratum '1' is below",
+            ),
+            ("--population-size 1=300,2=50", "by stratum needs --strata"),
+            ("--population-size none.csv --strata code", "none.csv: There is no file"),
+            ("--population-size study.csv --strata code", "needs the columns stratum and size"),
+            ("--population-size 90 --memory-limit 1GB", "files that are read into memory"),
+            ("--cluster document --strata code", "--cluster beside weights, strata or sizes"),
+            ("--sampling-weight part", "a sampling weight is a number above 0"),
+            ("--strata code --interval bootstrap", "bootstrap is not defined for sampling weights"),
+            ("--strata code --interval score", "were drawn from strata; use the t interval"),
+        ],
+    )
+    def test_refusals(self, words, said):
+        """What does not fit together, and what is not defined, is a sentence."""
+        assert said in refusal("score", "study.csv", *words.split())
+
+    def test_a_plan(self):
+        """A plan refuses weights; its help does not offer them."""
+        assert "A plan is not defined" in refusal("plan", "study.csv", "--strata", "code")
+        assert "--strata" not in ok("plan", "--help")
+
+    def test_the_sizes_are_an_input(self, folder):
+        """The file of the sizes is never written over."""
+        (folder / "sizes.csv").write_text("stratum,size\n1,300\n2,50\n")
+        words = ("--strata", "code", "--population-size", "sizes.csv", "-o", "sizes.csv")
+        assert "what --population-size reads" in refusal("score", "study.csv", *words)

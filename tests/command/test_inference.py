@@ -103,13 +103,14 @@ class TestScore:
         """What is no interval is what the analytic table has, the estimate .40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
         assert analytic.pop("reason") is None
+        assert analytic.pop("about") == "these raters"
         # It belongs to the analytic interval, and is not to be taken for that of the bootstrap.
         analytic = {
             "analytic_p_value" if name == "p_value" else name: value
             for name, value in analytic.items()
         }
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
-        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason"}
+        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason", "about"}
         assert list(found)[: len(analytic)] == list(analytic)
         assert set(found) - set(analytic) == added
         changed = {name for name in analytic if found[name] != analytic[name]}
@@ -195,7 +196,7 @@ class TestScore:
                 ["--interval", "score", "--seed", "1"],
                 "--seed makes sense only with --interval boot",
             ),
-            (["--interval", "score", "-c", "gwet_ac"], "--interval 'score' is not known to hold"),
+            (["--interval", "score", "-c", "mv_alpha"], "--interval 'score' is not known to hold"),
             (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
             (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
             (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),
@@ -353,7 +354,7 @@ class TestCompare:
         assert sorted(row["p_holm"] for row in found) == pytest.approx(holm.tolist())
 
     def test_independent_files(self):
-        """Files without a common unit: z of the difference over sqrt(SE1² + SE2²)."""
+        """Files without a common unit: Welch's t of the difference over sqrt(SE1² + SE2²)."""
         Path("one.csv").write_text(shares(*"abcdef"))
         Path("two.csv").write_text(shares(*"ghijklmno"))
         row = rows("compare", "one.csv", "two.csv")[0]
@@ -363,7 +364,9 @@ class TestCompare:
         assert difference != 0
         assert row["difference"] == pytest.approx(difference)
         assert row["standard_error"] == pytest.approx(se)
-        assert row["p_value"] == pytest.approx(math.erfc(abs(difference) / se / math.sqrt(2)))
+        parts = [x["standard_error"] ** 4 / (x["n_pairable_units"] - 1) for x in (one, two)]
+        p = 2 * stdtr(se**4 / sum(parts), -abs(difference) / se)
+        assert row["p_value"] == pytest.approx(p)
         assert row["p_holm"] == row["p_value"]
         assert (row["design"], row["first_file"]) == ("independent", "one.csv")
 
@@ -482,7 +485,9 @@ class TestCompare:
         assert (row["low"], row["high"]) == expected.interval()
         assert (row["n_resamples"], row["seed"], row["n_undefined"]) == (60, 2, 0)
         text = " ".join(ok(*words).split())
-        assert "60 resamples of the units, no undefined, percentile interval, seed 2" in text
+        assert (
+            "60 resamples of the units, no undefined, expanded percentile interval, seed 2" in text
+        )
 
     def test_undefined_resamples_are_counted(self):
         """Differences that no resample defines are said to be left out."""
@@ -742,11 +747,15 @@ class TestEveryCommand:
         assert drawn == rows(*words, "--seed", drawn[0]["seed"])
 
     def test_csv_equals_json(self, words):
-        """CSV and JSON hold the same columns and numbers; JSON says, too, why one is null."""
+        """CSV and JSON hold the same columns and numbers; JSON says more in words.
+
+        Why a number is null, and what the interval is about.
+        """
         words = [*words, "--seed", "4"]
         table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         for cells, row in zip(table, rows(*words), strict=True):
             row.pop("reason", None)
+            row.pop("about", None)
             assert list(cells) == list(row)
             for name, value in row.items():
                 assert cells[name] == ("" if value is None else str(value))

@@ -104,7 +104,7 @@ class TestByLabel:
             assert_same(row[["low", "high"]].tolist(), ends)
             assert_same(row["ac1"], ac1.estimate)
             assert_same(row["ac1_standard_error"], ac1.standard_error)
-            assert_same(row[["ac1_low", "ac1_high"]].tolist(), ac1.interval(0.9))
+            assert_same(row[["ac1_low", "ac1_high"]].tolist(), ac1.interval(0.9, method="score"))
             why = alpha.interval_reason if alpha.standard_error == 0 else alpha.reason
             said = None if pd.isna(row["reason"]) else row["reason"]
             assert said.startswith("too few to say: ") if few else said == why

@@ -12,6 +12,7 @@ from diagnosis_support import STUDIES, assert_same, quietly, study_of, walkthrou
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
@@ -68,6 +69,9 @@ class TestByRater:
             assert row["change"] == pytest.approx(compared.difference)
             assert row["change_standard_error"] == pytest.approx(compared.standard_error)
             assert (row["change_low"], row["change_high"]) == pytest.approx(compared.interval())
+            assert row["p_value"] == pytest.approx(compared.p_value)
+        corrected = multipletests(frame["p_value"], method="holm")[1]
+        assert frame["p_holm"].tolist() == pytest.approx(corrected.tolist())
 
     @settings(max_examples=60, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
@@ -669,8 +673,28 @@ class TestOverTime:
             sa.over_time(study, number, window=1, step=0.001)
 
 
+def test_the_best_of_six_raters_alike():
+    """Of raters who are alike the best to leave out gains something; Holm does not fall for it.
+
+    200 studies of 50 units; the removal that gains most has p <= .05 in about 8 %, with Holm in
+    fewer than 5 %, and raises alpha by .02 on average (Monte Carlo error .001).
+    """
+    best = [sa.by_rater(sa.simulate(50, 6, rng=k)).iloc[0] for k in range(200)]
+    assert np.mean([one["change"] for one in best]) == pytest.approx(0.022, abs=0.004)
+    assert np.mean([one["p_holm"] <= 0.05 for one in best]) <= 0.05
+
+
 class TestWhatIf:
     """`what_if`."""
+
+    def test_all_that_was_tried_is_corrected_for(self):
+        """Holm's p stands beside the plain one, and how many changes it corrects for."""
+        frame = sa.what_if(sa.simulate(40, 4, rng=2))
+        p = frame["p_value"].dropna()
+        assert (frame["n_tried"] == len(p)).all()
+        assert len(p) > 4
+        corrected = multipletests(p, method="holm")[1]
+        assert frame["p_holm"].dropna().tolist() == pytest.approx(corrected.tolist())
 
     def test_large_sets_are_checked_once(self, monkeypatch):
         """45 ratings of large sets over 200 labels: the distance is checked once, not 200 times."""

@@ -18,13 +18,13 @@ from setagree.errors import DataError, OptionError
 from setagree.inference.benchmark import SCALES
 
 ALPHA = score(T1, "krippendorff_alpha")
-KAPPA = score(T1, "conger_kappa")
+MV = score(T1, "mv_alpha")
 every_scale = pytest.mark.parametrize("scale", SCALES)
 
 
 def judged(estimate, se, scale="altman"):
     """Judge a coefficient without a score interval, of this size with this standard error."""
-    return sa.benchmark(replace(KAPPA, estimate=estimate, standard_error=se), scale=scale)
+    return sa.benchmark(replace(MV, estimate=estimate, standard_error=se), scale=scale)
 
 
 def test_gwets_example():
@@ -100,7 +100,7 @@ def test_boundaries(scale, ends):
 @every_scale
 def test_nan(scale):
     """Without an estimate, or without a standard error, there is no verdict."""
-    none = "none, because conger_kappa has no standard error here"
+    none = "none, because mv_alpha has no standard error here"
     for estimate, verdict in ((np.nan, "undefined"), (0.9, none)):
         result = judged(estimate, np.nan, scale)
         assert result.verdict == verdict
@@ -186,7 +186,7 @@ def test_result():
     result = judged(0.67, 0.15, "krippendorff")
     assert result.to_frame().columns.tolist() == ["level", "from", "to", "membership", "cumulative"]
     assert one_line(result)
-    assert repr(result) == "<Benchmark of conger_kappa [masi] 0.6700 on krippendorff: discard>"
+    assert repr(result) == "<Benchmark of mv_alpha [masi] 0.6700 on krippendorff: discard>"
     shown = str(result)
     assert "Verdict: discard." in shown
     assert "a word means something else with MASI than with nominal" in shown
@@ -243,11 +243,11 @@ class TestScoreInterval:
 
     def test_memberships_stay_gwets(self):
         """The memberships are those of a normal with the standard error, as for the others."""
-        alike = replace(KAPPA, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
+        alike = replace(MV, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
         assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
         assert "membership is Gwet's" in str(sa.benchmark(ALPHA))
-        assert np.isnan(sa.benchmark(KAPPA).at_least)
-        assert "whose cumulative membership (Gwet's) reaches 95 %" in str(sa.benchmark(KAPPA))
+        assert np.isnan(sa.benchmark(alike).at_least)
+        assert "whose cumulative membership (Gwet's) reaches 95 %" in str(sa.benchmark(alike))
 
     def test_one_pairable_unit(self):
         """Fleiss' kappa of one unit with two ratings has an estimate, and no verdict."""

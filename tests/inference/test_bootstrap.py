@@ -768,8 +768,8 @@ class TestResult:
         result = made_of(np.arange(1.0, 1.0 + 40) / 40, estimate=0.5, over="both")
         assert one_line(result)
         assert repr(result) == (
-            "<Bootstrap of x [d] over both: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756), "
-            "40 resamples, 0 undefined>"
+            "<Bootstrap of x [d] over both: 0.5000 (se 0.2923, 95% 0.0494 to 0.9756, "
+            "raters like these), 40 resamples, 0 undefined>"
         )
 
     def test_the_study_is_left_alone(self):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FewClustersWarning, OptionError
+from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeWarning
 from setagree.scoring.coefficients import COEFFICIENTS
 
 SIZES = (4, 2, 5, 3, 4, 6, 2, 3, 4, 5, 3, 4)
@@ -364,3 +364,26 @@ class TestEverywhere:
         weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})
         said = sa.methods_text(weighted)
         assert "stratified by strata (2 strata)" in said
+
+
+TWO = {"a": ["r1", "r2"], "b": ["r3", "r4"]}
+TAKE_UNITS_FOR_ALIKE = {
+    "cross_replication": lambda s: sa.cross_replication(s, panels=TWO, n_resamples=50, rng=1),
+    "k_rater_reliability": lambda s: sa.k_rater_reliability(s, k=2, n_splits=5, rng=1),
+    "alt_test": lambda s: sa.alt_test(s, model="r4", min_units=5),
+    "score_against_consensus": sa.score_against_consensus,
+    "rater_map": lambda s: sa.rater_map(s, n_resamples=19, rng=1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*(few|rough):UserWarning")
+@pytest.mark.parametrize("how", ["cluster", "sampling_weight"])
+@pytest.mark.parametrize("name", TAKE_UNITS_FOR_ALIKE)
+def test_what_takes_units_for_alike(study, name, how):
+    """Panels and maps ignore how units were drawn, all of it, and say so."""
+    bare = plain(study)
+    drawn = bare.sampled(**{how: {unit: 1 + k % 15 for k, unit in enumerate(bare.units)}})
+    with pytest.warns(SetagreeWarning, match=f"{name} takes the units as drawn one by one"):
+        found = TAKE_UNITS_FOR_ALIKE[name](drawn)
+    expected = TAKE_UNITS_FOR_ALIKE[name](bare)
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())

@@ -324,15 +324,17 @@ class TestWhichUnits:
             sa.compare(a, b)
 
     def test_others_are_independent(self):
-        """No unit in common: z of the difference over sqrt(SE1² + SE2²)."""
+        """No unit in common: Welch's t of the difference over sqrt(SE1² + SE2²)."""
         a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(HOLES, "other "))
         result = sa.compare(a, b, level=0.8)
         se = math.sqrt(a.standard_error**2 + b.standard_error**2)
-        z = (a.estimate - b.estimate) / se
+        t = (a.estimate - b.estimate) / se
+        parts = [x.standard_error**4 / (x.n_units - 1) for x in (a, b)]
+        df = se**4 / sum(parts)
         assert result.design == "independent"
         assert result.standard_error == pytest.approx(se)
-        assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(z)))
-        reach = stats.norm.ppf(0.9) * se
+        assert result.p_value == pytest.approx(2 * stats.t.sf(abs(t), df))
+        reach = stats.t.ppf(0.9, df) * se
         assert result.interval() == pytest.approx(
             (result.difference - reach, result.difference + reach)
         )
@@ -423,9 +425,12 @@ class TestBootstrap:
         kept = gaps[np.isfinite(gaps)]
         assert len(studies) == 40
         assert result.standard_error == pytest.approx(kept.std(ddof=1))
-        assert result.interval() == pytest.approx(tuple(np.quantile(kept, [0.1, 0.9])))
-        tail = min((kept <= 1e-12).sum(), (kept >= -1e-12).sum())
-        assert result.p_value == pytest.approx(min(1, 2 * (1 + tail) / (1 + len(kept))))
+        df = min(x.degrees_of_freedom for x in (a, b))
+        tail = stats.norm.cdf(stats.t.ppf(0.1, df) * math.sqrt((df + 1) / df))
+        assert result.interval() == pytest.approx(tuple(np.quantile(kept, [tail, 1 - tail])))
+        beyond = min((kept <= 1e-12).sum(), (kept >= -1e-12).sum())
+        z = stats.norm.ppf(min(0.5, (1 + beyond) / (1 + len(kept))))
+        assert result.p_value == pytest.approx(2 * stats.t.cdf(z * math.sqrt(df / (df + 1)), df))
 
     @pytest.mark.parametrize("names", [("masi", "nominal"), ("masi", "callback")])
     def test_agrees_with_the_linearised(self, names):
@@ -493,10 +498,10 @@ class TestBootstrap:
     @pytest.mark.parametrize("design", ["same_units", "independent"])
     @pytest.mark.parametrize("level", [0.95, 0.5])
     def test_two_resamples_make_an_interval(self, design, level):
-        """Of two differences x < y: SE (y - x) / sqrt(2), an interval level (y - x) wide.
+        """Of two differences x < y: SE (y - x) / sqrt(2), an interval 1 - 2 tail (y - x) wide.
 
-        Both ends lie (1 - level)/2 of the way inside x and y. The p is twice the smaller of 1 + 0,
-        1, 2 over 3, at most 1.
+        Both ends lie the expanded tail Phi(t sqrt((df + 1) / df)) of the way inside x and y. The p
+        is that of a tail of 1/3, or 1.
         """
         a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
         result = sa.compare(
@@ -504,10 +509,25 @@ class TestBootstrap:
         )
         low, high = result.interval()
         assert low < high
-        assert high - low == pytest.approx(level * math.sqrt(2) * result.standard_error)
-        outside = (high - low) / level * (1 - level) / 2
-        sides = {low - outside > 0, high + outside > 0}
-        assert result.p_value == pytest.approx(1 if len(sides) == 2 else 2 / 3)
+        df = result.differences[0].degrees_of_freedom
+        tail = stats.norm.cdf(stats.t.ppf((1 - level) / 2, df) * math.sqrt((df + 1) / df))
+        wide = math.sqrt(2) * result.standard_error
+        assert high - low == pytest.approx((1 - 2 * tail) * wide)
+        sides = {low - tail * wide > 0, high + tail * wide > 0}
+        third = 2 * stats.t.cdf(stats.norm.ppf(1 / 3) * math.sqrt(df / (df + 1)), df)
+        assert result.p_value == pytest.approx(1 if len(sides) == 2 else third)
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    def test_the_interval_reaches_0_at_the_level_of_its_p(self, design):
+        """At 1 - p the one end of the expanded interval is next to 0, as p adds one resample."""
+        a = score(ROWS, "fleiss_kappa", "nominal")
+        b = score(HOLES, "fleiss_kappa", "masi")
+        result = sa.compare(a, b, design=design, method="bootstrap", n_resamples=999, rng=1)
+        gaps = np.sort(result.differences[0].resampled)
+        ends = result.interval(1 - result.p_value)
+        near = min(range(2), key=lambda k: abs(ends[k]))
+        place = np.searchsorted(gaps, 0.0)
+        assert gaps[max(place - 3, 0)] <= ends[near] <= gaps[min(place + 3, len(gaps) - 1)]
 
     def test_two_defined_of_many(self):
         """Draws without the unit {a b} hold one value; two of four draws with it are enough."""

@@ -270,7 +270,7 @@ class TestResult:
         """One line; what could not be computed is counted in it."""
         alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a b")), distance="nominal")
         assert repr(sa.jackknife(alpha)) == (
-            "<Jackknife over 3 units: krippendorff_alpha [nominal] 0.4444, se 0.6667>"
+            "<Jackknife over 3 units: krippendorff_alpha [nominal] 0.4444, se 0.6667, these raters>"
         )
         perfect = sa.jackknife(score(text("a a / b b"), "krippendorff_alpha"))
         assert one_line(perfect)

@@ -402,7 +402,7 @@ class TestSentences:
         """Headline, choices, panels and methods say that such an interval is rough; else not.
 
         Two raters who agree on one of 3 units have a t interval for alpha from below -1; their
-        headline quotes the score interval, which ends at -1, and that of Cohen's kappa is t.
+        headline quotes the score interval, which ends at -1, and that of a stratified study is t.
         """
         word = "begins below −1 is a rough one"
         pairs = annotations(text("a b / b a / a a"))
@@ -411,9 +411,10 @@ class TestSentences:
             found = gather(study, panels=panels, n_resamples=19, rng=1)
             assert (found.main.interval()[0] < -1) is is_rough
             assert word not in verdict_sentence(found)
-            kappa = gather(study, coefficient="cohen_kappa", n_resamples=19, rng=1)
-            assert (kappa.main.interval()[0] < -1) is is_rough
-            assert (word in verdict_sentence(kappa)) is is_rough
+            drawn = study.sampled(strata=dict.fromkeys(study.units, "all"))
+            by_t = gather(drawn, coefficient="cohen_kappa", n_resamples=19, rng=1)
+            assert (by_t.main.interval()[0] < -1) is is_rough
+            assert (word in verdict_sentence(by_t)) is is_rough
             assert (word in methods_of(found)) is is_rough
             notes = {one.id: one.note for one in sections(found)}
             assert (word in notes["choices"]) is is_rough

@@ -102,3 +102,98 @@ def plain_drawn(rows, d, *, weights=None, clusters=None, level=0.95):
     b = 2 * low + k * s / E
     low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
     return 1 - up, 1 - low
+
+
+def chance_of(rows, d, model, w):
+    """Return 1 - pe of units with weights w, by loops over pairs of values or of raters."""
+    if model == "percent_agreement":
+        return 1.0
+    values = sorted({x for row in rows for x in row if x is not None}, key=str)
+    K = len(values)
+    credit = sum(1 - d(x, y) for x in values for y in values)
+    if model == "brennan_prediger":
+        return 1 - credit / K**2
+    if model == "conger_kappa":
+        shares = []
+        for g in range(len(rows[0])):
+            own = [(a, row[g]) for a, row in zip(w, rows, strict=True) if row[g] is not None]
+            n_g = sum(a for a, _ in own)
+            shares.append({k: sum(a for a, x in own if x == k) / n_g for k in values})
+        pairs = [(p, q) for p in shares for q in shares if p is not q]
+        return sum(p[x] * q[y] * d(x, y) for p, q in pairs for x in values for y in values) / len(
+            pairs
+        )
+    pi = rated(rows, values, w)
+    if model == "fleiss_kappa":
+        return sum(pi[x] * pi[y] * d(x, y) for x in values for y in values)
+    return 1 - credit / (K * (K - 1)) * sum(p * (1 - p) for p in pi.values())
+
+
+def rated(rows, values, w):
+    """Return the mean share of each value in a unit."""
+    answers = [[x for x in row if x is not None] for row in rows]
+    return {
+        k: sum(a * row.count(k) / len(row) for a, row in zip(w, answers, strict=True)) / sum(w)
+        for k in values
+    }
+
+
+def plain_of_model(rows, d, model, level=0.95):
+    """Return the ends of a kappa: psi_i is the derivative of its chance term, numerically.
+
+    Every unit has a rating. A unit whose answers are all k moves the chance term as an answer k of
+    each rater does, in proportion to the ratings of that rater.
+    """
+    n, h, one = len(rows), 1e-5, [1.0] * len(rows)
+    E = chance_of(rows, d, model, one)
+
+    def moved(k, by):
+        return chance_of(rows, d, model, [1.0 + by * (i == k) for i in range(n)])
+
+    psi = [E + n * (moved(i, h) - moved(i, -h)) / (2 * h) for i in range(n)]
+    values = sorted({x for row in rows for x in row if x is not None}, key=str)
+    pi = rated(rows, values, one)
+    e = {x: sum(p * d(x, y) for y, p in pi.items()) for x in values}
+    Eu = sum(pi[x] * e[x] for x in values)
+    each = dict.fromkeys(values, E)
+    if model == "fleiss_kappa":
+        each = {x: 2 * e[x] - E for x in values}
+    if model == "gwet_ac":
+        K = len(values)
+        credit = sum(1 - d(x, y) for x in values for y in values) / (K * (K - 1))
+        each = {x: 2 * (1 - credit * (1 - pi[x])) - E for x in values}
+    if model == "conger_kappa":
+        columns = [[row[g] for row in rows if row[g] is not None] for g in range(len(rows[0]))]
+        mean = {x: sum(c.count(x) / len(c) for c in columns) / len(columns) for x in values}
+        each = {x: 2 * sum(p * d(x, y) for y, p in mean.items()) - E for x in values}
+    return _ends(rows, d, E, psi, (pi, e, Eu, each), level)
+
+
+def _ends(rows, d, E, psi, urn, level):
+    pi, e, Eu, each = urn
+    n, answers = len(rows), [[x for x in row if x is not None] for row in rows]
+    pairable = [row for row in answers if len(row) > 1]
+    rb = sum(map(len, pairable)) / len(pairable)
+
+    def apart(row):
+        return sum(d(x, y) for x in row for y in row) / (len(row) * (len(row) - 1))
+
+    Do = sum(map(apart, pairable)) / len(pairable)
+    delta = [Do + n / len(pairable) * (apart(r) - Do) if len(r) > 1 else Do for r in answers]
+    M2 = sum(p * q * d(x, y) ** 2 for x, p in pi.items() for y, q in pi.items())
+    S2, m = sum(pi[x] * e[x] ** 2 for x in pi), rb * (rb - 1) / 2
+    s0 = (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * Eu**2) / (m * Eu) * n / len(pairable)
+    c0 = sum(pi[x] * e[x] * each[x] for x in pi) / Eu
+    seen = sum(delta) + s0 / 2
+    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
+    c = (sum(x * y for x, y in zip(delta, psi, strict=True)) + s0 * c0 / 2) / seen
+    B = 1 - 2 * c / E + (sum(y * y for y in psi) / n - E**2) / E**2
+    t, z = stats.t.ppf((1 + level) / 2, n - 1), stats.norm.ppf((1 + level) / 2)
+    p, th, x = min(1, Do / s), Do / E, n * Do / s
+    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
+    A, b = 1 - k * B, 2 * th + k * s / E
+    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
+    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
+    b = 2 * low + k * s / E
+    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
+    return 1 - up, 1 - low

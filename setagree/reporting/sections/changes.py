@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
-from setagree.diagnosis.what_if import what_if
+from setagree.diagnosis.what_if import corrected, what_if
 from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
@@ -22,7 +22,6 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.raters import raised_without
-from setagree.reporting.sections.raters import with_holm as raters_with_holm
 from setagree.reporting.tables import Column
 from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Name, Sentence, capitalised
@@ -72,6 +71,7 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
             gone |= {"difference": np.nan, "reason": str(error.__cause__ or error)}
             rows.append(gone)
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
+    frame = frame.assign(**corrected(frame["p_value"]))
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
 
@@ -104,17 +104,21 @@ def say(f: Findings) -> Sentence:
     # Without a standard error nothing tells how sure a gain is.
     if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
         said = "the gain is largest (no test is possible) if you "
-        return (*_gain(f, unsure.iloc[0], f"Of the changes that were tried, {said}"), ".")
+        return (*_gain(f, unsure.iloc[0], f"{_best_of(tried)}{said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
     if not len(sure):
         return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
     if sure["change"].iloc[0] != "drop rater":
-        said = "Of the changes that were tried, the gain is largest if you "
-        return (*_gain(f, sure.iloc[0], said), ".")
+        return (*_gain(f, sure.iloc[0], f"{_best_of(tried)}the gain is largest if you "), ".")
     of_labels = sure[sure["change"] != "drop rater"]
     second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
     return (*_gain(f, sure.iloc[0], "The gain is largest if you "), *second, ".")
+
+
+def _best_of(tried: pd.DataFrame) -> str:
+    n = len(tried)
+    return f"Of the {n:,} changes tried, " if n > 1 else "By the only change tried, "
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
@@ -127,7 +131,7 @@ def with_holm(f: Findings) -> pd.DataFrame:
     of_rater = (changes["change"] == _CHANGES["drop_raters"]).to_numpy()
     p = holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float)))
     n_tested = np.full(len(p), int((~np.isnan(p)).sum()))
-    raters = raters_with_holm(f)
+    raters = f.frame("raters")
     if raters is not None:
         known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
         p[of_rater] = [known.get(str(who), np.nan) for who in changes["what"][of_rater]]

@@ -9,7 +9,6 @@ import pandas as pd
 
 from setagree.diagnosis.by_rater import by_rater
 from setagree.errors import counted
-from setagree.inference.comparison import holm
 from setagree.plots import by_rater as pictures
 from setagree.reporting.sections.base import SURE, Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
@@ -57,27 +56,9 @@ def say(f: Findings) -> Sentence:
     return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
 
 
-def with_holm(f: Findings) -> pd.DataFrame | None:
-    """Return the raters with a column `p_holm`, for the test that a removal changes nothing.
-
-    The change over its standard error is t with as many degrees of freedom as its interval has;
-    p is two-sided, and corrected by Holm over all raters.
-    """
-    from scipy.special import stdtr
-
-    raters: pd.DataFrame | None = f.results.get("raters")
-    if raters is None:
-        return None
-    gap, se = (raters[name].to_numpy(dtype=float) for name in ("change", "change_standard_error"))
-    t = np.divide(np.abs(gap), se, out=np.full(len(se), np.nan), where=se > 0)
-    plain = f.main.case.sample is None
-    df = max(f.main.n_pairable_units - 1, 1) if plain else f.main.degrees_of_freedom
-    return raters.assign(p_holm=holm(2 * stdtr(df, -t)))
-
-
 def raised_without(f: Findings) -> pd.DataFrame:
     """Return the raters whose removal raises the coefficient, as the corrected test has it."""
-    raters = with_holm(f)
+    raters: pd.DataFrame | None = f.results.get("raters")
     if raters is None:
         return pd.DataFrame()
     return raters[(raters["change"] > 0) & (raters["p_holm"] < SURE)]
@@ -172,7 +153,7 @@ def show(f: Findings) -> list[Section]:
         "disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"
-    frame, picture = with_holm(f), None
+    frame, picture = f.frame("raters"), None
     if frame is not None and f.main.reason is None:
         picture = list_picture(f, pictures.raters, frame)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
