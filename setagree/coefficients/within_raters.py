@@ -83,7 +83,7 @@ def spread_within_groups(
     owners = distinct // weights.n_values  # much faster than divmod
     own_values = distinct - owners * weights.n_values
     shares = counts / np.bincount(groups, times, n_groups)[owners]
-    return group_spread(owners, own_values, shares, weights)[entry]
+    return np.asarray(group_spread(owners, own_values, shares, weights)[entry])
 
 
 def group_spread(
