@@ -31,9 +31,6 @@ from setagree.study.annotations import Annotations
 
 _LONG_WORK = 20_000_000
 
-_SEVERAL, _IN_THE_CACHE = 8, 200_000
-"""Resamples that are evaluated together in any case, and the entries of more of them."""
-
 
 def two_way_replicates(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
@@ -47,9 +44,7 @@ def two_way_replicates(
     sample = agreement.case.sample
     groups = np.arange(study.n_units) if sample is None else sample.groups
     assert groups is not None  # noqa: S101 - weights without clusters were refused
-    # Few resamples stay in the cache; of a large study one alone would not.
-    several = max(_SEVERAL, _IN_THE_CACHE // two_way.width)
-    at_once = max(1, min(several, ENTRIES_AT_ONCE // two_way.width))
+    at_once = max(1, ENTRIES_AT_ONCE // two_way.width)
     starts = range(0, n_resamples, at_once)
     long = n_resamples * study.n_ratings > _LONG_WORK
     parts = []
