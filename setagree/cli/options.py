@@ -29,7 +29,7 @@ _SAME = (
     "interval_method kind labels level looks margin max_units memory_limit method min_units "
     "missing model over partitioned_by_unit people_in_rows population_size power "
     "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
-    "spill threshold ties unit units units_per_cluster value where wide window"
+    "spill strata threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Codes, Floats
 from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.coefficients.replicates import pattern_matrix
-from setagree.coefficients.within_raters import spread_within_groups
+from setagree.coefficients.within_raters import distinct_keys, spread_within_groups
 from setagree.study.tally import dot
 
 _LOST = 1e-6
@@ -29,10 +29,6 @@ _SMALL = 1.3e-4
 """A share of the units to whose urn all others are taken to be equally far: 1e-12 of the error."""
 
 _CELLS_AT_ONCE = 4_000_000
-
-_DENSE = 4
-"""Cells of parts times values for each answer, up to which cells are counted."""
-
 
 _Slopes: TypeAlias = tuple[Floats, Floats, Floats]
 
@@ -170,12 +166,10 @@ class Parts:
         tally, K = self.case.tally, self.case.weights.n_values
         each = tally.counts * self._factor[tally.rows]
         keys = self.of_row.astype(np.int64)[tally.rows] * K + tally.indices
-        if self.n_parts * K <= _DENSE * len(keys):  # counting is faster than sorting
-            seen = np.bincount(keys, minlength=self.n_parts * K) > 0
-            distinct, entry = np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
-        else:
-            distinct, entry = np.unique(keys, return_inverse=True)
-        return _Urns(distinct // K, distinct % K, _added(entry, each, len(distinct)), entry, each)
+        distinct, entry = distinct_keys(keys, self.n_parts * K)
+        parts = distinct // K  # much faster than divmod
+        values, x = distinct - parts * K, _added(entry, each, len(distinct))
+        return _Urns(parts, values, x, entry, each)
 
     @cached_property
     def _chance(self) -> tuple[Floats, Floats]:

@@ -25,6 +25,33 @@ _BLOCK_ENTRIES = 4_000_000
 """Entries of a values x raters block; 32 MB of doubles."""
 
 
+_CELLS_A_KEY = 12
+"""Cells for each key up to which it is faster to mark those in use than to sort the keys."""
+
+
+def distinct_keys(
+    keys: npt.NDArray[Any], n_keys: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
+    """Return the distinct of some keys below a number, and each key's position among them.
+
+    As ``np.unique`` has it, the distinct ones ascend.
+
+    Examples
+    --------
+    >>> distinct, place = distinct_keys(np.array([7, 2, 7]), 9)
+    >>> distinct.tolist(), place.tolist()
+    ([2, 7], [1, 0, 1])
+    """
+    if n_keys > _CELLS_A_KEY * len(keys):
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, place
+    seen = np.zeros(n_keys, dtype=bool)
+    seen[keys] = True
+    distinct, place = np.flatnonzero(seen), np.empty(n_keys, dtype=np.int32)
+    place[distinct] = np.arange(len(distinct))
+    return distinct, place[keys]
+
+
 def spread_within_raters(rated: Rated, weights: Weights) -> Floats:
     """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares."""
     return spread_within_groups(
@@ -51,11 +78,12 @@ def spread_within_groups(
     blocks of bounded memory.
     """
     keys = groups.astype(np.int64) * weights.n_values + values
-    distinct, entry = np.unique(keys, return_inverse=True)
+    distinct, entry = distinct_keys(keys, n_groups * weights.n_values)
     counts = np.bincount(entry, times, len(distinct))
-    owners, own_values = np.divmod(distinct, weights.n_values)
+    owners = distinct // weights.n_values  # much faster than divmod
+    own_values = distinct - owners * weights.n_values
     shares = counts / np.bincount(groups, times, n_groups)[owners]
-    return group_spread(owners, own_values, shares, weights)[entry]
+    return np.asarray(group_spread(owners, own_values, shares, weights)[entry])
 
 
 def group_spread(

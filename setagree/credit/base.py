@@ -27,6 +27,11 @@ FRAME_LIMIT = 5_000
 _IN_A_NOTEBOOK = 20
 """Values whose matrix a notebook shows."""
 
+_ONE_THREAD, _MANY_THREADS = 2**18, 10**8
+"""Multiplications up to which OpenBLAS keeps to one thread, and above which threads pay."""
+
+_PIECE_ROWS = 32
+
 BLOCK = 256
 """Rows and columns of a block; one block of doubles takes 0.5 MB, which stays in the cache."""
 
@@ -217,7 +222,27 @@ def add_symmetric_blocks(
 
 def _times(part: Floats, x: Floats) -> Floats:
     # With one column, BLAS threads cost more than they save.
-    return np.asarray(np.einsum("ij,j->i", part, x) if x.ndim == 1 else part @ x)
+    return np.asarray(np.einsum("ij,j->i", part, x)) if x.ndim == 1 else small_products(part, x)
+
+
+def small_products(a: Floats, b: Floats) -> Floats:
+    """Return a @ b of matrices, in pieces for which BLAS wakes no threads.
+
+    Threads that wait between many small products take several times the processor time of these.
+    A product of several milliseconds goes to BLAS whole, with as many threads as it is allowed.
+    """
+    (m, k), n = a.shape, b.shape[1]
+    if m * k * n <= _ONE_THREAD or m * k * n > _MANY_THREADS:
+        return np.asarray(a @ b)
+    rows = min(m, _PIECE_ROWS)
+    columns = max(1, _ONE_THREAD // (rows * k))
+    out = np.empty((m, n))
+    for i in range(0, m, rows):
+        for j in range(0, n, columns):
+            np.matmul(
+                a[i : i + rows], b[:, j : j + columns], out=out[i : i + rows, j : j + columns]
+            )
+    return out
 
 
 def chunks(codes: Codes) -> Iterator[Codes]:

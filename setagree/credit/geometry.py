@@ -20,6 +20,8 @@ _PAIR_CHUNK = 32_768
 _MANY_WORDS, _ROW_CHUNK = 8, 50_000
 """Words of a set beyond which pairs of sets are compared by members, and how many at a time."""
 
+_HALF_A_WORD = 32
+
 _BLOCK_AT_ONCE = 20_000
 """Pairs times words up to which a block is counted in one step, which saves a loop over words."""
 
@@ -99,11 +101,12 @@ class SetGeometry:
         return np.repeat(np.arange(self.n_values), self.sizes)
 
     @cached_property
-    def words(self) -> npt.NDArray[np.uint64]:
-        """The sets as bits, of shape (n_words, K)."""
-        out = np.zeros((self.n_words, self.n_values), dtype=np.uint64)
+    def words(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """The sets as bits, of shape (n_words, K); half a word is enough for 32 labels."""
+        kind = np.uint32 if len(self._number) <= _HALF_A_WORD else np.uint64
+        out = np.zeros((self.n_words, self.n_values), dtype=kind)
         bits = np.uint64(1) << (self._found % 64).astype(np.uint64)
-        np.bitwise_or.at(out, (self._found // 64, self._rows), bits)
+        np.bitwise_or.at(out, (self._found // 64, self._rows), bits.astype(kind))
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.integer[Any]]:

@@ -23,13 +23,10 @@ from setagree.coefficients.models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts, are_known
 from setagree.diagnosis.common import (
     Row,
-    columns_of,
-    counts,
     estimates_of,
-    named,
+    own_columns,
     score_whole,
     steps_to_score,
-    uncertainty,
     unit_case,
 )
 from setagree.diagnosis.grouping import (
@@ -41,7 +38,14 @@ from setagree.diagnosis.grouping import (
 )
 from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
 from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, homogeneity, of_sampled_units
-from setagree.diagnosis.windows import Times, edges, first_times, times_of, windows
+from setagree.diagnosis.windows import (
+    Times,
+    edges,
+    first_times,
+    score_windows,
+    times_of,
+    windows,
+)
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing
 from setagree.inference.known_raters import known_raters, plain_units
@@ -209,26 +213,13 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any
     of_unit[study.unit_codes] = of_rating
     parts = Parts(unit_case(whole), whole.definition.model, of_unit, n)
     own, rests = _own_and_rests(grouped, whole, parts)
-    pairable = parts.totals.pairable.astype(np.int64)
-    n_raters = _distinct(of_rating, study.rater_codes, n)
     return {
-        "n_units": np.bincount(of_unit, minlength=n),
-        "n_pairable_units": pairable,
-        "n_raters": n_raters,
-        "n_ratings": np.bincount(of_rating, minlength=n),
-        "n_values": _distinct(of_rating, study.value_codes, n),
-        **columns_of(own, level, n_pairable=pairable, n_raters=n_raters),
+        **own_columns(study, parts, own, of_rating, level),
         **_beside(own, rests),
         "homogeneity_p_value": homogeneity(own.estimate, own.standard_error, own.counted - 1),
         "coefficient": whole.coefficient,
         "distance": whole.distance,
     }
-
-
-def _distinct(groups: npt.NDArray[Any], codes: npt.NDArray[Any], n_groups: int) -> Any:
-    """Return how many different codes each group has."""
-    n_codes = int(codes.max(initial=0)) + 1
-    return np.bincount(np.unique(groups * n_codes + codes) // n_codes, minlength=n_groups)
 
 
 def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Estimates, Estimates]:
@@ -319,14 +310,15 @@ def over_time(
     whole = score_whole(study, coefficient, distance, level)
     order = np.argsort(when.of_unit[study.unit_codes], kind="stable")
     times = when.of_unit[study.unit_codes][order]
-    rows = []
+    held = []
     for start, end in windows(when.of_unit, window, step):
         first, last = np.searchsorted(times, edges(start, end))
         if first < last:
-            part = score_part(whole, study.take(np.sort(order[first:last])))
-            columns = counts(part) | uncertainty(part, level) | named(part)
-            rows.append({"start": when.shown(start), "end": when.shown(end), **columns})
-    return pd.DataFrame(rows)
+            shown = {"start": when.shown(start), "end": when.shown(end)}
+            held.append((shown, np.sort(order[first:last])))
+    spans = pd.DataFrame([shown for shown, _ in held])
+    scored = score_windows(study, [rows for _, rows in held], whole, level)
+    return pd.concat([spans, scored], axis=1)
 
 
 def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:

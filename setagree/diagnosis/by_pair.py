@@ -11,6 +11,7 @@ import pandas as pd
 from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, public
 from setagree.coefficients.chance import Case
 from setagree.coefficients.parts import Parts, are_known
+from setagree.coefficients.within_raters import distinct_keys
 from setagree.diagnosis.common import (
     SCORE_STEPS,
     columns_of,
@@ -191,7 +192,7 @@ def _block(
 ) -> pd.DataFrame:
     """Return the columns of the pairs of raters in a block of pairs of ratings."""
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
-    found, pair = np.unique(keys, return_inverse=True)
+    found, pair = distinct_keys(keys, study.n_raters**2)
     one, two = np.divmod(found, study.n_raters)
     n = np.bincount(pair)
     parts = Parts(_case_of_two(ratings, left, right, whole), whole.definition.model, pair, len(n))

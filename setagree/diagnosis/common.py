@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
-from setagree.coefficients.parts import Estimates
+from setagree.coefficients.parts import Estimates, Parts
+from setagree.coefficients.within_raters import distinct_keys
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
@@ -20,6 +22,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
 from setagree.study.annotations import Annotations
 from setagree.study.kept_raters import Given
+from setagree.study.tally import Tally
 
 Row: TypeAlias = dict[str, Any]
 
@@ -62,9 +65,10 @@ def why_nan(agreement: Agreement) -> str | None:
     return agreement.interval_reason if unsure else agreement.reason
 
 
-def unit_case(whole: Agreement) -> Case:
-    """Return the case of a study with one row of the tally for each unit."""
-    tally, study = whole.tally.unit_rows(), whole.study
+def unit_case(whole: Agreement, part: Annotations | None = None) -> Case:
+    """Return the case of a study, or of a part of it, with one row of the tally for each unit."""
+    study = whole.study if part is None else part
+    tally = (whole.tally if part is None else Tally.from_annotations(part)).unit_rows()
     if whole.definition.model.asks_who and study is not None:
         codes = study.unit_codes, study.rater_codes, study.value_codes
         tally = replace(tally, given=Given.of_answers(study.raters, *codes))
@@ -102,6 +106,29 @@ def columns_of(found: Estimates, level: float, *, n_pairable: Any, n_raters: Any
         "high": np.minimum(found.estimate + half, 1.0),
         "reason": reason,
     }
+
+
+def own_columns(
+    study: Annotations, parts: Parts, own: Estimates, of_rating: npt.NDArray[Any], level: float
+) -> dict[str, Any]:
+    """Return the counts of each part of a study, and the columns of its own coefficient."""
+    n, pairable = parts.n_parts, parts.totals.pairable.astype(np.int64)
+    n_raters = _distinct(of_rating, study.rater_codes, n)
+    return {
+        "n_units": parts.totals.units.astype(np.int64),
+        "n_pairable_units": pairable,
+        "n_raters": n_raters,
+        "n_ratings": np.bincount(of_rating, minlength=n),
+        "n_values": _distinct(of_rating, study.value_codes, n),
+        **columns_of(own, level, n_pairable=pairable, n_raters=n_raters),
+    }
+
+
+def _distinct(parts: npt.NDArray[Any], codes: npt.NDArray[Any], n_parts: int) -> Any:
+    """Return how many different codes each part has."""
+    n_codes = int(codes.max(initial=0)) + 1
+    keys = parts.astype(np.int64) * n_codes + codes
+    return np.bincount(distinct_keys(keys, n_parts * n_codes)[0] // n_codes, minlength=n_parts)
 
 
 def counts(agreement: Agreement) -> Row:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from setagree.study.annotations import Annotations
 
-_PAIRS_AT_ONCE = 500_000
+_PAIRS_AT_ONCE = 150_000
 
 
 @dataclass(frozen=True, eq=False)

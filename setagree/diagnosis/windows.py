@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.coefficients.chance import Codes
+from setagree.coefficients.parts import Parts, are_known
+from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_case
 from setagree.errors import DataError, OptionError, counted, option
+from setagree.scoring.results import Agreement
+from setagree.scoring.scorer import score_part
+from setagree.study.annotations import Annotations
 
 _WINDOWS_AT_MOST = 2_000
 _WHOLE_AT_MOST = 2.0**61
+
+_RATINGS_AT_ONCE = 1_000_000
+"""Annotations of windows that are scored together."""
 
 _ROUNDING = 1e-9
 """The share of a step by which decimals such as 0.3 miss a multiple of it, three times 0.1."""
@@ -112,3 +122,49 @@ def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
     if span is None or not span > pd.Timedelta(0):
         raise OptionError(f"{option(name, length)} must be a length of time, such as '7D'.")
     return span.to_timedelta64()
+
+
+def score_windows(
+    study: Annotations, windows: list[Codes], whole: Agreement, level: float
+) -> pd.DataFrame:
+    """Return the columns of each window, of which `windows` has the annotations.
+
+    All windows are parts of one study, in which a unit of two of them is two units.
+    """
+    if not are_known(whole.definition.model) or whole.case.sample is not None:
+        parts = (score_part(whole, study.take(rows)) for rows in windows)
+        return pd.DataFrame([counts(p) | uncertainty(p, level) | named(p) for p in parts])
+    done = np.cumsum([len(rows) for rows in windows]) // _RATINGS_AT_ONCE
+    bounds = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(windows)]
+    blocks = [
+        _scored_together(study, windows[first:last], whole, level)
+        for first, last in pairwise(bounds)
+    ]
+    names = {"coefficient": whole.coefficient, "distance": whole.distance}
+    return pd.concat(blocks, ignore_index=True).assign(**names)[[*_COLUMNS]]
+
+
+def _scored_together(
+    study: Annotations, windows: list[Codes], whole: Agreement, level: float
+) -> pd.DataFrame:
+    rows = np.concatenate(windows)
+    of_rating = np.repeat(np.arange(len(windows)), [len(each) for each in windows])
+    keys = of_rating * study.n_units + study.unit_codes[rows]
+    units, unit_codes = np.unique(keys, return_inverse=True)
+    together = replace(
+        study,
+        units=units.astype(object),
+        unit_codes=unit_codes,
+        rater_codes=study.rater_codes[rows],
+        value_codes=study.value_codes[rows],
+    )
+    case = unit_case(whole, together)
+    parts = Parts(case, whole.definition.model, units // study.n_units, len(windows))
+    own = parts.estimates()
+    return pd.DataFrame(own_columns(together, parts, own, of_rating, level))
+
+
+_COLUMNS = (
+    *("n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
+    *("estimate", "standard_error", "low", "high", "reason", "coefficient", "distance"),
+)

@@ -21,7 +21,7 @@ ENTRIES_AT_ONCE = 4_000_000
 
 _LONG_WORK = 200_000_000
 
-_FEW_UNITS = 5
+_FEW_UNITS = 20
 """Units that are drawn one by one faster than the number of them that come up."""
 
 

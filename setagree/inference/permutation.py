@@ -14,7 +14,8 @@ from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
-from setagree.inference.shuffles import Shuffler, table_shuffles
+from setagree.inference.shuffles import Shuffler
+from setagree.inference.table_shuffles import TableShuffler
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -235,7 +236,7 @@ def _tested(
         check_drawing(n_resamples, 1)
         distribution = np.full(n_resamples, np.nan)
     elif scheme == "table":
-        distribution = table_shuffles(agreement, n_resamples, generator)
+        distribution = TableShuffler(agreement).estimates(n_resamples, generator)
     else:
         inside = {name: scheme == name for name in ("within_rater", "within_cluster")}
         shuffler = Shuffler(agreement, **inside)

@@ -10,12 +10,10 @@ from math import exp, inf, lgamma
 
 import numpy as np
 
-from setagree.checks import check_drawing
 from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
-from setagree.coefficients.parts import Parts
+from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.credit.base import DenseWeights
-from setagree.errors import DataError, option
+from setagree.errors import DataError
 from setagree.inference.inside_units import (
     Codes,
     CountedUnits,
@@ -23,18 +21,13 @@ from setagree.inference.inside_units import (
     lists_pairs,
     rating_pairs,
 )
-from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement
-from setagree.study.annotations import Annotations
-from setagree.study.kept_raters import Given
-from setagree.study.tally import Tally
 
-ENTRIES_AT_ONCE = 400_000
-"""Answers that are exchanged at a time; 3 MB, which stay in the cache."""
+ENTRIES_AT_ONCE = 100_000
+"""Answers that are exchanged at a time; 800 kB, which stay in the cache."""
 
 _LONG_WORK = 100_000_000
-_TABLE_LIMIT = 50_000_000
 _RATINGS_LIMIT = 200_000_000
 
 
@@ -210,7 +203,7 @@ class Shuffler:
 
     @cached_property
     def _case(self) -> Case:
-        return _with_dense(self.agreement.case, self._dense)
+        return with_dense(self.agreement.case, self._dense)
 
     def _by_rater(self, V: Codes) -> Iterator[Floats]:
         """Yield the totals of each rater, of shape (K, 1, B)."""
@@ -236,59 +229,13 @@ class Shuffler:
         return dense_distances(self.weights)
 
 
-def table_shuffles(
-    agreement: Agreement, n_resamples: int, generator: np.random.Generator
-) -> Floats:
-    """Return the estimates after reshuffling all cells of the table, missing ones among them."""
-    study = known_study(agreement, f"{option('scheme', 'table')} needs to know")
-    n_cells = study.n_units * study.n_raters
-    if n_cells > _TABLE_LIMIT:
-        raise DataError(
-            f"{option('scheme', 'table')} would move {n_cells:,} cells; the limit is "
-            f"{_TABLE_LIMIT:,}."
-        )
-    check_drawing(n_resamples, n_cells)
-    cells = np.full(n_cells, -1, dtype=np.int64)
-    cells[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
-        study.value_codes
-    )
-    model = agreement.definition.model
-    case = _with_dense(agreement.case, dense_distances(agreement.weights))
-    at_once = max(1, ENTRIES_AT_ONCE // max(n_cells, case.weights.n_values))
-    starts = range(0, n_resamples, at_once)
-    long = n_resamples * n_cells > _LONG_WORK
-    parts = []
-    for start in track(starts, total=len(starts), what="reshuffles", long=long):
-        rounds = range(min(at_once, n_resamples - start))
-        V = np.stack([generator.permutation(cells) for _ in rounds])
-        parts.append(_studies_of(V, case, model, study).estimates().estimate)
-    return np.concatenate(parts)
-
-
-def _with_dense(case: Case, dense: Floats | None) -> Case:
+def with_dense(case: Case, dense: Floats | None) -> Case:
     """Return the case with all distances at hand, where there are few."""
     if dense is None:
         return case
     values, is_relative = case.weights.values, case.weights.max_distance < 1
     distances = dense.reshape(len(values), len(values))
     return replace(case, weights=DenseWeights(values, distances, relative=is_relative))
-
-
-def _studies_of(V: Codes, case: Case, model: Model, study: Annotations) -> Parts:
-    """Return the studies whose units x raters tables hold the values V, of shape (B, n_cells).
-
-    -1 is missing.
-    """
-    cells = V.ravel()
-    rated = np.flatnonzero(cells >= 0)
-    unit, rater = np.divmod(rated, study.n_raters)
-    starts = np.flatnonzero(np.diff(unit, prepend=-1))
-    indptr, ones = np.append(starts, len(rated)), np.ones(len(rated))
-    given = Given(study.raters, indptr, rater, cells[rated])
-    tally, units = case.tally, np.ones(len(starts))
-    rows = Tally(tally.kind, tally.values, indptr, cells[rated], ones, units, given=given)
-    of_row = unit[starts] // study.n_units
-    return Parts(Case(rows, case.weights, case.distance), model, of_row, len(V))
 
 
 def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:

@@ -58,6 +58,25 @@ def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
     return points * np.where(peaks < 0, -1.0, 1.0), share
 
 
+def by_way_of_others(D: Floats) -> Floats:
+    """Return distances with the missing ones (nan) of two points by the shortest way over others.
+
+    Points at distance 0 are one place: where points are many and some pairs missing, most are, and
+    ways are looked for between places only.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, csgraph_from_dense, shortest_path
+
+    _, place = connected_components(csr_array(D == 0), directed=False)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    known = np.where(np.isnan(D), np.inf, D)
+    apart = np.minimum.reduceat(known[order], starts)
+    apart = np.minimum.reduceat(apart[:, order], starts, axis=1)
+    ways = shortest_path(csgraph_from_dense(apart, null_value=np.inf), directed=False)
+    return np.asarray(np.where(np.isnan(D), ways[np.ix_(place, place)], D))
+
+
 def linkage_of(D: Floats) -> Floats:
     """Return the average linkage of a square of distances, as scipy has it."""
     from scipy.cluster.hierarchy import linkage
@@ -68,19 +87,40 @@ def linkage_of(D: Floats) -> Floats:
 
 def cut(tree: Floats, D: Floats, n_clusters: int) -> Partition:
     """Return the partition of a tree into so many clusters (fewer where points coincide)."""
-    from scipy.cluster.hierarchy import fcluster
-
-    found = fcluster(tree, n_clusters, "maxclust")
-    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))
-    labels = place[codes] + 1
+    labels = _labels(tree, n_clusters)
     return Partition(labels, silhouettes(D, labels))
 
 
 def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
     """Return the partition into 2, 3, ... clusters with the largest mean silhouette."""
-    cuts = [cut(tree, D, k) for k in range(2, most + 1)]
+    finest = _labels(tree, most)
+    _, first = np.unique(finest, return_index=True)
+    by_finest, cuts = _sums(D, finest), []
+    for k in range(2, most + 1):
+        labels = _labels(tree, k)
+        # Each cluster is made of some of the finest.
+        sums = np.zeros((len(D), labels.max()))
+        for own, column in zip(labels[first], by_finest.T, strict=True):
+            sums[:, own - 1] += column
+        cuts.append(Partition(labels, _silhouettes(sums, labels)))
     return max(cuts, key=lambda partition: partition.silhouette)
+
+
+def _labels(tree: Floats, n_clusters: int) -> Codes:
+    """Return the cluster of each point, from 1 on, in the order of their first points."""
+    from scipy.cluster.hierarchy import fcluster
+
+    found = fcluster(tree, n_clusters, "maxclust")
+    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))
+    return np.asarray(place[codes] + 1)
+
+
+def _sums(D: Floats, labels: Codes) -> Floats:
+    """Return the summed distance of each point to those of each cluster, of shape (n, clusters)."""
+    # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
+    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)[1:]
+    return np.asarray(np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T)
 
 
 def silhouettes(D: Floats, labels: Codes) -> Floats:
@@ -89,12 +129,14 @@ def silhouettes(D: Floats, labels: Codes) -> Floats:
     a is the mean distance to the other points of its cluster, b the least mean distance to the
     points of another cluster (Rousseeuw 1987).
     """
-    n = len(D)
+    return _silhouettes(_sums(D, labels), labels)
+
+
+def _silhouettes(sums: Floats, labels: Codes) -> Floats:
+    """Return the same from the summed distances to each cluster, of shape (n, clusters)."""
+    n = len(sums)
     own = labels[:, None] == np.arange(1, labels.max() + 1)
     sizes = own.sum(axis=0)
-    # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
-    order = np.argsort(labels, kind="stable")
-    sums = np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T
     a = sums[own] / np.maximum(sizes[labels - 1] - 1, 1)
     b = np.where(own, np.inf, sums / sizes).min(axis=1)
     largest = np.maximum(a, b)

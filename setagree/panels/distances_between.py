@@ -22,8 +22,14 @@ PAIRS_AT_ONCE = 1_000_000
 _KEPT_PAIRS = 10_000_000
 """Pairs of ratings up to which their distances are kept for reshuffles; 240 MB."""
 
-_SQUARE_VALUES = 2_800
-"""Values up to which all their distances are kept; 63 MB."""
+_KEPT_VALUES = 3_400
+"""Values up to which all their distances are kept; 62 MB."""
+
+_STEPS_A_VALUE, _STEPS_BY_OPERATOR = 4, 100
+"""Steps that the chance of a rater takes for each value: where distances are kept, and else."""
+
+_LAST_VALUES = 64
+"""The most frequent values, whose distances stand in one square."""
 
 _SPARSE = 0.1
 """The share of all answers that raters may give on average for rows of distances to be added up."""
@@ -45,6 +51,13 @@ class SharedPairs:
         """How many pairs of ratings there are."""
         ratings = np.bincount(self.study.unit_codes).astype(np.int64)
         return int((ratings * (ratings - 1) // 2).sum())
+
+    @property
+    def n_steps(self) -> int:
+        """How many elementary steps a reshuffle takes."""
+        n, K = self.study.n_raters, self.weights.n_values
+        a_value = _STEPS_A_VALUE if K <= _KEPT_VALUES else _STEPS_BY_OPERATOR
+        return self.n_pairs + n * (n + a_value * K)
 
     @cached_property
     def _kept(self) -> list[Run]:
@@ -94,18 +107,33 @@ class SharedPairs:
         paired = np.bincount(study.unit_codes)[study.unit_codes[self._order]] > 1
         who, values = raters[paired], study.value_codes[self._order][paired]
         each = 1 / np.bincount(who, minlength=study.n_raters)[who]
-        parts: Any = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
-        if self._square is None or parts.nnz > _SPARSE * shape[0] * shape[1]:
+        rank, blocks = self._by_frequency
+        parts: Any = sparse.coo_array((each, (who, rank[values])), shape=shape).tocsr()
+        if not blocks or parts.nnz > _SPARSE * shape[0] * shape[1]:
+            parts = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
             far = self.weights.distance_dot(parts.T.toarray())
-        else:
-            far = (parts @ self._square).T
-        return np.asarray(np.maximum(parts @ far, 0))
+            return np.asarray(np.maximum(parts @ far, 0))
+        far = np.zeros(shape)
+        for first, last, block in blocks:
+            far[:, first:] += parts[:, first:last] @ block
+        half = parts @ np.ascontiguousarray(far.T)
+        return np.asarray(np.maximum(half + half.T, 0))
 
     @cached_property
-    def _square(self) -> Floats | None:
-        """All distances, which many reshuffles share; None where they are too many."""
-        every = np.arange(self.weights.n_values)
-        return self.weights.block(every, every) if len(every) <= _SQUARE_VALUES else None
+    def _by_frequency(self) -> tuple[Codes, list[tuple[int, int, Floats]]]:
+        """The rank of each value, rare ones first, and the distances from each to all that follow.
+
+        Rare values have long rows, which are seldom added up, and frequent ones have short rows.
+        Many reshuffles share them; there are none where they would be too many.
+        """
+        K = self.weights.n_values
+        order = np.argsort(np.bincount(self.study.value_codes, minlength=K), kind="stable")
+        blocks, last = [], 0
+        while last < K <= _KEPT_VALUES:
+            first, last = last, min(K, last + max(_LAST_VALUES, (K - last) // 2))
+            block = self.weights.block(order[first:last], order[first:])
+            blocks.append((first, last, np.triu(block)))
+        return np.argsort(order), blocks
 
     def _added(self, raters: Codes, *, distances: bool) -> Floats:
         n = self.study.n_raters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,22 +11,18 @@ import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.models import Urn
-from setagree.coefficients.replicates import replicates
-from setagree.distances import Distance, get_distance
+from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
-from setagree.inference.draws import row_weights
 from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import Replicated, check_least, flags, part_of, rater_codes
 from setagree.large.opening import Data
 from setagree.panels.consensus import Rule
+from setagree.panels.splits import drawn_splits, split_alphas
 from setagree.panels.votes import Ties
-from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
@@ -197,12 +193,9 @@ def k_rater_reliability(
     named = rule.named(study)
     enough = _with_ratings(study, 2 * k)
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
-    long = n_splits * enough.n_ratings > _LONG_WORK
-    drawn = [
-        _split_alphas(enough, k, rule, found, generator)
-        for _ in track(range(n_splits), total=n_splits, what="splits", long=long)
-    ]
-    splits, distribution, left_out = np.array(drawn).T
+    blocks = drawn_splits(enough, k, n_splits, generator)
+    drawn = [split_alphas(some, enough, rule, found) for some in blocks]
+    splits, distribution, left_out = np.concatenate(drawn, axis=1)
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
     single = Scorer(enough).score(krippendorff_alpha, found).estimate
@@ -255,59 +248,3 @@ def _with_ratings(study: Annotations, least: int) -> Annotations:
             f"k={ratings.max() // 2} at most."
         )
     return part_of(study, rows)
-
-
-def _split_alphas(
-    study: Annotations, k: int, rule: Rule, distance: Distance, generator: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return alpha between the agreed answers of one split, and again with the units redrawn.
-
-    The third number is the share of the units that are left out.
-    """
-    # Random numbers below 1 keep the units apart.
-    order = np.argsort(study.unit_codes + generator.random(study.n_ratings))
-    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
-    place = np.empty(study.n_ratings, dtype=np.int64)
-    place[order] = np.arange(study.n_ratings)
-    place -= (np.cumsum(ratings) - ratings)[study.unit_codes]
-    draws = generator.integers(study.n_units, size=(1, study.n_units))
-    agreed = _agreed(study, rule, (place < k, (place >= k) & (place < 2 * k)))
-    if agreed is None:
-        return float("nan"), float("nan"), 1.0
-    two, kept = agreed
-    scorer = Scorer(two)
-    case = scorer.case(distance)
-    patterns = np.full(study.n_units, case.tally.n_patterns)
-    patterns[kept] = case.tally.unit_patterns
-    # Units without an answer of both go to a pattern of their own, which is then left out.
-    M = row_weights(draws, patterns, case.tally.n_patterns + 1)[:, :-1]
-    alpha = scorer.score(krippendorff_alpha, distance).estimate
-    return alpha, float(replicates(case, Urn("ratings"))(M)[0]), 1 - len(kept) / study.n_units
-
-
-def _agreed(
-    study: Annotations, rule: Rule, panels: tuple[np.ndarray, np.ndarray]
-) -> tuple[Annotations, np.ndarray] | None:
-    """Return the agreed answers of two panels as a study of two raters, and which units it has."""
-    values: dict[object, int] = {}
-    sides = []
-    for rows in panels:
-        decision = rule.decide(part_of(study, rows))
-        codes = [values.setdefault(value, len(values)) for value in decision.values]
-        sides.append(np.array([*codes, -1])[decision.codes])
-    kept = np.flatnonzero((sides[0] >= 0) & (sides[1] >= 0))
-    if not kept.size:
-        return None
-    used, value_codes = np.unique(np.stack(sides)[:, kept], return_inverse=True)
-    every, n = list(values), len(kept)
-    two = replace(
-        study,
-        units=study.units[kept],
-        raters=as_objects(["first", "second"]),
-        values=tuple(every[code] for code in used),
-        unit_codes=np.tile(np.arange(n, dtype=np.int32), 2),
-        rater_codes=np.repeat(np.arange(2, dtype=np.int32), n),
-        value_codes=value_codes.ravel().astype(np.int32),
-        n_missing=0,
-    )
-    return two, kept

@@ -14,7 +14,14 @@ from setagree.errors import DataError, OptionError, counted, listing, option
 from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import Codes, case_of, check_least
 from setagree.large.opening import Data
-from setagree.panels.clusters import Partition, best_cut, classical_scaling, cut, linkage_of
+from setagree.panels.clusters import (
+    Partition,
+    best_cut,
+    by_way_of_others,
+    classical_scaling,
+    cut,
+    linkage_of,
+)
 from setagree.panels.distances_between import SharedPairs
 from setagree.panels.polarisation import unit_camps
 from setagree.progress import track
@@ -24,9 +31,6 @@ from setagree.wording.results import Result
 
 _MOST_CLUSTERS = 8
 _LONG_WORK = 20_000_000
-
-_STEPS_A_VALUE = 100
-"""Elementary steps that the chance of a rater takes for each distinct answer."""
 
 _MOST_RATERS = 2_000
 """Raters beyond which no map is drawn: a reshuffle of 2,000 takes 5 seconds, and 440 MB."""
@@ -254,10 +258,8 @@ def _check_raters(study: Annotations) -> None:
 def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Floats:
     """Return the mean silhouettes where the answers to each unit are dealt out anew."""
     pairs = chart.pairs
-    n_raters = pairs.study.n_raters
-    steps = pairs.n_pairs + n_raters * (n_raters + _STEPS_A_VALUE * pairs.weights.n_values)
-    check_drawing(n_resamples, steps + LOOPED)
-    long = n_resamples * steps > _LONG_WORK
+    check_drawing(n_resamples, pairs.n_steps + LOOPED)
+    long = n_resamples * pairs.n_steps > _LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
     dealt = (chart.disagreement(pairs.dealt(generator)) for _ in rounds)
     return np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)
@@ -302,14 +304,7 @@ class _Chart:
     def complete(self, disagreement: Floats) -> Floats:
         """Return how far the placed raters are apart, the missing pairs by way of others."""
         D = disagreement[np.ix_(self.placed, self.placed)]
-        missing = np.isnan(D)
-        if missing.any():
-            from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
-
-            # A distance of 0 is a way, too: only nan is none.
-            graph = csgraph_from_dense(D, null_value=np.nan, nan_null=True)
-            D[missing] = np.asarray(shortest_path(graph, directed=False))[missing]
-        return np.asarray(D, dtype=np.float64)
+        return by_way_of_others(D) if np.isnan(D).any() else D
 
     def clusters(self, disagreement: Floats) -> Partition:
         """Return the clusters of the placed raters."""

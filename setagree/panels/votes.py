@@ -19,6 +19,7 @@ from setagree.panels.dawid_skene import Responses, dawid_skene
 from setagree.panels.label_errors import label_fits, panels_of
 from setagree.progress import track
 from setagree.study.annotations import Annotations
+from setagree.study.codes import entries_of
 
 Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
@@ -32,6 +33,12 @@ _MOST_RATES = 20_000_000
 """Error rates (raters x values x values) beyond which the algorithm is refused; 160 MB."""
 
 _LONG_WORK = 20_000_000
+
+_DENSE = 4
+"""Cells of units times labels for each label that was given, up to which cells are counted."""
+
+_BITS = 64
+"""Labels up to which a set is told apart from all others by one bit for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +96,10 @@ class Ballot:
     @cached_property
     def empty(self) -> Floats:
         """How many raters of each unit gave the empty set."""
-        is_empty = np.array([value == frozenset() for value in self.study.values])
-        units, values, counts = self.cells
-        given = np.bincount(units, counts * is_empty[values], self.study.n_units)
-        return given.astype(np.float64, copy=False)
+        study = self.study
+        is_empty = np.array([value == frozenset() for value in study.values])
+        empty = study.unit_codes[is_empty[study.value_codes]]
+        return np.bincount(empty, minlength=study.n_units).astype(np.float64)
 
     @cached_property
     def geometry(self) -> SetGeometry:
@@ -102,13 +109,35 @@ class Ballot:
     @cached_property
     def votes(self) -> tuple[Codes, Codes, Floats]:
         """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
-        from scipy import sparse
+        study, L = self.study, max(1, len(self.geometry.labels))
+        if study.n_units * L <= _DENSE * int(self.geometry.sizes[study.value_codes].sum()):
+            table = self._table.ravel()
+            found = np.flatnonzero(table > 0)
+            counts = table[found]
+        else:
+            found, counts = np.unique(self._memberships, return_counts=True)
+        units = found // L  # much faster than divmod
+        return units, found - units * L, counts.astype(np.float64)
 
-        units, values, counts = self.cells
-        shape = (self.study.n_units, self.study.n_values)
-        table = sparse.csr_array((counts, (units, values)), shape) @ self.geometry.flags
-        table.sort_indices()
-        return np.repeat(np.arange(shape[0]), np.diff(table.indptr)), table.indices, table.data
+    @property
+    def _memberships(self) -> Codes:
+        """The cells of a table of units and labels that each label of each answer stands for."""
+        study, geometry = self.study, self.geometry
+        cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
+        cells *= max(1, len(geometry.labels))
+        return cells + geometry.indices[entries_of(geometry.indptr, study.value_codes)]
+
+    @property
+    def _table(self) -> Codes:
+        """How many raters gave each label to each unit, of shape (n_units, n_labels)."""
+        study = self.study
+        shape, r = (study.n_units, max(1, len(self.geometry.labels))), int(self.ratings[0])
+        regular = study.n_ratings == r * study.n_units
+        if not regular or (study.unit_codes != np.repeat(np.arange(study.n_units), r)).any():
+            return np.bincount(self._memberships, minlength=shape[0] * shape[1]).reshape(shape)
+        flags = self.geometry.flags.toarray().astype(np.int32)
+        rows = study.value_codes.reshape(-1, r).T
+        return np.asarray(sum(flags.take(row, axis=0) for row in rows))
 
 
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -127,8 +156,7 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
         # Where "no label" has more votes than any label, it is the answer.
         most = np.maximum(-_least(units, -counts, n), ballot.empty)
         taken |= tied | (undecided[units] & (counts == most[units]))
-    confidence = np.ones(n)
-    np.minimum.at(confidence, units, np.where(taken, share, 1 - share))
+    confidence = np.minimum(_least(units, np.where(taken, share, 1 - share), n), 1)
     any_tied = np.bincount(units, tied, n) > 0
     return _of_labels(ballot, taken, confidence, any_tied, undecided, ties)
 
@@ -217,17 +245,21 @@ def unanimous(ballot: Ballot) -> Decision:
 def code_sets(
     units: Codes, labels: Codes, n_units: int, names: list[Any]
 ) -> tuple[Codes, tuple[Any, ...]]:
-    """Return which label set each unit has, and the distinct sets.
+    """Return which label set each unit has, and the distinct sets; units ascend.
 
-    Sets are told apart by the sums of two random numbers a label; that two of a million differing
-    sets share both has a probability below 1e-26.
+    Sets of more than 64 labels are told apart by the sums of two random numbers a label; that two
+    of a million differing sets share both has a probability below 1e-26.
     """
-    random = np.random.default_rng(0).integers(2**63, size=(2, max(1, len(names))), dtype=np.uint64)
-    prints = np.zeros((2, n_units), dtype=np.uint64)
-    for each, number in zip(prints, random, strict=True):
-        np.add.at(each, units, number[labels])
-    codes, _ = pd.factorize(prints[0])
-    codes, _ = pd.factorize(codes + len(codes) * pd.factorize(prints[1])[0])
+    number = np.uint64(1) << np.arange(min(len(names), _BITS), dtype=np.uint64)[None]
+    if len(names) > _BITS:
+        number = np.random.default_rng(0).integers(2**63, size=(2, len(names)), dtype=np.uint64)
+    starts = _starts(units)
+    prints = np.zeros((len(number), n_units), dtype=np.uint64)
+    if len(starts):
+        prints[:, units[starts]] = np.add.reduceat(number[:, labels], starts, axis=1)
+    codes, *more = (pd.factorize(each)[0] for each in prints)
+    for other in more:
+        codes, _ = pd.factorize(codes + n_units * other)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
     ends = np.searchsorted(units, [first, first + 1])
     sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
@@ -261,10 +293,19 @@ def _without(units: Codes, taken: Flags, n_units: int) -> Flags:
 
 
 def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
-    """Return the least cost of each unit."""
+    """Return the least cost of each unit, infinite where there is none; units ascend."""
     least = np.full(n_units, np.inf)
-    np.minimum.at(least, units, cost)
+    starts = _starts(units)
+    if len(starts):
+        least[units[starts]] = np.minimum.reduceat(cost, starts)
     return least
+
+
+def _starts(units: Codes) -> Codes:
+    """Return where the entries of each unit begin; units ascend."""
+    begins = np.ones(len(units), dtype=bool)
+    np.not_equal(units[1:], units[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
 
 
 def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:

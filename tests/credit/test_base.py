@@ -1,5 +1,9 @@
 """What every weights operator offers, and the matrix for people to read."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -154,3 +158,37 @@ def test_dense_matrix_that_is_too_large():
     assert words == (
         "a matrix of 5,001 x 5,001 values would take 0.2 GB; the limit is 5,000 values."
     )
+
+
+class TestSmallProducts:
+    """Products of matrices in pieces."""
+
+    @pytest.mark.parametrize("shape", [(1, 1, 1), (70, 90, 50), (33, 257, 133), (300, 20, 2)])
+    @pytest.mark.parametrize("one_thread", [1, 500, 2**18])
+    def test_pieces_are_the_whole(self, monkeypatch, shape, one_thread):
+        """Cut into pieces or not, and laid out by rows or columns: the product is the same."""
+        monkeypatch.setattr(base, "_ONE_THREAD", one_thread)
+        m, k, n = shape
+        rng = np.random.default_rng(1)
+        a, b = rng.random((m, k)), rng.random((n, k)).T
+        np.testing.assert_allclose(base.small_products(a, b), a @ b, rtol=1e-13)
+
+    def test_threads_are_not_woken(self):
+        """Two hundred products of 257 values take no more processor time than the clock shows.
+
+        Threads that wait take as much again on two cores, and more on more.
+        """
+        code = (
+            "import time, numpy as np\n"
+            "from setagree.credit.base import small_products\n"
+            "a, b = np.ones((257, 257)), np.ones((257, 133))\n"
+            "small_products(a, b)\n"
+            "clock, cpu = time.perf_counter(), time.process_time()\n"
+            "for _ in range(200): small_products(a, b)\n"
+            "print((time.process_time() - cpu) / (time.perf_counter() - clock))\n"
+        )
+        free = {name: each for name, each in os.environ.items() if "NUM_THREADS" not in name}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=free, capture_output=True, text=True
+        )
+        assert float(done.stdout) < 1.2

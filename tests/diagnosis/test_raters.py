@@ -19,7 +19,7 @@ import setagree as sa
 from setagree import checks as limits
 from setagree.coefficients import parts
 from setagree.credit import build
-from setagree.diagnosis import alpha_without, pairs_within
+from setagree.diagnosis import alpha_without, pairs_within, windows
 from setagree.inference.differences import linearised_difference
 
 
@@ -598,6 +598,24 @@ class TestOverTime:
             part = rebuilt(study, lambda r, u, v, w=(row.start, row.end): w[0] <= day[u] < w[1])
             assert row.estimate == pytest.approx(sa.krippendorff_alpha(part).estimate)
             assert row.n_units == part.n_units
+
+    @pytest.mark.parametrize("at_once", [1, 60, 10**6])
+    @pytest.mark.parametrize(
+        "coefficient",
+        ["krippendorff_alpha", "conger_kappa", "fleiss_kappa", "gwet_ac", "percent_agreement"],
+    )
+    def test_windows_together(self, monkeypatch, coefficient, at_once):
+        """Windows that are scored together have every column of the studies by themselves.
+
+        However many go together; some hold one unit, or units that nobody rated twice.
+        """
+        monkeypatch.setattr(windows, "_RATINGS_AT_ONCE", at_once)
+        study = incomplete()
+        day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
+        options = {"window": 3, "step": 2, "coefficient": coefficient}
+        together = sa.over_time(study, day, **options)
+        monkeypatch.setattr(windows, "are_known", lambda _: False)
+        pd.testing.assert_frame_equal(together, sa.over_time(study, day, **options), rtol=1e-10)
 
     def test_a_time_for_every_annotation(self):
         """A unit belongs to the time of its first annotation, and is compared as a whole."""

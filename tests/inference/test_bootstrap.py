@@ -517,8 +517,13 @@ def slow_chance(name, d, rated, pairable):
 class TestManyUnits:
     """Many units in few patterns: how often each pattern comes up is drawn at once."""
 
-    def test_times_are_multinomial(self):
-        """The counts of 12,000 draws have the mean and the covariance of a multinomial."""
+    @pytest.mark.parametrize("few", [0, 5, 20, 300])
+    def test_times_are_multinomial(self, monkeypatch, few):
+        """The counts of 12,000 draws have the mean and the covariance of a multinomial.
+
+        However many units a pattern may have for its units to be drawn one by one.
+        """
+        monkeypatch.setattr(draws, "_FEW_UNITS", few)
         times = np.array([1.0, 40.0, 3.0, 6.0, 0.0, 250.0])
         keys = np.array([5, 1, 3, 2, 4, 0], dtype=np.uint64)
         blocks = draw_times(times, keys, 12_000, np.random.default_rng(1))

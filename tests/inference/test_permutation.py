@@ -35,9 +35,10 @@ from small_studies import annotations, random_rows, row_lists, text
 import setagree as sa
 from setagree.coefficients.models import Model
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.inference import inside_units, shuffles
+from setagree.inference import inside_units, shuffles, table_shuffles
 from setagree.inference.permutation import PermutationTest, exact_mean
-from setagree.inference.shuffles import Shuffler, _studies_of, arrangements
+from setagree.inference.shuffles import Shuffler, arrangements
+from setagree.inference.table_shuffles import TableShuffler
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -70,6 +71,19 @@ def codes_of(shuffler, agreement, rows):
         rows = [row for row in rows if sum(x is not None for x in row) > 1]
     places = zip(shuffler.unit, shuffler.rater, strict=True)
     return [code[rows[i][column[g]]] for i, g in places]
+
+
+def spy_on_tables(monkeypatch):
+    """Return a list that gets every reshuffled table, units x raters, -1 where it is missing."""
+    tables, evaluate = [], TableShuffler.evaluate
+
+    def spied(self, T):
+        K = self.agreement.weights.n_values
+        tables.extend(np.where(T < K, T, -1).transpose(1, 2, 0))
+        return evaluate(self, T)
+
+    monkeypatch.setattr(TableShuffler, "evaluate", spied)
+    return tables
 
 
 class Unheard(Model):
@@ -123,16 +137,15 @@ class TestEveryReshuffle:
         by_hand = estimates(moved, name, distance)
         assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
 
+    @pytest.mark.parametrize("lists", [True, False])
     @every_coefficient
-    def test_table(self, monkeypatch, name):
-        """Table: the same for all cells of the table, the missing ones among them."""
-        tables = []
+    def test_table(self, monkeypatch, name, lists):
+        """Table: the same for all cells of the table, the missing ones among them.
 
-        def spied(V, case, model, study):
-            tables.extend(V.reshape(-1, study.n_units, study.n_raters).copy())
-            return _studies_of(V, case, model, study)
-
-        monkeypatch.setattr(shuffles, "_studies_of", spied)
+        Whether the pairs of a unit are listed, or its values counted.
+        """
+        monkeypatch.setattr(table_shuffles, "lists_pairs", lambda *_: lists)
+        tables = spy_on_tables(monkeypatch)
         rows = fitting(name, HARD)
         agreement = score(rows, name)
         test = sa.permutation_test(agreement, n_resamples=10, scheme="table", rng=5)
@@ -143,6 +156,27 @@ class TestEveryReshuffle:
         ]
         by_hand = estimates(moved, name)
         assert test.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_table_with_weights(self, monkeypatch, name):
+        """A unit keeps its sampling weight when the answers move: they are scored with it."""
+        tables = spy_on_tables(monkeypatch)
+        study = annotations(noisy_rows(4, units=12, raters=3, missing=0.2))
+        weight = {unit: 1 + k % 4 for k, unit in enumerate(study.units)}
+        given = getattr(sa, name)(study.sampled(sampling_weight=weight), distance="masi")
+        test = sa.permutation_test(given, n_resamples=10, scheme="table", rng=5)
+        for table, found in zip(tables, test.distribution, strict=True):
+            u, g = np.nonzero(table >= 0)
+            triples = [
+                (study.raters[b], study.units[a], study.values[table[a, b]])
+                for a, b in zip(u, g, strict=True)
+            ]
+            moved = sa.Annotations.from_triples(triples)
+            kept = {unit: weight[unit] for unit in moved.units}
+            expected = getattr(sa, name)(
+                moved.sampled(sampling_weight=kept), distance="masi"
+            ).estimate
+            assert found == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.parametrize(("rows", "name"), OUTLIERS)
     def test_outliers(self, rows, name):
@@ -208,17 +242,11 @@ class TestWhatStays:
         T1 has 33 cells. The chance that one of them never gets the missing one is
         33 x (32/33)^500 < 1e-5.
         """
-        tables = []
-
-        def spied(V, case, model, study):
-            tables.extend(V)
-            return _studies_of(V, case, model, study)
-
-        monkeypatch.setattr(shuffles, "_studies_of", spied)
+        tables = spy_on_tables(monkeypatch)
         alpha = sa.krippendorff_alpha(annotations(T1))
         test = sa.permutation_test(alpha, n_resamples=500, scheme="table", rng=1)
-        assert {int(np.flatnonzero(cells < 0).item()) for cells in tables} == set(range(33))
-        assert len({tuple(np.sort(cells)) for cells in tables}) == 1
+        assert {int(np.flatnonzero(cells.ravel() < 0).item()) for cells in tables} == {*range(33)}
+        assert len({tuple(np.sort(cells.ravel())) for cells in tables}) == 1
         assert (test.n_undefined, len(test.distribution), test.exact) == (0, 500, False)
         assert test.p_value < 0.01
         error = test.distribution.std() / math.sqrt(500)
@@ -226,7 +254,7 @@ class TestWhatStays:
 
     def test_a_table_too_large(self, monkeypatch):
         """A table that would not fit is refused with its size."""
-        monkeypatch.setattr(shuffles, "_TABLE_LIMIT", 32)
+        monkeypatch.setattr(table_shuffles, "_TABLE_LIMIT", 32)
         with pytest.raises(DataError, match="would move 33 cells; the limit is 32"):
             sa.permutation_test(sa.krippendorff_alpha(annotations(T1)), scheme="table")
 
@@ -543,7 +571,7 @@ class TestTallies:
         with pytest.raises(DataError, match=f"scheme='{scheme}' needs to know who gave what"):
             sa.permutation_test(alpha, scheme=scheme)
         with pytest.raises(DataError, match="scheme='table' needs to know who gave what"):
-            shuffles.table_shuffles(alpha, 5, np.random.default_rng(1))
+            TableShuffler(alpha)
 
     @pytest.mark.parametrize("what", ["counts", "multiplicity"])
     def test_fractions_are_refused(self, what):

@@ -2,6 +2,7 @@
 
 import functools
 import warnings
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -417,6 +418,41 @@ class TestLabelMajority:
             assert found.support.tolist() == [1, 1]
 
 
+class TestVotes:
+    """How many raters gave each label to each unit."""
+
+    @pytest.mark.parametrize("dense", [0, 4, 1000])
+    @pytest.mark.parametrize("missing", [0, 0.4])
+    @pytest.mark.parametrize("by_unit", [True, False])
+    def test_equal_the_loops(self, monkeypatch, dense, missing, by_unit):
+        """By counting all cells or sorting those in use, for complete studies or not: as by loops.
+
+        Whether the ratings stand unit by unit or rater by rater.
+        """
+        monkeypatch.setattr(decisions, "_DENSE", dense)
+        rng = np.random.default_rng(1)
+        rows = random_rows(rng, sets_of("abcd"), units=20, raters=4, missing=missing)
+        study = annotations(rows)
+        order = np.argsort(study.unit_codes if by_unit else study.rater_codes, kind="stable")
+        ballot = decisions.Ballot(study.take(order))
+        counted = Counter(
+            (ballot.study.units[u], label)
+            for u, v in zip(ballot.study.unit_codes, ballot.study.value_codes, strict=True)
+            for label in ballot.study.values[v]
+        )
+        units, labels, counts = ballot.votes
+        named = [
+            (ballot.study.units[u], ballot.geometry.labels[l])
+            for u, l in zip(units, labels, strict=True)
+        ]
+        assert dict(zip(named, counts.tolist(), strict=True)) == counted
+        assert (np.diff(units) >= 0).all()
+        empty = [sum(x == frozenset() for x in row) for row in rows]
+        assert ballot.empty[np.argsort(ballot.study.units)].tolist() == [
+            empty[int(name.removeprefix("u"))] for name in sorted(ballot.study.units)
+        ]
+
+
 class TestMedoid:
     """The nearest of the given answers."""
 
@@ -558,13 +594,16 @@ class TestAllMethods:
         assert [next(iter(a)) for a in found.answers] == odd
         assert found.answers.index.tolist() == [("u", k) for k in range(len(odd))]
 
-    def test_sets_are_told_apart(self):
+    @pytest.mark.parametrize("n_labels", [20, 64, 65, 100])
+    def test_sets_are_told_apart(self, n_labels):
         """Sets of 100 labels by random numbers: the same as by Python."""
         rng = np.random.default_rng(0)
-        sets = [frozenset(rng.choice(100, size=rng.integers(0, 4)).tolist()) for _ in range(500)]
+        sets = [
+            frozenset(rng.choice(n_labels, size=rng.integers(0, 4)).tolist()) for _ in range(500)
+        ]
         units = np.repeat(np.arange(500), [len(s) for s in sets])
         labels = np.array([label for s in sets for label in s], dtype=int)
-        codes, values = code_sets(units, labels, 500, list(range(100)))
+        codes, values = code_sets(units, labels, 500, list(range(n_labels)))
         assert [values[k] for k in codes] == sets
         assert len(values) == len(set(sets))
 

@@ -1,6 +1,7 @@
 """The reliability of agreed answers: exact cases, every split by hand, what it refuses."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,8 +9,12 @@ from inference_support import one_line
 from small_studies import annotations, numbers, random_rows, sets_of, text
 
 import setagree as sa
+from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.inference.raters import part_of
+from setagree.panels.consensus import Rule, consensus
 from setagree.panels.k_rater import k_rater_reliability, spearman_brown
+from setagree.panels.splits import Split, split_alphas
 
 
 def majority(answers):
@@ -96,6 +101,62 @@ class TestExact:
         """It is k a / (1 + (k - 1) a)."""
         assert spearman_brown(alpha, k) == pytest.approx(expected)
         assert np.isnan(spearman_brown(-0.5, 3))
+
+
+class TestSplits:
+    """Splits that are computed together are studies like any other."""
+
+    @pytest.mark.parametrize("ties", ["empty", "plurality", "missing"])
+    @pytest.mark.parametrize("method", ["label_majority", "medoid"])
+    @pytest.mark.parametrize("distance", ["masi", "nominal", "hamming"])
+    def test_as_written_out(self, ties, method, distance):
+        """The alpha of a split is that of the consensus of its panels; again with units redrawn."""
+        rows = random_rows(np.random.default_rng(2), sets_of("abc"), units=12, raters=6)
+        rows = [[*row[:5], None] if k % 3 else row for k, row in enumerate(rows)]
+        study, found = annotations(rows), get_distance(distance)
+        rule = Rule(method, None, ties, found if method == "medoid" else None)
+        generator = np.random.default_rng(3)
+        drawn = [Split.drawn(study, 2, generator) for _ in range(7)]
+        alphas, redrawn, left_out = split_alphas(drawn, study, rule, found)
+        for s, split in enumerate(drawn):
+            sides = []
+            for rows_of in split.rows:
+                mine = np.zeros(study.n_ratings, dtype=bool)
+                mine[rows_of] = True
+                panel = part_of(study, mine)
+                options = {"distance": found} if method == "medoid" else {}
+                sides.append(consensus(panel, method=method, ties=ties, **options).answers)
+            both = [(a, b) for a, b in zip(*sides, strict=True)]
+            kept = [pair for pair in both if None not in pair]
+            assert left_out[s] == pytest.approx(1 - len(kept) / 12, abs=1e-15)
+            again = [
+                pair
+                for pair, times in zip(both, split.times, strict=True)
+                for _ in range(int(times))
+                if None not in pair
+            ]
+            for answers, alpha in ((kept, alphas[s]), (again, redrawn[s])):
+                expected = np.nan
+                if len(answers) > 1:
+                    two = annotations([list(pair) for pair in answers])
+                    expected = sa.krippendorff_alpha(two, distance=found).estimate
+                assert alpha == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+    def test_panels_are_apart(self):
+        """Each panel has k raters of each unit, none is in both, and all splits are alike often.
+
+        Of 4 raters there are 6 ordered splits into pairs: of 6,000 each has 1,000 within four
+        standard deviations, sqrt(6000 x 5 / 36) = 29.
+        """
+        study = annotations(text("a b c a"))
+        generator = np.random.default_rng(4)
+        seen = Counter()
+        for _ in range(6000):
+            rows = Split.drawn(study, 2, generator).rows[:, 0]
+            assert sorted(rows.ravel()) == [0, 1, 2, 3]
+            seen[tuple(map(frozenset, rows.tolist()))] += 1
+        assert len(seen) == 6
+        assert all(abs(n - 1000) < 4 * 29 for n in seen.values())
 
 
 class TestResult:

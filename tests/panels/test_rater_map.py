@@ -6,13 +6,21 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from inference_support import one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.panels import distances_between
-from setagree.panels.clusters import best_cut, classical_scaling, cut, linkage_of, silhouettes
+from setagree.panels.clusters import (
+    best_cut,
+    by_way_of_others,
+    classical_scaling,
+    cut,
+    linkage_of,
+    silhouettes,
+)
 from setagree.panels.polarisation import unit_camps
 from setagree.panels.rater_map import rater_map
 
@@ -198,6 +206,82 @@ class TestGeometry:
         assert found.labels.tolist() == [1, 2, 1, 3, 2, 3]
         assert cut(linkage_of(D), D, 2).n_clusters == 2
         assert cut(linkage_of(np.zeros((4, 4))), np.zeros((4, 4)), 2).silhouette == 0
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        n=st.integers(2, 12),
+        zeros=st.sampled_from([0, 0.1, 0.4]),
+        missing=st.sampled_from([0.1, 0.5]),
+        seed=st.integers(0, 999),
+    )
+    def test_ways_over_others(self, n, zeros, missing, seed):
+        """A missing distance is that of the shortest way: Floyd and Warshall's, in three loops.
+
+        Points at distance 0 of each other, too; known distances stay as they are.
+        """
+        rng = np.random.default_rng(seed)
+        D = rng.random((n, n)) * (rng.random((n, n)) >= zeros)
+        D[rng.random((n, n)) < missing] = np.nan
+        D = np.triu(D, 1) + np.triu(D, 1).T
+        ways = np.where(np.isnan(D), np.inf, D)
+        for k, i, j in itertools.product(range(n), repeat=3):
+            ways[i, j] = min(ways[i, j], ways[i, k] + ways[k, j])
+        expected = np.where(np.isnan(D), ways, D)
+        np.testing.assert_allclose(by_way_of_others(D), expected, atol=1e-12)
+
+    @settings(max_examples=30, deadline=None)
+    @given(n=st.integers(3, 15), most=st.integers(2, 8), seed=st.integers(0, 999))
+    def test_the_best_of_all_cuts(self, n, most, seed):
+        """The best cut is that of the largest silhouette, each taken by itself; of ties the first.
+
+        Whole numbers make points that coincide.
+        """
+        points = np.random.default_rng(seed).integers(0, 4, size=(n, 2)).astype(float)
+        D = np.abs(points[:, None] - points[None]).sum(axis=2)
+        tree = linkage_of(D)
+        found = best_cut(tree, D, most)
+        each = [cut(tree, D, k) for k in range(2, most + 1)]
+        assert found.silhouette == pytest.approx(max(one.silhouette for one in each), abs=1e-12)
+        again = silhouettes(D, found.labels)
+        np.testing.assert_allclose(found.silhouettes, again, atol=1e-12)
+
+
+class TestChance:
+    """The distance that chance gives two raters."""
+
+    @pytest.mark.parametrize(("kept", "sparse"), [(3_400, 1.0), (3_400, 0.0), (2, 1.0)])
+    def test_equal_to_all_pairs(self, monkeypatch, kept, sparse):
+        """It is the mean over all pairs of an answer of the one and an answer of the other.
+
+        Whether distances are kept, raters gave few of the answers, or neither.
+        """
+        monkeypatch.setattr(distances_between, "_KEPT_VALUES", kept)
+        monkeypatch.setattr(distances_between, "_SPARSE", sparse)
+        monkeypatch.setattr(distances_between, "_LAST_VALUES", 3)
+        rng = np.random.default_rng(5)
+        study = annotations(random_rows(rng, sets_of("abcd"), units=30, raters=5, missing=0.3))
+        weights = sa.weights(study, "masi")
+        pairs = distances_between.SharedPairs(study, weights)
+        raters = pairs.dealt(np.random.default_rng(1))
+        order = np.argsort(study.unit_codes, kind="stable")
+        values = study.value_codes[order]
+        paired = np.bincount(study.unit_codes)[study.unit_codes[order]] > 1
+        own = [values[paired & (raters == g)] for g in range(5)]
+        for g, h in itertools.product(range(5), repeat=2):
+            k, l = np.meshgrid(own[g], own[h])
+            expected = weights.distance_at(k.ravel(), l.ravel()).mean()
+            assert pairs.by_chance(raters)[g, h] == pytest.approx(expected, abs=1e-12)
+
+    def test_five_hundred_raters_pass(self):
+        """199 reshuffles of 500 raters who gave 2,000 different answers are not refused.
+
+        They take seconds; the distances between the answers are kept.
+        """
+        rng = np.random.default_rng(1)
+        triples = [(g, u, f"x{rng.integers(2000)}") for g in range(500) for u in range(g, g + 3)]
+        study = sa.Annotations.from_triples(triples)
+        pairs = distances_between.SharedPairs(study, sa.weights(study, "masi"))
+        assert 199 * pairs.n_steps < 2e9
 
 
 class TestVerdict:
