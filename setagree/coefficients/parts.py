@@ -171,11 +171,12 @@ class Parts:
         each = tally.counts * self._factor[tally.rows]
         keys = self.of_row.astype(np.int64)[tally.rows] * K + tally.indices
         if self.n_parts * K <= _DENSE * len(keys):  # counting is faster than sorting
-            seen = np.bincount(keys, minlength=self.n_parts * K) > 0
+            seen = np.bincount(keys.astype(np.intp), minlength=self.n_parts * K) > 0
             distinct, entry = np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
         else:
             distinct, entry = np.unique(keys, return_inverse=True)
-        return _Urns(distinct // K, distinct % K, _added(entry, each, len(distinct)), entry, each)
+        part, value = np.asarray(np.divmod(distinct, K), dtype=np.intp)
+        return _Urns(part, value, _added(entry, each, len(distinct)), entry, each)
 
     @cached_property
     def _chance(self) -> tuple[Floats, Floats]:
@@ -213,7 +214,7 @@ class Parts:
         keys = part.astype(np.int64) * rated.n_raters + rated.rater_codes
         people, who = np.unique(keys, return_inverse=True)
         one = 1 / np.bincount(who)[who]
-        r = np.bincount(people // rated.n_raters, minlength=self.n_parts)
+        r = np.bincount((people // rated.n_raters).astype(np.intp), minlength=self.n_parts)
         pairs = np.where(r > 1, r * (r - 1.0), np.nan)
         n_parts, n_people = self.n_parts, len(people)
         z = r[part] * spread_within_groups(

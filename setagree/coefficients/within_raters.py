@@ -53,7 +53,7 @@ def spread_within_groups(
     keys = groups.astype(np.int64) * weights.n_values + values
     distinct, entry = np.unique(keys, return_inverse=True)
     counts = np.bincount(entry, times, len(distinct))
-    owners, own_values = np.divmod(distinct, weights.n_values)
+    owners, own_values = np.asarray(np.divmod(distinct, weights.n_values), dtype=np.intp)
     shares = counts / np.bincount(groups, times, n_groups)[owners]
     return group_spread(owners, own_values, shares, weights)[entry]
 

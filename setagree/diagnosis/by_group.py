@@ -205,7 +205,7 @@ def compare_groups(
 def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any]:
     """Return the columns of groups of units, with how each differs from all others together."""
     study, of_rating, n = grouped.study, grouped.of_rating, len(grouped.names)
-    of_unit = np.zeros(study.n_units, dtype=np.int64)
+    of_unit = np.zeros(study.n_units, dtype=np.intp)
     of_unit[study.unit_codes] = of_rating
     parts = Parts(unit_case(whole), whole.definition.model, of_unit, n)
     own, rests = _own_and_rests(grouped, whole, parts)
@@ -228,7 +228,8 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any
 def _distinct(groups: npt.NDArray[Any], codes: npt.NDArray[Any], n_groups: int) -> Any:
     """Return how many different codes each group has."""
     n_codes = int(codes.max(initial=0)) + 1
-    return np.bincount(np.unique(groups * n_codes + codes) // n_codes, minlength=n_groups)
+    keys = np.unique(groups.astype(np.int64) * n_codes + codes)
+    return np.bincount((keys // n_codes).astype(np.intp), minlength=n_groups)
 
 
 def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Estimates, Estimates]:

@@ -8,7 +8,6 @@ import encodings.aliases
 import gc
 import glob
 import gzip
-import lzma
 import os
 import re
 import stat
@@ -47,7 +46,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
 # Path makes one slash of two; a drive of Windows has one letter.
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
-_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile)
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -156,6 +155,8 @@ class Source:
         if start.startswith(b"\x1f\x8b"):
             return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
         if start.startswith(b"\xfd7zXZ\0"):
+            import lzma  # which not every Python has
+
             return cast("BinaryIO", lzma.LZMAFile(file))
         return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
 
@@ -260,6 +261,11 @@ def check_encoding(encoding: str) -> None:
         raise OptionError(f"encoding={shorten(encoding)} is not a text encoding.{hint}") from None
 
 
+def _damage() -> tuple[type[Exception], ...]:
+    """Return the errors of damaged data; that of xz is known only where its reader is loaded."""
+    return (*_DAMAGED, sys.modules["lzma"].LZMAError) if "lzma" in sys.modules else _DAMAGED
+
+
 @contextmanager
 def readable(source: Source) -> Iterator[None]:
     """Check that a source is a regular file, and word what fails while it is read."""
@@ -267,13 +273,13 @@ def readable(source: Source) -> Iterator[None]:
         if source.spool is None:
             check_regular(source.path)
         yield
-    except _DAMAGED as error:
+    except _damage() as error:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
     except OSError as error:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
-    except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
+    except (NotImplementedError, RuntimeError, ModuleNotFoundError) as error:  # odd, locked; no xz
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
 
 

@@ -83,7 +83,7 @@ class Ballot:
         """Unit, value and count of each distinct answer of a unit, sorted by unit."""
         keys = self.study.unit_codes.astype(np.int64) * self.study.n_values + self.study.value_codes
         distinct, counts = np.unique(keys, return_counts=True)
-        units, values = np.divmod(distinct, self.study.n_values)
+        units, values = np.asarray(np.divmod(distinct, self.study.n_values), dtype=np.intp)
         return units, values, counts.astype(np.float64)
 
     @cached_property
