@@ -40,6 +40,7 @@ FLOORS = [
     {"plots"},
     {"reporting"},
     {"setagree"},  # the names of the package itself
+    {"page"},
     {"cli"},
     {"__main__"},
 ]

@@ -44,6 +44,7 @@ def test_the_numpy_refuses_what_that_of_a_browser_does():
     assert NUMPY.add.reduceat(np.ones(3), [0, 1]).tolist() == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sets", "crowd", "vocabulary", "large", "numbers", "categories"])
 def test_everything_works_with_indices_of_32_bits(narrow, kind):
     """No function hands int64 to what takes indices alone."""

@@ -32,6 +32,7 @@ COMMANDS = {
     "panel": ("panels", "panel", "Test whether a model may replace a human."),
     "consensus": ("panels", "agree", "Find the agreed answer of each unit."),
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
+    "page": ("page", "page", "Write a page that computes in the browser."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
     "distances": ("scores", "list_distances", "List the distances by name."),
     "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
