@@ -40,7 +40,6 @@ FLOORS = [
     {"plots"},
     {"reporting"},
     {"setagree"},  # the names of the package itself
-    {"page"},
     {"cli"},
     {"__main__"},
 ]

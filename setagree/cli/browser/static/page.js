@@ -126,9 +126,8 @@ async function read() {
   show(found.error ? "The file could not be read as it is." : "Read.");
   if (found.error) return;
   Object.assign(file, { labels: found.labels, merged: [] });
-  const words = (names) => names.map((name) => [name, name.replaceAll("_", " ")]);
-  fill($("coefficient"), words(found.coefficients), "", "alpha and kappa");
-  fill($("distance"), words(found.distances), found.distances[0]);
+  fill($("coefficient"), found.coefficients, "", "alpha and kappa");
+  fill($("distance"), found.distances.map((name) => [name, name.replaceAll("_", " ")]), found.distances[0]);
   ticks($("raters"), found.raters);
   $("merging").hidden = found.labels.length < 2;
   for (const id of ["from", "to"]) fill($(id), found.labels.map((label, place) => [place, label]), id === "to" ? 1 : 0);
@@ -140,7 +139,7 @@ function recognised({ error, counts = [], notes, columns, rows = [], roles = {} 
   $("seen").hidden = false;
   $("error").hidden = !error;
   $("error").textContent = error ? `${error} Correct it here:` : "";
-  $("counts").textContent = counts.join(" · ");
+  $("counts").textContent = [file.path.slice(6), ...counts].join(" · ");
   $("notes").replaceChildren(...notes.map((note) => make("li", note)));
   $("result").hidden = Boolean(error);
   const form = $("how").elements;
@@ -187,11 +186,13 @@ const asked = () => ({
 
 async function table() {
   const mine = ++table.last;
+  $("result").setAttribute("aria-busy", "true");
   show("Computing …", 0.5);
   try {
     const found = await ask("ask", { what: "table", ...asked() });
     if (mine !== table.last) return; // something else was asked meanwhile
     answered(found);
+    $("result").removeAttribute("aria-busy");
     show(found.error ? "" : "Done.");
   } catch (error) {
     show(error.message);
@@ -206,9 +207,9 @@ function answered({ error, rows = [], headline = {}, before, notes }) {
   if (headline.interval) $("what").append(make("br"), "95 % interval ", make("b", headline.interval));
   const sentences = [error, headline.reason && `Undefined, because ${headline.reason}.`, before, ...notes];
   $("moved").textContent = sentences.filter(Boolean).join(" ");
-  const cell = ({ name, value, text }) => make("td", "", { class: "n" }, make("data", text, { value, class: name }));
+  const cell = ({ name, value, text }) => make("td", "", { class: "n" }, make("data", text, { value, "data-name": name }));
   const lines = rows.map(({ coefficient, distance, cells }) =>
-    make("tr", "", {}, make("th", coefficient.replaceAll("_", " "), { scope: "row" }),
+    make("tr", "", {}, make("th", coefficient, { scope: "row" }),
       make("td", distance), ...cells.map(cell)));
   $("table").tBodies[0].replaceChildren(...lines);
 }

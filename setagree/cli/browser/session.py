@@ -17,9 +17,10 @@ from typing import Any, TypeAlias, cast
 import pandas as pd
 
 import setagree as sa
-from setagree.errors import SetagreeError, SetagreeWarning, counted
+from setagree.errors import MissingDependencyError, SetagreeError, SetagreeWarning, counted
 from setagree.large.opening import Plan, open_study, open_table
 from setagree.large.recognition import find_export
+from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.shapes import seen_wide
@@ -33,6 +34,16 @@ SEED = 1
 """Of all that is drawn at random, so that the same file gives the same report."""
 
 _SHOWN_ROWS = 5
+_CALLED = {
+    "; say blank='empty' if blank means 'no label applies', or blank='missing' to accept this.": (
+        "; say below what blank cells mean."
+    ),
+    "say wide=": "choose that layout",
+    " (wide=)": "",
+    "name the columns": "choose the columns",
+}
+"""What the page calls the options of Python."""
+
 _OF_SETS = ("masi", "jaccard", "dice", "hamming", "overlap", "any_overlap", "nominal")
 _OF_NUMBERS = ("interval", "ordinal", "linear", "ratio", "nominal")
 
@@ -52,11 +63,14 @@ class Session:
             with _listening(notes.append):
                 is_new = asked["what"] == "read"
                 found = self._read(asked, notes.append) if is_new else self._table(asked)
+        except MissingDependencyError:
+            found = {"error": "This kind of file needs a package that is not here; save it as CSV."}
         except SetagreeError as error:
-            found = {"error": str(error)}
+            found = {"error": _as_here(str(error))}
         if asked["what"] == "read":
             found |= self._seen(asked)
-        return json.dumps(found | {"notes": list(dict.fromkeys(notes))}, allow_nan=False)
+        said = {"notes": list(dict.fromkeys(map(_as_here, notes)))}
+        return json.dumps(found | said, allow_nan=False)
 
     def file(self, question: str) -> bytes:
         """Return a file to keep: the report, the queue, the tidy table or the table of results."""
@@ -93,7 +107,7 @@ class Session:
             "raters": [str(rater) for rater in study.raters],
             "labels": [display_labels([label]) for label in labels],
             "distances": ["nominal"] if study.kind == "category" else list(of_kind),
-            "coefficients": _coefficients(study),
+            "coefficients": [[name, COEFFICIENTS[name].title] for name in _coefficients(study)],
         }
 
     def _seen(self, asked: Answer) -> Answer:
@@ -117,7 +131,7 @@ class Session:
         first = next(iter(table))
         found: Answer = {"rows": rows, "headline": _headline(first), "before": None}
         if study is not self.study:
-            which = {"coefficient": first.coefficient, "distance": first.distance}
+            which: Answer = {"coefficient": first.coefficient, "distance": first.distance}
             before = next(iter(sa.agreement(self._known(), **which))).estimate
             moved = number(first.estimate - before, signed=True)
             found["before"] = f"{number(before)} as the file is; the changes move it by {moved}."
@@ -162,6 +176,12 @@ def _listening(note: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
+def _as_here(sentence: str) -> str:
+    for there, here in _CALLED.items():
+        sentence = sentence.replace(there, here)
+    return sentence
+
+
 def _reading(asked: Answer) -> sa.Reading:
     """Return how the file is read: what was chosen on the page, and the rest as it is found."""
     how = {name: value for name, value in asked["how"].items() if value not in ("", None, [])}
@@ -177,7 +197,7 @@ def _roles(frame: pd.DataFrame, how: Mapping[str, Any]) -> Answer:
     names, wide = [str(name) for name in frame], None
     with suppress(SetagreeError):
         wide = seen_wide(frame, sa.Reading())
-    guessed: Answer = {**usual_roles(names)}
+    guessed: Answer = {str(role): name for role, name in usual_roles(names).items()}
     if how.get("wide") or (wide is not None and not how):
         unit = how.get("unit") or (wide[0] if wide else guessed.get("unit"))
         raters = wide[1] if wide and wide[0] == unit else [one for one in names if one != unit]
@@ -214,7 +234,7 @@ def _row(one: sa.Agreement) -> Answer:
         "standard_error": (one.standard_error, four),
     }
     return {
-        "coefficient": one.coefficient,
+        "coefficient": one.definition.title,
         "distance": one.distance,
         "cells": [
             *({"name": n, "value": _finite([x]), "text": say(x)} for n, (x, say) in cells.items()),

@@ -30,7 +30,7 @@ const actions = {
     said("Loading setagree …", 0.85);
     python.unpackArchive(await (await fetch(wheel)).arrayBuffer(), "wheel");
     said("Starting …", 0.9);
-    session = python.runPython("from setagree.page.session import Session\nSession()");
+    session = python.runPython("from setagree.cli.browser.session import Session\nSession()");
     // What the first table would have to load is loaded now.
     actions.give({ name: "first.csv", bytes: new TextEncoder().encode("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n") });
     actions.ask({ what: "read", path: "/data/first.csv", how: {} });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import setagree as sa
+from setagree.cli.browser.wheel import wheel, wheel_name
 from setagree.errors import FileError, OptionError
-from setagree.page.wheel import wheel, wheel_name
 from setagree.reporting.page import TEMPLATES
 
 STATIC = Path(__file__).parent / "static"
@@ -26,7 +26,6 @@ NUMBERS, DRAWING = ("numpy", "pandas", "scipy"), ("matplotlib", "jinja2")
 
 _CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 _LOCK = "pyodide-lock.json"
-_COPIED = "runtime"
 
 
 def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
@@ -48,30 +47,28 @@ def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
         The folder cannot be written.
     """
     address = PYODIDE if runtime is None else runtime
-    copied = [] if _is_address(address) else _needed(Path(address).expanduser())
-    if not copied and not address.endswith("/"):
-        address += "/"
-    packed = wheel()
-    page = {
-        "index.html": _document(f"{_COPIED}/" if copied else address, packed).encode(),
-        "page.css": b"".join(
-            one.read_bytes() for one in (TEMPLATES / "report.css", STATIC / "page.css")
-        ),
+    beside: dict[str, bytes] = {}
+    if not _is_address(address):
+        beside = _needed(Path(address).expanduser())
+        # The folder's name changes with the runtime, since browsers keep what lies in it.
+        address = f"runtime-{_digest(beside[_LOCK])}"
+    packed, address = wheel(), f"{address.rstrip('/')}/"
+    styles = [TEMPLATES / "report.css", STATIC / "page.css"]
+    files = {
+        "index.html": _document(address, packed).encode(),
+        "page.css": b"".join(style.read_bytes() for style in styles),
         "page.js": (STATIC / "page.js").read_bytes(),
         "worker.js": (STATIC / "worker.js").read_bytes(),
         wheel_name(): packed,
+        **{f"{address}{name}": content for name, content in beside.items()},
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in page.items():
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
-        if copied:
-            (folder / _COPIED).mkdir(exist_ok=True)
-        for file in copied:
-            shutil.copyfile(file, folder / _COPIED / file.name)
     except OSError as error:
         raise FileError(f"The page cannot be written into {str(folder)!r}: {error}.") from error
-    return [folder / name for name in page] + [folder / _COPIED / file.name for file in copied]
+    return [folder / name for name in files]
 
 
 def _document(runtime: str, packed: bytes) -> str:
@@ -84,7 +81,7 @@ def _document(runtime: str, packed: bytes) -> str:
         "runtime": runtime,
         "origin": place.netloc or "this server",
         # The name alone would let a browser keep an older wheel of the same version.
-        "wheel": f"{wheel_name()}?{hashlib.sha256(packed).hexdigest()[:12]}",
+        "wheel": f"{wheel_name()}?{_digest(packed)}",
         "version": sa.__version__,
         "numbers": " ".join(NUMBERS),
         "drawing": " ".join(DRAWING),
@@ -95,14 +92,20 @@ def _document(runtime: str, packed: bytes) -> str:
 
 
 def _is_address(runtime: str) -> bool:
-    return urlsplit(runtime).scheme in {"http", "https"}
+    """Say whether a runtime lies in the network; what cannot stand in a policy is no address."""
+    place = urlsplit(runtime)
+    if place.scheme not in {"http", "https"}:
+        return False
+    if not re.fullmatch(r"[\w.-]+(:\d+)?", place.netloc, re.ASCII):
+        raise OptionError(f"--runtime {runtime!r} is no address of a server.")
+    return True
 
 
-def _needed(folder: Path) -> list[Path]:
+def _needed(folder: Path) -> dict[str, bytes]:
     """Return the files of a runtime in a folder that the page loads."""
     try:
-        lock = json.loads((folder / _LOCK).read_text(encoding="utf-8"))
-        wanted = [*_CORE, _LOCK, *_packages(lock["packages"])]
+        lock = (folder / _LOCK).read_bytes()
+        wanted = [*_CORE, *_packages(json.loads(lock)["packages"])]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(
             f"--runtime {str(folder)!r} is neither an address (https://...) nor a folder with "
@@ -110,7 +113,7 @@ def _needed(folder: Path) -> list[Path]:
         ) from error
     if absent := [name for name in wanted if not (folder / name).is_file()]:
         raise OptionError(f"--runtime {str(folder)!r} lacks {', '.join(absent)}.")
-    return [folder / name for name in wanted]
+    return {name: (folder / name).read_bytes() for name in [*wanted, _LOCK]}
 
 
 def _packages(known: dict[str, Any]) -> Iterator[str]:
@@ -122,3 +125,7 @@ def _packages(known: dict[str, Any]) -> Iterator[str]:
             seen.add(name)
             left += known[name]["depends"]
             yield known[name]["file_name"]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

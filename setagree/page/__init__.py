@@ -1,5 +1,0 @@
-"""Agreement in the browser: a static page that runs this package, so that data stay where they are.
-
-`writing` puts the page into a folder, `wheel` packs the package for it, `serving` shows the folder
-on this computer, and `session` is what answers inside the browser.
-"""
