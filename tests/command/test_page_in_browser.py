@@ -103,8 +103,8 @@ def ready(page):
 
 def settled(page):
     """Wait until the table answers what is chosen."""
+    page.locator("#state").filter(has_text=re.compile(r"^Read\.$")).wait_for()
     page.locator("#result:not([aria-busy])").wait_for()
-    page.locator("#state").filter(has_text="Done.").wait_for()
 
 
 def results(page):
@@ -134,7 +134,7 @@ def kept(page, name):
     """Press a button that saves a file, and return its bytes."""
     with page.expect_download(timeout=PATIENCE) as waiting:
         page.get_by_role("button", name=name).click()
-    page.locator("#state").filter(has_text="Saved").wait_for()
+    page.locator("#kept").filter(has_text="Saved").wait_for()
     return Path(waiting.value.path()).read_bytes()
 
 
@@ -240,10 +240,10 @@ def test_from_a_file_to_the_report(context, tmp_path):
         settled(page)
         close(results(page), sa.agreement(study.without_raters(["ben"]), distance="jaccard"))
         assert "the changes move it by" in page.locator("#moved").inner_text()
-        page.get_by_role("checkbox", name="ben").check()
+        page.get_by_role("checkbox", name="ben").press("Space")
         page.locator("#from").select_option(label="fear")
         page.locator("#to").select_option(label="anger")
-        page.get_by_role("button", name="Merge the labels").click()
+        page.get_by_role("button", name="Merge the labels").press("Enter")
         settled(page)
         tried = sa.what_if(study, merge=[["fear", "anger"]], distance="jaccard")
         (merged,) = tried.loc[tried["change"] == "merge", "estimate"]

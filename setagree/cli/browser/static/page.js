@@ -67,14 +67,17 @@ function ask(action, given, transfer = []) {
   });
 }
 
+/* Say what goes on, and how far it is where that is known. */
 function show(text, part) {
   $("state").textContent = text;
   $("progress").hidden = part === undefined;
   if (part !== undefined) $("progress").value = part;
 }
 
+let tell = show; // what hears from the worker how far it is
+
 function heard({ data: { id, answer, failed, stage, part } }) {
-  if (stage !== undefined) return show(stage, part);
+  if (stage !== undefined) return tell(stage, part);
   const { resolve, reject } = waiting.get(id);
   waiting.delete(id);
   return failed === undefined ? resolve(answer) : reject(new Error(failed));
@@ -109,6 +112,7 @@ async function give(name, bytes) {
   const safe = name.replace(/[/\\]/g, "_") || "table.csv";
   Object.assign(file, { path: `/data/${safe}`, how: {}, merged: [] });
   $("how").reset();
+  for (const id of ["coefficient", "distance"]) $(id).replaceChildren();
   await ask("give", { name: safe, bytes }, [bytes]);
   await read();
   $("seen-title").focus();
@@ -126,8 +130,9 @@ async function read() {
   show(found.error ? "The file could not be read as it is." : "Read.");
   if (found.error) return;
   Object.assign(file, { labels: found.labels, merged: [] });
-  fill($("coefficient"), found.coefficients, "", "alpha and kappa");
-  fill($("distance"), found.distances.map((name) => [name, name.replaceAll("_", " ")]), found.distances[0]);
+  const distances = found.distances.map((name) => [name, name.replaceAll("_", " ")]);
+  fill($("coefficient"), found.coefficients, $("coefficient").value, "alpha and kappa");
+  fill($("distance"), distances, $("distance").value);
   ticks($("raters"), found.raters);
   $("merging").hidden = found.labels.length < 2;
   for (const id of ["from", "to"]) fill($(id), found.labels.map((label, place) => [place, label]), id === "to" ? 1 : 0);
@@ -138,7 +143,7 @@ async function read() {
 function recognised({ error, counts = [], notes, columns, rows = [], roles = {} }) {
   $("seen").hidden = false;
   $("error").hidden = !error;
-  $("error").textContent = error ? `${error} Correct it here:` : "";
+  $("error").textContent = error ? `${error}${columns.length ? " Correct it here:" : ""}` : "";
   $("counts").textContent = [file.path.slice(6), ...counts].join(" · ");
   $("notes").replaceChildren(...notes.map((note) => make("li", note)));
   $("result").hidden = Boolean(error);
@@ -187,16 +192,16 @@ const asked = () => ({
 async function table() {
   const mine = ++table.last;
   $("result").setAttribute("aria-busy", "true");
-  show("Computing …", 0.5);
+  $("moved").textContent = "Computing …";
+  let found;
   try {
-    const found = await ask("ask", { what: "table", ...asked() });
-    if (mine !== table.last) return; // something else was asked meanwhile
-    answered(found);
-    $("result").removeAttribute("aria-busy");
-    show(found.error ? "" : "Done.");
+    found = await ask("ask", { what: "table", ...asked() });
   } catch (error) {
-    show(error.message);
+    found = { error: error.message, notes: [] };
   }
+  if (mine !== table.last) return; // something else was asked meanwhile
+  answered(found);
+  $("result").removeAttribute("aria-busy");
 }
 table.last = 0;
 
@@ -234,17 +239,19 @@ function merges() {
 
 /* Let the browser save a file that the worker writes. */
 async function keep({ target: { dataset } }) {
-  show("Writing the file …", 0.1);
+  tell = (text) => { $("kept").textContent = text; };
+  tell("Writing the file …");
   try {
     const bytes = await ask("keep", { what: dataset.what, ...asked() });
     const type = dataset.what === "report" ? "text/html" : "text/csv";
     const href = URL.createObjectURL(new Blob([bytes], { type }));
     make("a", "", { href, download: dataset.file }).click();
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
-    show(`Saved ${dataset.file}.`);
+    tell(`Saved ${dataset.file}.`);
   } catch (error) {
-    show(error.message);
+    tell(error.message);
   }
+  tell = show;
 }
 
 // ---- What a person does -------------------------------------------------------------------------
