@@ -263,7 +263,7 @@ def check_encoding(encoding: str) -> None:
 
 def _damage() -> tuple[type[Exception], ...]:
     """Return the errors of damaged data; that of xz is known only where its reader is loaded."""
-    return (*_DAMAGED, sys.modules["lzma"].LZMAError) if "lzma" in sys.modules else _DAMAGED
+    return (*_DAMAGED, xz.LZMAError) if (xz := sys.modules.get("lzma")) else _DAMAGED
 
 
 @contextmanager
