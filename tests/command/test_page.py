@@ -5,7 +5,9 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -176,6 +178,19 @@ class TestCommand:
             done = invoke("page", tmp_path / "site", "--serve", "--port", port)
         assert done.exit_code == 2
         assert f"--port {port} cannot be used" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="an interrupt is sent in another way there")
+def test_serving(tmp_path):
+    """The command says where the page is, hands it out, and ends at an interrupt."""
+    command = [sys.executable, "-m", "setagree", "page", str(tmp_path / "site"), "--serve"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        said = next(line for line in running.stderr if line.startswith("Open "))
+        with urllib.request.urlopen(said.split()[1]) as answer:  # noqa: S310 - our own server
+            assert b"How far do your raters agree?" in answer.read()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
 
 
 def test_the_server(tmp_path):

@@ -83,8 +83,10 @@ function heard({ data: { id, answer, failed, stage, part } }) {
   return failed === undefined ? resolve(answer) : reject(new Error(failed));
 }
 
+/* Load the runtime; say whether it is there. */
 async function start() {
-  if (location.protocol === "file:") return; // what the page says first then stays
+  if (location.protocol === "file:") return false; // what the page says first then stays
+  for (const id of ["file", "paste", "example"]) $(id).disabled = false; // what is given waits
   const began = performance.now();
   const { runtime, wheel, numbers, drawing } = document.body.dataset;
   const whole = (address) => new URL(address, location.href).href;
@@ -97,18 +99,20 @@ async function start() {
       runtime: whole(runtime), wheel: whole(wheel), numbers: numbers.split(" "), drawing: drawing.split(" "),
     });
   } catch (error) {
-    return show(error.message);
+    show(error.message);
+    return false;
   }
   show(`Ready, after ${((performance.now() - began) / 1000).toFixed(1)} seconds.`);
-  for (const id of ["file", "paste", "example"]) $(id).disabled = false;
+  return true;
 }
 
 // ---- What was recognised ------------------------------------------------------------------------
 
 const file = { path: "", how: {}, columns: [], labels: [], merged: [] };
 
-/* Read a new file, with nothing chosen yet. */
+/* Read a new file, with nothing chosen yet, as soon as the runtime is there. */
 async function give(name, bytes) {
+  if (!(await started)) return;
   const safe = name.replace(/[/\\]/g, "_") || "table.csv";
   Object.assign(file, { path: `/data/${safe}`, how: {}, merged: [] });
   $("how").reset();
@@ -271,6 +275,6 @@ for (const name of ["dragover", "dragleave", "drop"])
   document.addEventListener(name, (event) => {
     event.preventDefault();
     $("drop").classList.toggle("over", name === "dragover");
-    if (name === "drop" && !$("file").disabled) taken(event.dataTransfer.files[0]);
+    if (name === "drop") taken(event.dataTransfer.files[0]);
   });
-start();
+const started = start();
