@@ -327,6 +327,13 @@ class TestSession:
         found = session("table", without=[0, 1, 2, 3], merged=[])
         assert "nobody is left" in found["error"]
 
+    def test_repeats(self, session, tmp_path):
+        """Who answered twice is a mistake until somebody says which answer counts."""
+        (tmp_path / "x.csv").write_text("unit,rater,labels\n1,a,x\n1,a,y\n1,b,y\n2,a,x\n2,b,x\n")
+        assert "more than once" in session("read", path=str(tmp_path / "x.csv"), how={})["error"]
+        found = session("read", path=str(tmp_path / "x.csv"), how={"duplicates": "last"})
+        assert found["counts"][2] == "4 ratings"
+
     def test_a_number_that_is_none(self, session, tmp_path):
         """Where a coefficient is undefined, the page gets the reason and no nan."""
         (tmp_path / "x.csv").write_text("unit,rater,labels\n1,a,x\n2,b,x\n")

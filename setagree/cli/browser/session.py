@@ -94,7 +94,8 @@ class Session:
         opened = open_study(asked["path"], reading, Plan(in_memory=True), note=note)
         study = cast("sa.Annotations", opened)
         self.study, self.name, self.sep = study, Path(asked["path"]).stem, reading.sep or ","
-        labels = study.labels if study.kind == "labels" else ()
+        is_sets = study.kind == "labels"
+        labels = study.labels if is_sets else ()
         of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS
         return {
             "counts": [
@@ -102,7 +103,7 @@ class Session:
                 counted(study.n_raters, "rater"),
                 counted(study.n_ratings, "rating"),
                 f"{study.n_missing:,} missing",
-                counted(study.n_values, "distinct set" if labels else "distinct value"),
+                counted(study.n_values, "distinct set" if is_sets else "distinct value"),
             ],
             "raters": [str(rater) for rater in study.raters],
             "labels": [display_labels([label]) for label in labels],
