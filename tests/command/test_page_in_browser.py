@@ -46,6 +46,10 @@ ARGUMENTS = [
 AXE = "axe-core@4.14.1"
 AXE_DIGEST = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 PATIENCE = 120_000
+SENDING = """new Promise((refused) => {
+    addEventListener("securitypolicyviolation", (event) => refused(event.effectiveDirective));
+    fetch("https://example.org/", { method: "POST", body: "data" }).catch(() => {});
+})"""
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 pytestmark = [
@@ -313,6 +317,10 @@ def test_from_a_file_to_the_report(context, tmp_path):
         again.get_by_role("button", name="Try a small example").click()
         again.locator("#counts").filter(has_text="6 units · 3 raters").wait_for()
         assert not [path for path in asked if "/runtime-" in path or ".whl" in path], asked
+
+        # Whatever ran there, the browser would send nothing elsewhere: not from the worker either.
+        (worker,) = again.workers
+        assert [one.evaluate(SENDING) for one in (again, worker)] == ["connect-src"] * 2
     print(took)  # noqa: T201 - what was measured, for who asks with -s
 
 
