@@ -37,6 +37,7 @@ COMMANDS = {
     "repeats": ("decisions", "rated_again", "Say how far raters agree with themselves."),
     "accept": ("decisions", "accept", "Plan and judge the check of a delivery."),
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
+    "page": ("page", "page", "Write a page that computes in the browser."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
     "cite": ("citing", "cite", "Print BibTeX for what is used."),
     "distances": ("scores", "list_distances", "List the distances by name."),

@@ -178,7 +178,7 @@ def _summed(
 ) -> tuple[Codes, Codes, Floats]:
     """Add up the amounts of each rater and value, sorted by rater."""
     keys, which = np.unique(raters.astype(np.int64) * n_values + values, return_inverse=True)
-    owners, taken = np.divmod(keys, n_values)
+    owners, taken = np.asarray(np.divmod(keys, n_values), dtype=np.intp)
     return owners, taken, np.bincount(which, amounts, len(keys)).astype(np.float64)
 
 

@@ -168,8 +168,8 @@ class Parts:
         keys = self.of_row.astype(np.int64)[tally.rows] * K + tally.indices
         distinct, entry = distinct_keys(keys, self.n_parts * K)
         parts = distinct // K  # much faster than divmod
-        values, x = distinct - parts * K, _added(entry, each, len(distinct))
-        return _Urns(parts, values, x, entry, each)
+        values, x = (distinct - parts * K).astype(np.intp), _added(entry, each, len(distinct))
+        return _Urns(parts.astype(np.intp), values, x, entry, each)
 
     @cached_property
     def _chance(self) -> tuple[Floats, Floats]:
@@ -207,7 +207,7 @@ class Parts:
         keys = part.astype(np.int64) * rated.n_raters + rated.rater_codes
         people, who = np.unique(keys, return_inverse=True)
         one = 1 / np.bincount(who)[who]
-        r = np.bincount(people // rated.n_raters, minlength=self.n_parts)
+        r = np.bincount((people // rated.n_raters).astype(np.intp), minlength=self.n_parts)
         pairs = np.where(r > 1, r * (r - 1.0), np.nan)
         n_parts, n_people = self.n_parts, len(people)
         z = r[part] * spread_within_groups(

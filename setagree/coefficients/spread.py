@@ -136,7 +136,7 @@ def _weighted(w: Floats, x: Floats, sample: Sample, units: Codes) -> Spread:
     of freedom, less one for each further stratum.
     """
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
-    strata = np.zeros(len(units), dtype=np.int64) if sample.groups is None else sample.groups[units]
+    strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
     n = np.bincount(strata, minlength=len(sample.names))
     df = float(w.sum() ** 2 / (w @ w) - (n > 0).sum())
     if (n == 1).any():

@@ -81,7 +81,8 @@ def spread_within_groups(
     distinct, entry = distinct_keys(keys, n_groups * weights.n_values)
     counts = np.bincount(entry, times, len(distinct))
     owners = distinct // weights.n_values  # much faster than divmod
-    own_values = distinct - owners * weights.n_values
+    own_values = (distinct - owners * weights.n_values).astype(np.intp)
+    owners = owners.astype(np.intp)
     shares = counts / np.bincount(groups, times, n_groups)[owners]
     return np.asarray(group_spread(owners, own_values, shares, weights)[entry])
 

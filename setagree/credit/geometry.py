@@ -38,7 +38,7 @@ class SetGeometry:
     """
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
-        self.sizes = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+        self.sizes = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
         self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
         # Labels are numbered as they come up, in one walk over all sets, and put in order for those
         # who ask: bits do not.
@@ -63,7 +63,7 @@ class SetGeometry:
         return sorted_labels(self._number)
 
     @cached_property
-    def indices(self) -> npt.NDArray[np.int64]:
+    def indices(self) -> npt.NDArray[np.intp]:
         """The labels of each set, ascending, one set after the other."""
         n_labels = len(self._number)
         place = np.zeros(n_labels, dtype=np.int64)
@@ -71,21 +71,21 @@ class SetGeometry:
         # One sort by set, then label, instead of one for each set.
         keys = place[self._found] + self._rows * n_labels
         keys.sort()
-        return np.asarray(keys % max(1, n_labels))
+        return np.asarray(keys % max(1, n_labels), dtype=np.intp)
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> npt.NDArray[np.intp]:
         """How many sets hold each label, of shape (L,)."""
         return np.bincount(self.indices, minlength=len(self.labels))
 
     @cached_property
-    def ranks(self) -> npt.NDArray[np.int64]:
+    def ranks(self) -> npt.NDArray[np.intp]:
         """The members as ``indices`` has them, numbered and sorted by falling frequency."""
         rank = np.empty(len(self.labels), dtype=np.int64)
         rank[np.argsort(-self.counts, kind="stable")] = np.arange(len(self.labels))
         keys = rank[self.indices] + self._rows * len(self.labels)
         keys.sort()
-        return np.asarray(keys % max(1, len(self.labels)))
+        return np.asarray(keys % max(1, len(self.labels)), dtype=np.intp)
 
     @cached_property
     def flags(self) -> Any:
@@ -98,7 +98,7 @@ class SetGeometry:
 
     @property
     def _rows(self) -> npt.NDArray[np.int64]:
-        return np.repeat(np.arange(self.n_values), self.sizes)
+        return np.repeat(np.arange(self.n_values, dtype=np.int64), self.sizes)
 
     @cached_property
     def words(self) -> npt.NDArray[np.unsignedinteger[Any]]:
@@ -153,7 +153,7 @@ class SetGeometry:
         return out
 
 
-def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the distinct sizes, ascending, and each set's position among them."""
     distinct = np.flatnonzero(np.bincount(sizes))
     return distinct, np.searchsorted(distinct, sizes)

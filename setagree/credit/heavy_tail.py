@@ -127,7 +127,7 @@ class HeavyTail:
 
 def _work(tail: Any, n_sets: Ints) -> Ints:
     """Return how many products each row asks for."""
-    ends = np.append(0, np.cumsum(n_sets[tail.indices]))
+    ends = np.append(0, np.cumsum(n_sets[tail.indices], dtype=np.int64))
     return np.asarray(np.diff(ends[tail.indptr]))
 
 

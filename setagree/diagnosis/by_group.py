@@ -209,7 +209,7 @@ def compare_groups(
 def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any]:
     """Return the columns of groups of units, with how each differs from all others together."""
     study, of_rating, n = grouped.study, grouped.of_rating, len(grouped.names)
-    of_unit = np.zeros(study.n_units, dtype=np.int64)
+    of_unit = np.zeros(study.n_units, dtype=np.intp)
     of_unit[study.unit_codes] = of_rating
     parts = Parts(unit_case(whole), whole.definition.model, of_unit, n)
     own, rests = _own_and_rests(grouped, whole, parts)

@@ -168,7 +168,7 @@ def _far(ratings: SortedRatings, weights: Weights) -> Floats:
     """Return the sum of distances from each rating to the others of its unit."""
     keys = ratings.units.astype(np.int64) * weights.n_values + ratings.values
     distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    units, values = np.divmod(distinct, weights.n_values)
+    units, values = np.asarray(np.divmod(distinct, weights.n_values), dtype=np.intp)
     return sums_to_others(units, values, counts.astype(np.float64), weights)[entry]
 
 

@@ -96,11 +96,11 @@ def by_unit(
     return frame.assign(coefficient=whole.coefficient, distance=whole.distance)
 
 
-def _patterns(tally: Tally) -> npt.NDArray[np.int64]:
+def _patterns(tally: Tally) -> npt.NDArray[np.intp]:
     """Return the pattern of each unit."""
     if tally.unit_patterns is not None:
-        return tally.unit_patterns.astype(np.int64)
-    return np.repeat(np.arange(tally.n_patterns), tally.multiplicity.astype(np.int64))
+        return tally.unit_patterns.astype(np.intp)
+    return np.repeat(np.arange(tally.n_patterns), tally.multiplicity.astype(np.intp))
 
 
 def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:

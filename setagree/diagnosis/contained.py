@@ -52,7 +52,7 @@ def gone_by_chance(membership: Membership, c: Floats) -> Floats:
 def _by_subset_sums(membership: Membership, used: npt.NDArray[Any], c: Floats) -> Floats:
     """Return the same from f(S), the total of all values within S, for every set S of labels."""
     owner, label = membership.spread(used)
-    codes = np.bincount(owner, 2.0**label, len(used)).astype(np.int64)
+    codes = np.bincount(owner, 2.0**label, len(used)).astype(np.intp)
     f = np.bincount(codes, c[used], 2**membership.n_labels)
     for bit in range(membership.n_labels):
         halves = f.reshape(-1, 2, 2**bit)

@@ -28,8 +28,8 @@ class Membership:
     """
 
     labels: npt.NDArray[np.object_]
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int64]
+    indptr: npt.NDArray[np.intp]
+    indices: npt.NDArray[np.intp]
 
     @property
     def n_labels(self) -> int:
@@ -37,7 +37,7 @@ class Membership:
         return len(self.labels)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> npt.NDArray[np.intp]:
         """How many labels each value holds."""
         return np.diff(self.indptr)
 
@@ -51,7 +51,7 @@ class Membership:
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.int64]:
-        rows = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        rows = np.repeat(np.arange(len(self.sizes), dtype=np.int64), self.sizes)
         return rows * self.n_labels + self.indices
 
     def holds(self, values: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -85,9 +85,9 @@ def membership_of(tally: Tally) -> Membership:
     labels = _sorted(used_labels(sets))
     column = {label: position for position, label in enumerate(labels)}
     rows = [sorted(column[label] for label in one) for one in sets]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.intp)
     flat = [label for row in rows for label in row]
-    return Membership(as_objects(labels), indptr, np.array(flat, dtype=np.int64))
+    return Membership(as_objects(labels), indptr, np.array(flat, dtype=np.intp))
 
 
 def _sorted(labels: frozenset[Any]) -> list[Any]:

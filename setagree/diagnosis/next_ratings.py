@@ -208,7 +208,7 @@ def _values(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
     membership = membership_of(tally)
     votes = label_counts(tally, membership).tocoo()
     r = tally.pattern_ratings.astype(np.int64)
-    y, pattern = votes.data.astype(np.int64), votes.row
+    y, pattern = votes.data.astype(np.int64), votes.row.astype(np.intp)
     # Distinct (votes, ratings) are few, and each is worked out once.
     pairs, at = np.unique(np.stack([y, r[pattern]]), axis=1, return_inverse=True)
     lengths, of_length = np.unique(r, return_inverse=True)

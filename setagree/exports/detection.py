@@ -27,9 +27,10 @@ from setagree.errors import (
 from setagree.exports.format import Format, Peek
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
-from setagree.files.streams import Source, check_encoding, listable, readable
+from setagree.files.streams import Source, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
 from setagree.study.labels import is_missing
+from setagree.study.reading import check_encoding
 
 _HEAD = 2**16
 _HEAD_ROWS = 500

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import encodings.aliases
 import gc
 import glob
 import gzip
-import lzma
 import os
 import re
 import stat
@@ -26,7 +24,6 @@ from typing import BinaryIO, TypeAlias, cast
 from setagree.checks import MOST_BYTES
 from setagree.errors import (
     FileError,
-    OptionError,
     check_path,
     counted,
     did_you_mean,
@@ -34,6 +31,7 @@ from setagree.errors import (
     missing_package,
     option,
 )
+from setagree.study.reading import check_encoding
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A file, the pattern of several, or a list of both."""
@@ -47,7 +45,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
 # Path makes one slash of two; a drive of Windows has one letter.
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
-_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile)
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -157,6 +155,8 @@ class Source:
         if start.startswith(b"\x1f\x8b"):
             return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
         if start.startswith(b"\xfd7zXZ\0"):
+            import lzma  # which not every Python has
+
             return cast("BinaryIO", lzma.LZMAFile(file))
         return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
 
@@ -229,8 +229,7 @@ def _copy_stdin(spool: BinaryIO) -> None:
             if spool.tell() + len(block) > MOST_BYTES:
                 raise FileError(
                     f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
-                    f"memory; write it to a file and say {option('memory_limit')} to read that in "
-                    "pieces."
+                    f"memory; write it to a file and say {option('memory_limit')}."
                 )
             spool.write(block)
     except OSError as error:
@@ -252,16 +251,9 @@ def check_columns(
         )
 
 
-def check_encoding(encoding: str) -> None:
-    """Raise `OptionError` unless Python knows the encoding."""
-    try:
-        "a".encode(encoding)
-    except (LookupError, ValueError, TypeError):
-        known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
-        hint = did_you_mean(str(encoding).replace("_", "-"), known)
-        raise OptionError(
-            f"{option('encoding', encoding, limit=80)} is not a text encoding.{hint}"
-        ) from None
+def _damage() -> tuple[type[Exception], ...]:
+    """Return the errors of damaged data; that of xz is known only where its reader is loaded."""
+    return (*_DAMAGED, xz.LZMAError) if (xz := sys.modules.get("lzma")) else _DAMAGED
 
 
 @contextmanager
@@ -271,13 +263,13 @@ def readable(source: Source) -> Iterator[None]:
         if source.spool is None:
             check_regular(source.path)
         yield
-    except _DAMAGED as error:
+    except _damage() as error:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
     except OSError as error:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
-    except (NotImplementedError, RuntimeError) as error:  # an odd archive; a password
+    except (NotImplementedError, RuntimeError, ModuleNotFoundError) as error:  # odd, locked; no xz
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
 
 

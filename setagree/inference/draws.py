@@ -79,7 +79,7 @@ def draw_times(
     order, n = np.argsort(keys, kind="stable"), int(times.sum())
     few = times[order] <= _FEW_UNITS
     light, heavy = order[few], order[~few]
-    units = np.repeat(np.arange(len(light)), times[light].astype(np.int64))
+    units = np.repeat(np.arange(len(light)), times[light].astype(np.intp))
     shares = np.append(times[heavy], len(units)) / n
     at_once = max(1, ENTRIES_AT_ONCE // max(len(times), width))
     starts = range(0, n_resamples, at_once)

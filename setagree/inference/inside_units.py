@@ -112,6 +112,6 @@ class CountedUnits:
         shape = (n_units, self.weights.n_values)
         counts = sparse.coo_array((each, (unit, value)), shape=shape).tocsr()
         counts.sum_duplicates()
-        rows = counts.indptr.astype(np.int64)
+        rows = counts.indptr.astype(np.intp)
         values = self.weights.values
         return Tally(self.tally.kind, values, rows, counts.indices, counts.data, np.ones(n_units))

@@ -133,10 +133,10 @@ def _scale(agreement: Agreement) -> float:
 def _pair_losses(agreement: Agreement) -> Floats:
     """Return E of every pair of ratings of every unit, equal answers included, in rising order."""
     tally = agreement.tally
-    times = tally.counts.astype(np.int64)
+    times = tally.counts.astype(np.intp)
     row, value = np.repeat(tally.rows, times), np.repeat(tally.indices, times)
     one, two = rating_pairs(row)
     loss = _losses(tally, row[one], agreement.weights.distance_at(value[one], value[two]))
     # Sorted, so that a seed draws the same ones in whatever order the rows came.
-    loss = np.sort(np.repeat(loss, tally.multiplicity[row[one]].astype(np.int64)))
+    loss = np.sort(np.repeat(loss, tally.multiplicity[row[one]].astype(np.intp)))
     return np.asarray(loss / _scale(agreement))

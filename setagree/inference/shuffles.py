@@ -245,8 +245,8 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     """
     study, tally = agreement.study, agreement.tally
     if study is not None:
-        return study.unit_codes, study.rater_codes, study.value_codes.astype(np.int64)
-    counts, times = tally.counts.astype(np.int64), tally.multiplicity.astype(np.int64)
+        return study.unit_codes, study.rater_codes, study.value_codes.astype(np.intp)
+    counts, times = tally.counts.astype(np.intp), tally.multiplicity.astype(np.intp)
     if (counts != tally.counts).any() or (times != tally.multiplicity).any():
         raise DataError("counts that are fractions cannot be reshuffled.")
     if tally.n_ratings > _RATINGS_LIMIT:
@@ -256,12 +256,12 @@ def _ratings(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     patterns = np.repeat(np.arange(tally.n_patterns), times)
     if tally.given is not None:
         whole = tally.given.take(patterns)
-        return whole.rows, whole.rater_codes, whole.value_codes.astype(np.int64)
-    rated = tally.pattern_ratings.astype(np.int64)
+        return whole.rows, whole.rater_codes, whole.value_codes.astype(np.intp)
+    rated = tally.pattern_ratings.astype(np.intp)
     of_pattern = np.split(np.repeat(tally.indices, counts), np.cumsum(rated)[:-1])
-    value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.int64)
+    value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.intp)
     unit = np.repeat(np.arange(len(patterns)), rated[patterns])
-    return unit, np.zeros(len(unit), dtype=np.int64), value
+    return unit, np.zeros(len(unit), dtype=np.intp), value
 
 
 def arrangements(groups: list[Codes]) -> Iterator[Codes]:

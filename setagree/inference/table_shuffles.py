@@ -52,7 +52,7 @@ class TableShuffler:
         parts = []
         for start in track(starts, total=len(starts), what="reshuffles", long=long):
             B = min(at_once, n_resamples - start)
-            T = np.empty((self.n_raters, B, self.n_units), dtype=np.int64)
+            T = np.empty((self.n_raters, B, self.n_units), dtype=np.intp)
             for b in range(B):
                 T[:, b] = generator.permutation(self.cells).reshape(self.n_units, -1).T
             parts.append(self.evaluate(T))

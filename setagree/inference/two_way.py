@@ -193,4 +193,6 @@ def _sums(codes: npt.NDArray[Any], n: int, each: Floats | None = None) -> Any:
 
 
 def _counts(n: int, generator: np.random.Generator) -> Floats:
-    return np.bincount(generator.integers(n, size=n), minlength=n).astype(np.float64)
+    return np.bincount(generator.integers(n, size=n).astype(np.intp), minlength=n).astype(
+        np.float64
+    )

@@ -30,7 +30,7 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
         return np.arange(tally.n_units), tally.n_units
     if tally.unit_patterns is not None:
         return tally.unit_patterns, tally.n_patterns
-    times = tally.multiplicity.astype(np.int64)
+    times = tally.multiplicity.astype(np.intp)
     if (times != tally.multiplicity).any():
         raise DataError("units that count by fractions cannot be resampled.")
     return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns

@@ -93,7 +93,10 @@ def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
 def _given(columns: Mapping[str, npt.NDArray[Any]], starts: Ints) -> Given:
     """Return who gave what in each pattern, one answer after the other; raters are codes."""
     rows = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns["who"]))))
-    each = [np.repeat(one, columns["count"]) for one in (rows, columns["who"], columns["code"])]
+    each = [
+        np.repeat(one, columns["count"].astype(np.intp))
+        for one in (rows, columns["who"], columns["code"])
+    ]
     raters = as_objects(range(int(columns["who"].max(initial=-1)) + 1))
     return Given.of_answers(raters, *each)
 

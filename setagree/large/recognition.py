@@ -35,7 +35,6 @@ from setagree.exports.detection import (
 from setagree.exports.nodes import class_files, shown
 from setagree.files.streams import (
     Paths,
-    check_encoding,
     expanded,
     file_names,
     is_stdin,
@@ -51,7 +50,7 @@ from setagree.study.assembly import assemble
 from setagree.study.codes import Column
 from setagree.study.frames import Frame, as_pandas, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading, tells_reading
+from setagree.study.reading import Duplicates, Reading, check_encoding, tells_reading
 from setagree.study.where import NO_ROWS, Counts, Where
 from setagree.wording.label_sets import Label
 

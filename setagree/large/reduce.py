@@ -17,7 +17,7 @@ from setagree.errors import (
     option,
     python_or_command,
 )
-from setagree.files.streams import Paths, check_encoding, is_stdin, matching
+from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
@@ -42,7 +42,7 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Reading, tells_reading
+from setagree.study.reading import Reading, check_encoding, tells_reading
 from setagree.study.tally import Tally
 from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label

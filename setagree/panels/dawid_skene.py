@@ -52,14 +52,14 @@ class Responses:
     def shares(self) -> Floats:
         """Return how often each class was the answer to a unit (their equation 3.1)."""
         n_units, _, n_classes = self.shape
-        cells = self.units.astype(np.int64) * n_classes + self.answers
+        cells = self.units.astype(np.intp) * n_classes + self.answers
         counts = np.bincount(cells, minlength=n_units * n_classes).reshape(n_units, n_classes)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def error_rates(self, T: Floats) -> Floats:
         """Return pi_kjl = sum_i T_ij n_kil / sum_l sum_i T_ij n_kil (2.3)."""
         _, n_raters, n_classes = self.shape
-        cells = self.raters.astype(np.int64) * n_classes + self.answers
+        cells = self.raters.astype(np.intp) * n_classes + self.answers
         rates = np.empty((n_raters, n_classes, n_classes))
         for j in range(n_classes):
             counts = np.bincount(cells, T[self.units, j], n_raters * n_classes)

@@ -139,7 +139,7 @@ class SharedPairs:
         n = self.study.n_raters
         out = np.zeros(n * n)
         for left, right, d in self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed():
-            cells = raters[left].astype(np.int64) * n + raters[right]
+            cells = raters[left].astype(np.intp) * n + raters[right]
             out += np.bincount(cells, d if distances else None, n * n)
         table = out.reshape(n, n)
         return np.asarray(table + table.T)

@@ -185,8 +185,8 @@ def label_fits(
         answer = flags[:, labels].tocsr()[study.value_codes[at], rows[row]]
         times = np.bincount(panel, minlength=panels.shape[0])[:, None] - np.zeros(len(labels))
         np.subtract.at(times, (panel[units], rows), 1.0)
-        who = study.rater_codes[at].astype(np.int64)
-        asked = np.stack([row, who, np.asarray(answer).ravel().astype(np.int64)])
+        who = study.rater_codes[at].astype(np.intp)
+        asked = np.stack([row, who, np.asarray(answer).ravel().astype(np.intp)])
         fits, spent = _fits(Question(labels, rows, asked, panels, times), spent)
         yield from fits
 

@@ -98,13 +98,13 @@ class PanelScorer:
         """Return kappa_x of the ratings of the panel and of the model, on the units of both."""
         values = {v: k for k, v in enumerate(dict.fromkeys([*self.study.values, *model.values]))}
         merged = np.array([values[value] for value in model.values])
-        said = np.full(self.study.n_units, -1, dtype=np.int64)
+        said = np.full(self.study.n_units, -1, dtype=np.intp)
         known = places[model.unit_codes] >= 0
         said[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
         rated = np.flatnonzero(said[self.study.unit_codes] >= 0)
         return self._kappa(said, rated, tuple(values))
 
-    def _kappa(self, said: npt.NDArray[np.int64], rated: Codes, values: tuple[Any, ...]) -> float:
+    def _kappa(self, said: npt.NDArray[np.intp], rated: Codes, values: tuple[Any, ...]) -> float:
         """Return 1 - d_o / d_e (Wong et al. 2021) for a panel and one more rater."""
         units, human = self.study.unit_codes[rated], self.study.value_codes[rated]
         n_human = np.bincount(units, minlength=self.study.n_units)

@@ -50,7 +50,7 @@ class Split:
         ratings = np.bincount(study.unit_codes, minlength=n)
         first = np.cumsum(ratings) - ratings
         rows = order[first + np.arange(2 * k)[:, None]]
-        draws = generator.integers(n, size=(1, n))
+        draws = generator.integers(n, size=(1, n)).astype(np.intp)
         times = np.bincount(draws[0], minlength=n).astype(np.float64)
         return cls(rows.reshape(2, k, n).swapaxes(1, 2), times)
 
@@ -82,7 +82,7 @@ def split_alphas(
     if not both.any():
         return np.array([[np.nan] * S, [np.nan] * S, [1.0] * S])
     split, unit = np.nonzero(both)
-    answers = np.stack([codes[split, side, unit] for side in (0, 1)])
+    answers = np.stack([codes[split, side, unit] for side in (0, 1)]).astype(np.intp)
     given = np.bincount(answers.ravel(), minlength=len(values))
     used = np.flatnonzero(given)
     named, K = tuple(values[code] for code in used), len(used)

@@ -90,7 +90,7 @@ class Ballot:
         """Unit, value and count of each distinct answer of a unit, sorted by unit."""
         keys = self.study.unit_codes.astype(np.int64) * self.study.n_values + self.study.value_codes
         distinct, counts = np.unique(keys, return_counts=True)
-        units, values = np.divmod(distinct, self.study.n_values)
+        units, values = np.asarray(np.divmod(distinct, self.study.n_values), dtype=np.intp)
         return units, values, counts.astype(np.float64)
 
     @cached_property
@@ -117,7 +117,8 @@ class Ballot:
         else:
             found, counts = np.unique(self._memberships, return_counts=True)
         units = found // L  # much faster than divmod
-        return units, found - units * L, counts.astype(np.float64)
+        labels = (found - units * L).astype(np.intp)
+        return units.astype(np.intp), labels, counts.astype(np.float64)
 
     @property
     def _memberships(self) -> Codes:
@@ -134,7 +135,9 @@ class Ballot:
         shape, r = (study.n_units, max(1, len(self.geometry.labels))), int(self.ratings[0])
         regular = study.n_ratings == r * study.n_units
         if not regular or (study.unit_codes != np.repeat(np.arange(study.n_units), r)).any():
-            return np.bincount(self._memberships, minlength=shape[0] * shape[1]).reshape(shape)
+            return np.bincount(
+                self._memberships.astype(np.intp), minlength=shape[0] * shape[1]
+            ).reshape(shape)
         flags = self.geometry.flags.toarray().astype(np.int32)
         rows = study.value_codes.reshape(-1, r).T
         return np.asarray(sum(flags.take(row, axis=0) for row in rows))

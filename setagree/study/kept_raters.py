@@ -34,7 +34,7 @@ class Given(ReadOnlyArrays):
     """
 
     raters: npt.NDArray[np.object_]
-    indptr: npt.NDArray[np.int64]
+    indptr: npt.NDArray[np.intp]
     rater_codes: Codes
     value_codes: Codes
 

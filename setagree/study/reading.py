@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import encodings.aliases
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from setagree.errors import OptionError, a_type, check_choice, check_type, option, shorten
+from setagree.errors import (
+    OptionError,
+    a_type,
+    check_choice,
+    check_type,
+    did_you_mean,
+    option,
+    shorten,
+)
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.where import Where
 from setagree.wording.docstrings import parameter_texts, split_sections
@@ -304,3 +313,14 @@ def as_reading(reading: Reading | None) -> Reading:
         return reading
     check_type("reading", reading, type(None), "a Reading, such as Reading(unit='doc')")
     return Reading()
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise `OptionError` unless Python knows the encoding."""
+    try:
+        "a".encode(encoding)
+    except (LookupError, ValueError, TypeError):
+        known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
+        hint = did_you_mean(str(encoding).replace("_", "-"), known)
+        said = f"{option('encoding', encoding, limit=80)} is not a text encoding"
+        raise OptionError(f"{said}.{hint}") from None

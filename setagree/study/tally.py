@@ -69,7 +69,7 @@ class Tally(ReadOnlyArrays):
 
     kind: Kind
     values: tuple[Value, ...]
-    indptr: npt.NDArray[np.int64]
+    indptr: npt.NDArray[np.intp]
     indices: Codes
     counts: Floats
     multiplicity: Floats
@@ -320,13 +320,13 @@ def dot(x: Floats, y: Floats) -> float:
     return float(np.einsum("i,i", x, y))
 
 
-def _counted(study: Annotations) -> tuple[npt.NDArray[np.int64], Codes, Floats]:
+def _counted(study: Annotations) -> tuple[npt.NDArray[np.intp], Codes, Floats]:
     """Return where each unit begins, the values it was given, and how often each was."""
     shape = (study.n_units, study.n_values)
     if study.n_ratings < _FEW_RATINGS:  # which scipy would take longer to import than to count
         keys, n = np.unique(study.unit_codes * shape[1] + study.value_codes, return_counts=True)
         rows, values = np.divmod(keys, max(1, shape[1]))
-        indptr = np.zeros(shape[0] + 1, dtype=np.int64)
+        indptr = np.zeros(shape[0] + 1, dtype=np.intp)
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
         return indptr, values, n.astype(np.float64)
     from scipy import sparse  # which sorts by unit and sums repeats when it builds a matrix
@@ -334,7 +334,7 @@ def _counted(study: Annotations) -> tuple[npt.NDArray[np.int64], Codes, Floats]:
     codes = study.unit_codes, study.value_codes
     matrix = sparse.coo_array((np.ones(study.n_ratings), codes), shape=shape).tocsr()
     matrix.sum_duplicates()
-    return matrix.indptr.astype(np.int64), matrix.indices, matrix.data
+    return matrix.indptr.astype(np.intp), matrix.indices, matrix.data
 
 
 def _in_patterns(tally: Tally) -> Tally:

@@ -341,7 +341,7 @@ def _checked(study: Annotations) -> Annotations:
     sample = sample_of(study)
     if sample is None or how.population_size is None:
         return study
-    groups = np.zeros(study.n_units, dtype=np.int64) if sample.groups is None else sample.groups
+    groups = np.zeros(study.n_units, dtype=np.intp) if sample.groups is None else sample.groups
     drawn = np.bincount(groups)
     for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
         if not size >= n or np.isinf(size):

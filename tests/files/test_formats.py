@@ -185,6 +185,15 @@ class TestEveryKind:
         table = sa.agreement(path, unit="doc", rater="who", labels="tags", blank="empty")
         pd.testing.assert_frame_equal(table.to_frame(), expected, rtol=0, atol=1e-12)
 
+    def test_a_python_without_xz(self, tmp_path, monkeypatch):
+        """Some builds of Python cannot unpack xz: a file of it is a sentence, others are read."""
+        monkeypatch.setitem(sys.modules, "lzma", None)
+        (tmp_path / "study.csv.xz").write_bytes(lzma.compress(CSV.encode()))
+        with pytest.raises(FileError, match=r"study\.csv\.xz' cannot be unpacked: .*lzma"):
+            read_table(tmp_path / "study.csv.xz")
+        (tmp_path / "study.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+        assert len(read_table(tmp_path / "study.csv.gz")) == len(FRAME)
+
     @pytest.mark.filterwarnings("ignore::setagree.errors.MissingMarkerWarning")
     @pytest.mark.parametrize("name", ["study.tsv", "study.parquet", "study.xlsx", "study.csv.xz"])
     def test_columns_are_found(self, write, name):

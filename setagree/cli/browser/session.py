@@ -1,0 +1,261 @@
+"""What answers inside the browser: a file, how it was read, and what is asked of it.
+
+The script of the page sends a question as JSON and gets JSON back; a mistake is a sentence in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import pandas as pd
+
+import setagree as sa
+from setagree.errors import (
+    MissingDependencyError,
+    SetagreeError,
+    SetagreeWarning,
+    counted,
+    spelling,
+)
+from setagree.large.opening import Plan, open_study, open_table
+from setagree.large.recognition import find_export
+from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.study.columns import usual_roles
+from setagree.study.labels import is_missing
+from setagree.study.shapes import seen_wide
+from setagree.wording.label_sets import display_labels
+from setagree.wording.numbers import four, four_interval, interval, number, p_four
+from setagree.wording.tables import csv_text
+
+Answer: TypeAlias = dict[str, Any]
+
+SEED = 1
+"""Of all that is drawn at random, so that the same file gives the same report."""
+
+_SHOWN_ROWS = 5
+_CALLED = {
+    "blank": "Blank cells are:",
+    "sep": "Separator:",
+    "wide": "Layout: a column for each rater",
+    "raters": "the columns of the raters",
+    "kind": "Answers are:",
+    "duplicates": "Repeats:",
+}
+"""What the page calls the options of Python."""
+
+_OF_SETS = ("masi", "jaccard", "dice", "hamming", "overlap", "any_overlap", "nominal")
+_OF_NUMBERS = ("interval", "ordinal", "linear", "ratio", "nominal")
+
+
+class Session:
+    """The file that the page shows."""
+
+    def __init__(self) -> None:
+        self.study: sa.Annotations | None = None
+        self.name, self.sep = "study", ","
+
+    def answer(self, question: str) -> str:
+        """Return the answer to a question, both as JSON."""
+        asked = json.loads(question)
+        notes: list[str] = []
+        try:
+            with _listening(notes.append), spelling(_CALLED):
+                is_new = asked["what"] == "read"
+                found = self._read(asked, notes.append) if is_new else self._table(asked)
+        except MissingDependencyError:
+            found = {"error": "This kind of file needs a package that is not here; save it as CSV."}
+        except SetagreeError as error:
+            found = {"error": str(error)}
+        if asked["what"] == "read":
+            found |= self._seen(asked)
+        return json.dumps(found | {"notes": list(dict.fromkeys(notes))}, allow_nan=False)
+
+    def file(self, question: str) -> bytes:
+        """Return a file to keep: the report, the queue, the tidy table or the table of results."""
+        asked = json.loads(question)
+        with _listening(lambda _: None):
+            study, options = self._changed(asked), _options(asked)
+            if asked["what"] == "report":
+                return self._report(study, options)
+            if asked["what"] == "queue":
+                frame = sa.by_unit(study, **options)
+            elif asked["what"] == "tidy":
+                frame = self._tidy(study)
+            else:
+                frame = sa.agreement(study, **options).to_frame()
+        return csv_text(frame).encode("utf-8", "backslashreplace")
+
+    def _read(self, asked: Answer, note: Callable[[str], None]) -> Answer:
+        """Read the file; say what is in it, and what may be asked of it."""
+        self.study = None
+        reading = _reading(asked)
+        opened = open_study(asked["path"], reading, Plan(in_memory=True), note=note)
+        study = cast("sa.Annotations", opened)
+        self.study, self.name, self.sep = study, Path(asked["path"]).stem, reading.sep or ","
+        is_sets = study.kind == "labels"
+        labels = study.labels if is_sets else ()
+        of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS
+        return {
+            "counts": [
+                counted(study.n_units, "unit"),
+                counted(study.n_raters, "rater"),
+                counted(study.n_ratings, "rating"),
+                f"{study.n_missing:,} missing",
+                counted(study.n_values, "distinct set" if is_sets else "distinct value"),
+            ],
+            "raters": [str(rater) for rater in study.raters],
+            "labels": [display_labels([label]) for label in labels],
+            "distances": ["nominal"] if study.kind == "category" else list(of_kind),
+            "coefficients": [[name, COEFFICIENTS[name].title] for name in _coefficients(study)],
+        }
+
+    def _seen(self, asked: Answer) -> Answer:
+        """Return the columns of a table and its first rows, whether or not it could be read."""
+        with suppress(SetagreeError), _listening(lambda _: None):
+            if find_export(asked["path"], sa.Reading())[0] is None:
+                frame = open_table(asked["path"], sa.Reading(format="table"))
+                rows = frame.head(_SHOWN_ROWS).itertuples(index=False)
+                return {
+                    "columns": [str(name) for name in frame],
+                    "rows": [["" if is_missing(x) else str(x) for x in row] for row in rows],
+                    "roles": _roles(frame, asked["how"]),
+                }
+        return {"columns": []}
+
+    def _table(self, asked: Answer) -> Answer:
+        """Return the table, and how far what was changed moved its first number."""
+        study, options = self._changed(asked), _options(asked)
+        table = sa.agreement(study, **options)
+        rows = [_row(one) for one in table]
+        first = next(iter(table))
+        found: Answer = {"rows": rows, "headline": _headline(first), "before": None}
+        if study is not self.study:
+            which: Answer = {"coefficient": first.coefficient, "distance": first.distance}
+            before = next(iter(sa.agreement(self._known(), **which))).estimate
+            moved = number(first.estimate - before, signed=True)
+            found["before"] = f"{number(before)} as the file is; the changes move it by {moved}."
+        return found
+
+    def _known(self) -> sa.Annotations:
+        if self.study is None:
+            raise SetagreeError("No file is read yet.")
+        return self.study
+
+    def _changed(self, asked: Answer) -> sa.Annotations:
+        """Return the study without the raters that are left out, and with the labels merged."""
+        study = self._known()
+        if asked["without"]:
+            study = study.without_raters([study.raters[place] for place in asked["without"]])
+        if asked["merged"]:
+            names = self._known().labels
+            become = {names[one]: names[other] for one, other in asked["merged"]}
+            study = study.with_answers(_replacing(become))
+        return study
+
+    def _report(self, study: sa.Annotations, options: Mapping[str, Any]) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "report.html"
+            return sa.report(study, path, title=self.name, rng=SEED, **options).read_bytes()
+
+    def _tidy(self, study: sa.Annotations) -> pd.DataFrame:
+        frame = study.to_long()
+        if study.kind == "labels":
+            sets = [sa.format_labels(one, sep=self.sep) or "[]" for one in frame["labels"]]
+            frame["labels"] = pd.Series(sets, index=frame.index, dtype=object)
+        return frame
+
+
+@contextmanager
+def _listening(note: Callable[[str], None]) -> Iterator[None]:
+    """Hand warnings over as sentences; those of other packages are nobody's concern here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", SetagreeWarning)
+        warnings.showwarning = lambda message, *_, **__: note(str(message))
+        yield
+
+
+def _reading(asked: Answer) -> sa.Reading:
+    """Return how the file is read: what was chosen on the page, and the rest as it is found."""
+    how = {name: value for name, value in asked["how"].items() if value not in ("", None, [])}
+    if how.pop("scalars", False):
+        how |= {"value": how.pop("labels")} if "labels" in how else {"kind": "value"}
+    if {"unit", "rater", "labels", "value", "wide"} & {*how}:
+        how["format"] = "table"
+    return sa.Reading(**how)
+
+
+def _roles(frame: pd.DataFrame, how: Mapping[str, Any]) -> Answer:
+    """Return what the columns of a table are taken for, chosen or guessed."""
+    names, wide = [str(name) for name in frame], None
+    with suppress(SetagreeError):
+        wide = seen_wide(frame, sa.Reading())
+    guessed: Answer = {str(role): name for role, name in usual_roles(names).items()}
+    if how.get("wide") or (wide is not None and not how):
+        unit = how.get("unit") or (wide[0] if wide else guessed.get("unit"))
+        raters = wide[1] if wide and wide[0] == unit else [one for one in names if one != unit]
+        guessed = {"unit": unit, "wide": True, "raters": raters}
+    elif "value" in guessed:
+        guessed |= {"labels": guessed.pop("value"), "scalars": True}
+    return guessed | {name: value for name, value in how.items() if value not in ("", None, [])}
+
+
+def _options(asked: Answer) -> Answer:
+    """Return the coefficient and the distance where they are chosen."""
+    return {name: asked[name] for name in ("coefficient", "distance") if asked.get(name)}
+
+
+def _coefficients(study: sa.Annotations) -> list[str]:
+    """Return the coefficients that fit the study; for two raters those made for two as well."""
+    names = ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "brennan_prediger"]
+    for_two = ["cohen_kappa", "scott_pi"] if study.n_raters == 2 else []
+    of_sets = ["mv_alpha"] if study.kind == "labels" else []
+    return [*names, *for_two, *of_sets, "percent_agreement"]
+
+
+def _replacing(become: Mapping[Any, Any]) -> Callable[[Any], Any]:
+    return lambda value: frozenset(become.get(label, label) for label in value)
+
+
+def _row(one: sa.Agreement) -> Answer:
+    """Return a line of the table: names, then numbers as they are and as they are read."""
+    low, high = one.interval()
+    cells = {
+        "observed_agreement": (one.observed_agreement, four),
+        "expected_agreement": (one.expected_agreement, four),
+        "estimate": (one.estimate, four),
+        "standard_error": (one.standard_error, four),
+    }
+    return {
+        "coefficient": one.definition.title,
+        "distance": one.distance,
+        "cells": [
+            *({"name": n, "value": _finite([x]), "text": say(x)} for n, (x, say) in cells.items()),
+            {"name": "interval", "value": _finite([low, high]), "text": four_interval(low, high)},
+            {"name": "p_value", "value": _finite([one.p_value]), "text": p_four(one.p_value)},
+        ],
+        "reason": one.reason,
+    }
+
+
+def _headline(one: sa.Agreement) -> Answer:
+    return {
+        "symbol": one.definition.symbol,
+        "estimate": number(one.estimate),
+        "what": f"{one.definition.title} with the {one.distance} distance",
+        "interval": interval(*one.interval()) if one.reason is None else "",
+        "reason": one.reason,
+    }
+
+
+def _finite(numbers: Iterable[float]) -> str:
+    """Return numbers with all their digits, to compare and to copy; nothing where one is nan."""
+    listed = [float(x) for x in numbers]
+    return " ".join(map(repr, listed)) if all(map(math.isfinite, listed)) else ""

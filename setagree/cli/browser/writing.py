@@ -1,0 +1,131 @@
+"""The page as a folder of files that any server can hand out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import setagree as sa
+from setagree.cli.browser.wheel import wheel, wheel_name
+from setagree.errors import FileError, OptionError
+from setagree.reporting.page import TEMPLATES
+
+STATIC = Path(__file__).parent / "static"
+
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/"
+"""Where the runtime is published; about 35 MB are loaded from there, once."""
+
+NUMBERS, DRAWING = ("numpy", "pandas", "scipy"), ("matplotlib", "jinja2")
+"""What the table needs of the runtime, and what the report needs besides."""
+
+_CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+_LOCK = "pyodide-lock.json"
+
+
+def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
+    """Write the page into a folder, which is made where there is none, and return its files.
+
+    Parameters
+    ----------
+    folder : Path
+        Files of other names that lie in it are left alone.
+    runtime : str, optional
+        Where Pyodide lies: an address, or a folder on this computer, whose needed files are copied
+        beside the page. Default: the address where it is published.
+
+    Raises
+    ------
+    OptionError
+        The runtime is neither an address nor a folder with Pyodide in it.
+    FileError
+        The folder cannot be written.
+    """
+    address = PYODIDE if runtime is None else runtime
+    beside: dict[str, bytes] = {}
+    if not _is_address(address):
+        beside = _needed(Path(address).expanduser())
+        # The folder's name changes with the runtime, since browsers keep what lies in it.
+        address = f"runtime-{_digest(beside[_LOCK])}"
+    packed, address = wheel(), f"{address.rstrip('/')}/"
+    styles = [TEMPLATES / "report.css", STATIC / "page.css"]
+    files = {
+        "index.html": _document(address, packed).encode(),
+        "page.css": b"".join(style.read_bytes() for style in styles),
+        "page.js": (STATIC / "page.js").read_bytes(),
+        "worker.js": (STATIC / "worker.js").read_bytes(),
+        wheel_name(): packed,
+        **{f"{address}{name}": content for name, content in beside.items()},
+    }
+    try:
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise FileError(f"The page cannot be written into {str(folder)!r}: {error}.") from error
+    return [folder / name for name in files]
+
+
+def _document(runtime: str, packed: bytes) -> str:
+    """Return the HTML with the runtime's address and what the browser may load."""
+    place = urlsplit(runtime)
+    host = f" {place.scheme}://{place.netloc}" if place.netloc else ""
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    said = {
+        "host": host,
+        "runtime": runtime,
+        "origin": place.netloc or "this server",
+        # The name alone would let a browser keep an older wheel of the same version.
+        "wheel": f"{wheel_name()}?{_digest(packed)}",
+        "version": sa.__version__,
+        "numbers": " ".join(NUMBERS),
+        "drawing": " ".join(DRAWING),
+    }
+    for name, value in said.items():
+        text = text.replace(f"[[{name}]]", escape(value))
+    return text
+
+
+def _is_address(runtime: str) -> bool:
+    """Say whether a runtime lies in the network; what cannot stand in a policy is no address."""
+    place = urlsplit(runtime)
+    if place.scheme not in {"http", "https"}:
+        return False
+    if not re.fullmatch(r"[\w.-]+(:\d+)?", place.netloc, re.ASCII):
+        raise OptionError(f"--runtime {runtime!r} is no address of a server.")
+    return True
+
+
+def _needed(folder: Path) -> dict[str, bytes]:
+    """Return the files of a runtime in a folder that the page loads."""
+    try:
+        lock = (folder / _LOCK).read_bytes()
+        wanted = [*_CORE, *_packages(json.loads(lock)["packages"])]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OptionError(
+            f"--runtime {str(folder)!r} is neither an address (https://...) nor a folder with "
+            f"Pyodide in it: {error}."
+        ) from error
+    if absent := [name for name in wanted if not (folder / name).is_file()]:
+        raise OptionError(f"--runtime {str(folder)!r} lacks {', '.join(absent)}.")
+    return {name: (folder / name).read_bytes() for name in [*wanted, _LOCK]}
+
+
+def _packages(known: dict[str, Any]) -> Iterator[str]:
+    """Yield the files of the packages that are needed; those of the report where they are known."""
+    left, seen = [*NUMBERS, *(name for name in DRAWING if name in known)], set()
+    while left:
+        name = left.pop().lower()
+        if name not in seen:
+            seen.add(name)
+            left += known[name]["depends"]
+            yield known[name]["file_name"]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -1,0 +1,55 @@
+"""The command that writes agreement as a page for the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from setagree.cli.browser.serving import server_of
+from setagree.cli.browser.writing import PYODIDE, write_page
+from setagree.cli.options import option
+from setagree.cli.output import say, sentences
+from setagree.errors import FileError
+from setagree.files.streams import expanded
+
+PAGE_HELP = f"""[bold]setagree page FOLDER[/bold]
+
+[not dim]A page that computes agreement in the browser, so that data stay on the machine. Also:[/]
+
+setagree page FOLDER --serve
+setagree page FOLDER --runtime pyodide/
+
+[not dim]The page loads the Python runtime Pyodide from {PYODIDE} unless --runtime names another
+address, or a folder on this computer, which is then copied beside the page.[/]
+"""
+
+_PANEL = "The page"
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", show_default=False)]
+Runtime = Annotated[
+    str | None, option(_PANEL, "ADDRESS|FOLDER", "Where Pyodide lies.", "--runtime")
+]
+Serve = Annotated[bool, option(_PANEL, "", "Hand the page out on this computer.", "--serve")]
+Port = Annotated[
+    int, option(_PANEL, "N", "With --serve: the port (default: a free one).", "--port")
+]
+
+
+@sentences()
+def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False, port: Port = 0) -> None:
+    """Write a page that runs in the browser."""
+    target = expanded(folder)
+    files = write_page(target, runtime=runtime)
+    size = sum(file.stat().st_size for file in files)
+    say(f"Written: {target} ({len(files)} files, {size / 1e6:.1f} MB).")
+    if not serve:
+        say("Any server can hand the folder out; a browser does not run it as a file.")
+        return
+    try:
+        server = server_of(target, port)
+    except (OSError, OverflowError) as error:
+        raise FileError(f"--port {port} cannot be used: {error}.") from error
+    with server:
+        say(f"Open http://127.0.0.1:{server.server_port}/ in a browser; Ctrl-C stops the server.")
+        server.serve_forever()
