@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,14 +28,19 @@ _MOST_MARKED = 40
 
 @dataclass(frozen=True)
 class Roster:
-    """Who gave annotations: the raters in the order of their codes, and how many each gave.
+    """Who gave annotations: each ``rater`` in the order of the codes, and how many ``times``."""
 
-    `found` has them as the engine does: ``rater`` and ``times``.
-    """
-
-    names: list[Any]
-    totals: Ints
     found: nw.DataFrame[Any]
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """The raters."""
+        return self.found["rater"].to_list()
+
+    @cached_property
+    def totals(self) -> Ints:
+        """How many annotations each gave."""
+        return self.found["times"].to_numpy().astype(np.int64)
 
     @property
     def is_short(self) -> bool:
@@ -90,5 +96,4 @@ def find_raters(rows: CodedRows) -> Roster:
     import narwhals as nw
 
     counts = rows.frame.group_by("rater").agg(nw.len().alias("times"))
-    found = fetch(counts, rows.engine).sort("rater")
-    return Roster(found["rater"].to_list(), found["times"].to_numpy().astype(np.int64), found)
+    return Roster(fetch(counts, rows.engine).sort("rater"))
