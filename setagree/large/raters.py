@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from setagree.errors import DataError, counted
 from setagree.large.engines import Engine, fetch
-from setagree.large.steps import CodedRows, Numbers, join_small, table_of
+from setagree.large.numbers import Numbers, join_small, table_of
+from setagree.large.steps import CodedRows
 from setagree.large.survey import PRIME, CodedCells
 from setagree.study.codes import as_objects
 from setagree.study.tally import Tally
