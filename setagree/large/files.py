@@ -24,6 +24,7 @@ from setagree.files.streams import (
     readable,
 )
 from setagree.large.copies import check_alike, copy_text
+from setagree.large.relations import quoted
 from setagree.study.where import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -155,7 +156,7 @@ class Ready:
     def rows(self, connection: Any, paths: Sequence[str]) -> Any:
         """Return the columns of some of the files by role."""
         picked = ", ".join(f"{_name(column)} AS {role}" for role, column in self.columns.items())
-        listed = f"[{', '.join(map(_text, paths))}]"
+        listed = f"[{', '.join(map(quoted, paths))}]"
         reader = f"read_parquet({listed}, hive_partitioning=false)"
         return connection.sql(f"SELECT {picked} FROM {reader}")  # noqa: S608 - all quoted
 
@@ -188,6 +189,8 @@ def connect(
         with connection:
             # Where DuckDB takes the session for interactive, it would draw on the standard output.
             connection.execute("SET enable_progress_bar = false")
+            # Rows in memory before they go to one of several files: more are not written faster.
+            connection.execute("SET partitioned_write_flush_threshold = 100000")
             yield connection, folder
 
 
@@ -301,11 +304,6 @@ def _plain(paths: Sequence[str]) -> list[str]:
     if wild := [path for path in whole if set(path) & _WILD]:
         raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
     return whole
-
-
-def _text(text: str) -> str:
-    doubled = text.replace("'", "''")
-    return f"'{doubled}'"
 
 
 def _name(text: str) -> str:

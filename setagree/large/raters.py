@@ -1,17 +1,19 @@
-"""The raters of a large table: counted, marked, coded and mixed into fingerprints of units."""
+"""The raters of a large table: counted, coded, and what they add to fingerprints of units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import DataError, counted
-from setagree.large.engines import fetch
+from setagree.large.engines import Engine, fetch
+from setagree.large.numbers import Numbers, join_small, table_of
 from setagree.large.steps import CodedRows
-from setagree.large.survey import PRIME
+from setagree.large.survey import PRIME, CodedCells
 from setagree.study.codes import as_objects
 from setagree.study.tally import Tally
 
@@ -27,10 +29,51 @@ _MOST_MARKED = 40
 
 @dataclass(frozen=True)
 class Roster:
-    """Who gave annotations: the raters in the order of their codes, and how many each gave."""
+    """Who gave annotations: each ``rater`` in the order of the codes, and how many ``times``."""
 
-    names: list[Any]
-    totals: Ints
+    found: nw.DataFrame[Any]
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """The raters."""
+        return self.found["rater"].to_list()
+
+    @cached_property
+    def totals(self) -> Ints:
+        """How many annotations each gave."""
+        return self.found["times"].to_numpy().astype(np.int64)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether each rater can have a power of two."""
+        return len(self.names) <= _MOST_MARKED
+
+    def number(self, rows: CodedRows) -> CodedRows:
+        """Give every row the code ``who`` of its rater."""
+        who = table_of({"who": np.arange(len(self.names))}, rows.engine)["who"]
+        table = self.found.select("rater").with_columns(who)
+        return CodedRows(join_small(rows.frame, rows.engine, table, "rater"), rows.engine)
+
+    def numbers(
+        self, coded: CodedCells, engine: Engine, *, marked: bool, keep_raters: bool
+    ) -> Numbers:
+        """Return what fingerprints add up: numbers of values, and those of raters where asked for.
+
+        To keep raters, the numbers of rater and value are multiplied modulo a prime; three of them
+        make a fingerprint.
+        """
+        numbers = coded.numbers(keep_raters=keep_raters)
+        names, n = ("one", "two", "three")[: numbers.shape[1]], len(self.names)
+        of_values = {"code": np.arange(len(numbers)), **dict(zip(names, numbers.T, strict=True))}
+        of_raters = {"who": np.arange(n)}
+        if keep_raters:
+            own = np.random.default_rng(_SEED).integers(PRIME, size=(n, len(names)))
+            of_raters |= {f"{name}_of_rater": own[:, k] for k, name in enumerate(names)}
+        elif marked:
+            of_raters["mark"] = 2 ** np.arange(n)
+        is_asked = len(of_raters) > 1
+        raters = table_of(of_raters, engine) if is_asked else None
+        return Numbers(table_of(of_values, engine), raters, keep_raters)
 
     def name(self, tally: Tally) -> Tally:
         """Return a tally whose raters are codes with their names, checked to count each rating."""
@@ -49,45 +92,9 @@ class Roster:
         return replace(tally, given=replace(given, raters=as_objects(self.names)))
 
 
-def find_raters(rows: CodedRows) -> nw.DataFrame[Any]:
-    """Return who gave annotations, and how many ``times``."""
+def find_raters(rows: CodedRows) -> Roster:
+    """Return who gave annotations."""
     import narwhals as nw
 
     counts = rows.frame.group_by("rater").agg(nw.len().alias("times"))
-    return fetch(counts, rows.engine)
-
-
-def mark_raters(rows: CodedRows, raters: nw.DataFrame[Any]) -> CodedRows | None:
-    """Give every row a power of two for its rater, as ``mark``; return None for many raters."""
-    if len(raters) > _MOST_MARKED:
-        return None
-    marks = {"mark": 2 ** np.arange(len(raters))}
-    return replace(rows, frame=_joined(rows, raters, marks), marked=True)
-
-
-def number_raters(rows: CodedRows, raters: nw.DataFrame[Any]) -> tuple[CodedRows, Roster]:
-    """Give every row the code ``who`` of its rater, and mix the numbers of rater and value.
-
-    The mixed number is the product of the two modulo a prime; three of them make a fingerprint.
-    """
-    import narwhals as nw
-
-    raters, n = raters.sort("rater"), len(raters)
-    numbers = np.random.default_rng(_SEED).integers(PRIME, size=(n, len(rows.numbers)))
-    own = [f"{name}_of_rater" for name in rows.numbers]
-    new = {"who": np.arange(n), **dict(zip(own, numbers.T, strict=True))}
-    pairs = zip(rows.numbers, own, strict=True)
-    mixed = [((nw.col(one) * nw.col(other)) % PRIME).alias(one) for one, other in pairs]
-    frame = _joined(rows, raters, new).select("unit", "rater", "who", "code", *mixed)
-    roster = Roster(raters["rater"].to_list(), raters["times"].to_numpy().astype(np.int64))
-    return replace(rows, frame=frame, keys=("code", "who")), roster
-
-
-def _joined(rows: CodedRows, raters: nw.DataFrame[Any], new: dict[str, Ints]) -> Any:
-    """Return the rows with what is new of each rater."""
-    import narwhals as nw
-
-    series = [nw.new_series(k, v, nw.Int64, backend=rows.engine.home) for k, v in new.items()]
-    table = raters.select("rater").with_columns(*series)
-    uploaded = rows.engine.upload(rows.frame.to_native(), table.to_native())
-    return rows.frame.join(nw.from_native(uploaded), on="rater", how="inner")
+    return Roster(fetch(counts, rows.engine).sort("rater"))

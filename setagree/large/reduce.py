@@ -21,19 +21,13 @@ from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
-from setagree.large.engines import (
-    DuckDB,
-    find_engine,
-    run_query,
-    uncollated,
-    without_uuids,
-    wrapped,
-)
+from setagree.large.engines import DuckDB, find_engine, wrapped
 from setagree.large.filtering import Matching, find_matching, kept_lazy
 from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
-from setagree.large.raters import find_raters, mark_raters, number_raters
+from setagree.large.raters import find_raters
+from setagree.large.relations import run_query, uncollated, without_uuids
 from setagree.large.several import naming_parts
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
@@ -256,7 +250,7 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
             say_guessed(asked, reading, say)
         columns = _roles(reading)
 
-        engine, named = DuckDB(connection), {"unit", "rater", files.CONDITION}
+        engine, named = DuckDB(connection, folder), {"unit", "rater", files.CONDITION}
 
         def native(paths: list[str]) -> nw.LazyFrame[Any]:
             return wrapped(without_uuids(ready.rows(connection, paths), named))
@@ -329,38 +323,34 @@ def _reduce_rows(
     coded, cells, tidy = program.code_answers(whole, reading)
     names: set[Any] = set()
     tallies = []
-    n_rows = int(coded.totals.sum()) // len(parts)
-    coded_parts = [
-        program.code_rows(part, cells, coded, tidy, keep_raters=plan.keep_raters) for part in parts
-    ]
-    for rows in [piece for part in coded_parts for piece in program.pieces(part, n_rows)]:
-        raters = find_raters(rows)
-        names.update(raters["rater"].to_list())
-        tallies.append((_patterns_by_rater if plan.keep_raters else _patterns)(rows, raters, plan))
+    for part in parts:
+        found, raters = _patterns(program.code_rows(part, cells, coded, tidy), coded, plan)
+        names.update(raters)
+        tallies.append(found)
     return _finished(merge_all(tallies), coded, len(names))
 
 
-def _patterns_by_rater(rows: program.CodedRows, raters: nw.DataFrame[Any], plan: Plan) -> Tally:
-    """Return the patterns that keep raters, in which repeats are seen."""
-    numbered, roster = number_raters(rows, raters)
-    found = _patterns(numbered, raters, replace(plan, assume_unique=True))
-    if found.given is not None and found.given.has_repeats():
+def _patterns(
+    rows: program.CodedRows, coded: CodedCells, plan: Plan
+) -> tuple[Tally, Sequence[Any]]:
+    """Return the patterns of rows and who gave them; say which repeats there are."""
+    roster, engine = find_raters(rows), rows.engine
+    searched, keeps = not plan.assume_unique, plan.keep_raters
+    rows = roster.number(rows) if searched or keeps else rows
+    if plan.partitioned_by_unit and engine.name == "Spark":
+        tally = spark.reduce_partitions(rows, assume_unique=plan.assume_unique, keep_raters=keeps)
+    else:
+        marked = searched and roster.is_short
+        numbers = roster.numbers(coded, engine, marked=marked, keep_raters=keeps)
+        columns = ["unit", "code", *["who"] * (searched or keeps)]
+        with program.pieces(rows, columns, int(roster.totals.sum())) as pieces:
+            is_long = searched and not (roster.is_short or keeps)
+            repeated = is_long and program.has_repeats(pieces, engine)
+            tally = None if repeated else program.find_patterns(pieces, engine, numbers)
+    if tally is None:  # the search says where
         program.find_repeats(rows).check()
-    return roster.name(found)
-
-
-def _patterns(rows: program.CodedRows, raters: nw.DataFrame[Any], plan: Plan) -> Tally:
-    if plan.partitioned_by_unit and rows.engine.name == "Spark":
-        found = spark.reduce_partitions(rows, assume_unique=plan.assume_unique)
-        if found is not None:
-            return found
-    marked = None if plan.assume_unique else mark_raters(rows, raters)
-    if marked is None and not plan.assume_unique:
-        program.find_repeats(rows).check()
-    tally, repeated = program.find_patterns(marked or rows)
-    if repeated:  # the search says where
-        program.find_repeats(rows).check()
-    return tally
+        raise DataError("the table changed while it was read, so there is no result.")
+    return roster.name(tally), roster.names
 
 
 def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:

@@ -22,21 +22,19 @@ _COLUMNS = ("part", "pattern", "times", "code", "count")
 _BY_RATER = (*_COLUMNS, "who")
 
 
-def reduce_partitions(rows: CodedRows, *, assume_unique: bool) -> Tally | None:
+def reduce_partitions(rows: CodedRows, *, assume_unique: bool, keep_raters: bool) -> Tally | None:
     """Return the patterns of a Spark frame whose partitions hold whole units.
 
     None says that a pair of unit and rater occurs more than once.
     """
     import narwhals as nw
 
-    keeps = "who" in rows.keys
-
     def reduced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reduced_batches(batches, assume_unique=assume_unique, keep_raters=keeps)
+        return reduced_batches(batches, assume_unique=assume_unique, keep_raters=keep_raters)
 
-    rater = nw.col("who" if keeps else "rater").alias("rater")
+    rater = nw.col("who" if keep_raters else "rater").alias("rater")
     native = rows.frame.select("unit", rater, "code").to_native()
-    schema = ", ".join(f"{name} long" for name in (_BY_RATER if keeps else _COLUMNS))
+    schema = ", ".join(f"{name} long" for name in (_BY_RATER if keep_raters else _COLUMNS))
     entries = fetch(nw.from_native(native.mapInArrow(reduced, schema)), rows.engine)
     if (entries["code"] == MISSING).any():
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,10 @@ import numpy as np
 
 from setagree.errors import DataError, option, shorten
 from setagree.large.engines import Engine, fetch
+from setagree.large.numbers import Numbers, join_small, table_of
 from setagree.large.partitions import id_of_text
 from setagree.large.patterns import Repeats, tally_of_entries
-from setagree.large.survey import CodedCells, Survey, code_cells
+from setagree.large.survey import PRIME, CodedCells, Survey, code_cells
 from setagree.study.codes import MISSING
 from setagree.study.numbers import EXACT
 from setagree.study.reading import AnswerKind, Reading
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 # Everything that str.strip takes off.
 SPACE = "".join(map(chr, [*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203)]))
 SPACE += "\u2028\u2029\u202f\u205f\u3000"
-_MAY_NEED_STRIPPING = r"^\s|\s$|[^ -~]"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Rows:
     ----------
     frame : narwhals LazyFrame
         Columns ``unit``, ``rater`` and ``answer``; ``written_unit`` and ``written_rater`` where
-        those are text: as it was before it was tidied.
+        those are text: as it was before it was tidied; ``odd_unit`` and ``odd_rater``: whether it
+        may be another text then.
     engine : Engine
         What computes it.
     name : str
@@ -55,30 +57,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The annotations in an engine: ``unit``, ``rater``, ``code``, and numbers to add up.
-
-    Attributes
-    ----------
-    frame : narwhals LazyFrame
-        The columns.
-    engine : Engine
-        What computes it.
-    numbers : tuple of str
-        The columns of the random numbers of the value (or of rater and value).
-    keys : tuple of str
-        The columns that a pattern is made of: ``code``, with raters kept also ``who``.
-    marked : bool
-        Whether a column ``mark`` holds a power of two for each rater.
-    others : tuple of narwhals LazyFrame
-        The other pieces, where these rows are one of several.
-    """
+    """The annotations in an engine: ``unit``, ``rater``, ``code``; once numbered, ``who``, too."""
 
     frame: nw.LazyFrame[Any]
     engine: Engine
-    numbers: tuple[str, ...] = ("one", "two")
-    keys: tuple[str, ...] = ("code",)
-    marked: bool = False
-    others: tuple[nw.LazyFrame[Any], ...] = ()
 
 
 def pick_rows(
@@ -108,8 +90,9 @@ def pick_rows(
     for role in ("unit", "rater"):
         if dtypes[role] == nw.String:
             picked = picked.with_columns(nw.col(role).alias(f"written_{role}"))
-            picked = _by(engine.composed, picked, role)
-            picked = picked.with_columns(_stripped(nw.col(role)).alias(role))
+            picked = _by(engine.composed, _by(engine.odd, picked, role), role)
+            stripped = nw.when(nw.col(f"odd_{role}")).then(nw.col(role).str.strip_chars(SPACE))
+            picked = picked.with_columns(stripped.otherwise(nw.col(role)).alias(role))
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
@@ -155,35 +138,56 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
 
     roles = ("unit", "rater")
     dtypes = rows.frame.collect_schema()
-    bad = [_bad(nw.col(r), dtypes[r]).sum().cast(nw.Int64).alias(f"no_{r}") for r in roles]
-    floats = [role for role in roles if dtypes[role].is_float()]
-    bad += [nw.col(role).abs().max().cast(nw.Float64).alias(f"most_{role}") for role in floats]
     texts = [role for role in roles if f"written_{role}" in dtypes]
-    changed = {r: (nw.col(r) != nw.col(f"written_{r}")).cast(nw.Int64) for r in texts}
-    bad += [change.sum().alias(f"changed_{role}") for role, change in changed.items()]
-    counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *bad)
+    doubts = [_doubt(role, is_text=role in texts) for role in roles]
+    floats = [role for role in roles if dtypes[role].is_float()]
+    most = [nw.col(role).abs().max().cast(nw.Float64).alias(f"most_{role}") for role in floats]
+    counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *doubts, *most)
     found = fetch(counts, rows.engine)
     known = found.filter(~nw.col("answer").is_null()).sort("answer")
     listed = known["answer"].to_list()
     times = known["times"].to_numpy().astype(np.int64)
     n_null = int(found["times"].sum() or 0) - int(times.sum())
-    n_bad = {role: int(found[f"no_{role}"].sum() or 0) for role in roles}
+    odd = [role for role in roles if found[f"doubt_{role}"].any()]
+    n_bad, changed = _untidy(rows, [role for role in odd if role in texts], odd)
     inexact = tuple(role for role in floats if (found[f"most_{role}"].max() or 0) >= EXACT)
-    tidy = [role for role in texts if not found[f"changed_{role}"].sum()]
     cells = list(map(rows.engine.from_json, listed)) if rows.in_json else listed
     cells = list(map(int, cells)) if rows.long else cells
+    tidy = [role for role in texts if role not in changed]
     return Survey(cells, times, n_null, n_bad, inexact), known.select("answer"), tidy
 
 
+def _doubt(role: str, *, is_text: bool) -> nw.Expr:
+    """Return whether any identifier is missing, or text that may not be tidy."""
+    import narwhals as nw
+
+    missing = nw.col(role).is_null()
+    return ((missing | nw.col(f"odd_{role}")) if is_text else missing).any().alias(f"doubt_{role}")
+
+
+def _untidy(
+    rows: Rows, texts: Sequence[str], doubted: Sequence[str]
+) -> tuple[dict[str, int], list[str]]:
+    """Count the rows without a unit or a rater; say in which of them text is not tidy."""
+    import narwhals as nw
+
+    n_bad = {"unit": 0, "rater": 0}
+    if not doubted:
+        return n_bad, []
+    bad = {role: nw.col(role).is_null() for role in doubted}
+    bad |= {role: bad[role] | (nw.col(role) == "") for role in texts}
+    sums = [test.cast(nw.Int64).sum().alias(f"no_{role}") for role, test in bad.items()]
+    changed = {role: (nw.col(role) != nw.col(f"written_{role}")).any() for role in texts}
+    sums += [change.alias(f"changed_{role}") for role, change in changed.items()]
+    found = fetch(rows.frame.select(*sums), rows.engine)
+    n_bad |= {role: int(found[f"no_{role}"][0] or 0) for role in doubted}
+    return n_bad, [role for role in texts if found[f"changed_{role}"][0]]
+
+
 def code_rows(
-    rows: Rows,
-    cells: nw.DataFrame[Any],
-    coded: CodedCells,
-    tidy: Sequence[str] = (),
-    *,
-    keep_raters: bool = False,
+    rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells, tidy: Sequence[str] = ()
 ) -> CodedRows:
-    """Give every row the code and the numbers of its value; missing rows drop out.
+    """Give every row the code of its value; missing rows drop out.
 
     What is tidy is taken as it is written, so that no later step looks for space again.
     """
@@ -194,26 +198,22 @@ def code_rows(
     if coded.null_code != MISSING:
         rows, cells = _nulls_as_blanks(rows, cells)
     codes = coded.answers.codes[: len(cells)].astype(np.int64)
-    numbers = coded.numbers(keep_raters=keep_raters)[codes]
-    names = ("one", "two", "three")[: numbers.shape[1]]
-    new = {"code": codes, **dict(zip(names, numbers.T, strict=True))}
-    series = [nw.new_series(n, v, nw.Int64, backend=rows.engine.home) for n, v in new.items()]
-    table = cells.with_columns(*series).filter(nw.col("code") != MISSING)
-    uploaded = rows.engine.upload(rows.frame.to_native(), table.to_native())
-    joined = rows.frame.join(nw.from_native(uploaded), on="answer", how="inner")
-    return CodedRows(joined.select("unit", "rater", *new), rows.engine, names)
+    code = table_of({"code": codes}, rows.engine)["code"]
+    table = cells.with_columns(code).filter(nw.col("code") != MISSING)
+    joined = join_small(rows.frame, rows.engine, table, "answer")
+    return CodedRows(joined.select("unit", "rater", "code"), rows.engine)
 
 
-def pieces(rows: CodedRows, n_rows: int) -> list[CodedRows]:
-    """Return the rows as pieces of whole units, each of which the engine has memory for."""
+@contextmanager
+def pieces(rows: CodedRows, names: Sequence[str], n_rows: int) -> Iterator[list[nw.LazyFrame[Any]]]:
+    """Give columns of the rows, ``unit`` among them, in pieces the engine has memory for.
+
+    Each holds all rows of its units.
+    """
     import narwhals as nw
 
-    found = map(nw.from_native, rows.engine.pieces(rows.frame.to_native(), n_rows))
-    frames: tuple[nw.LazyFrame[Any], ...] = tuple(found)
-    return [
-        replace(rows, frame=frame, others=frames[:place] + frames[place + 1 :])
-        for place, frame in enumerate(frames)
-    ]
+    with rows.engine.pieces(rows.frame.select(*names).to_native(), n_rows) as found:
+        yield list(map(nw.from_native, found))
 
 
 def code_answers(
@@ -229,24 +229,21 @@ def code_answers(
 
 
 def find_repeats(rows: CodedRows) -> Repeats:
-    """Count the pairs of unit and rater with more than one annotation, and name a few.
-
-    Where there are any in a piece, those of the others count, too.
-    """
-    found = _repeats(rows.frame, rows.engine)
-    return sum((_repeats(one, rows.engine) for one in rows.others if found.n), found)
-
-
-def _repeats(frame: nw.LazyFrame[Any], engine: Engine) -> Repeats:
+    """Count the pairs of unit and rater with more than one annotation, and name a few."""
     import narwhals as nw
 
-    repeated = _repeated(frame)
-    n = int(fetch(repeated.select(nw.len().alias("n")), engine)["n"][0])
+    repeated = _repeated(rows.frame)
+    n = int(fetch(repeated.select(nw.len().alias("n")), rows.engine)["n"][0])
     if not n:
         return Repeats(0, [])
-    few = fetch(repeated.sort("unit", "rater").head(3), engine)
+    few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
     found = few.select("unit", "rater", "times").iter_rows()
     return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
+
+
+def has_repeats(pieces: Sequence[nw.LazyFrame[Any]], engine: Engine) -> bool:
+    """Say whether a pair of unit and rater occurs more than once."""
+    return any(len(fetch(_repeated(piece, "who").head(1), engine)) for piece in pieces)
 
 
 def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
@@ -263,37 +260,70 @@ def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
     ]
 
 
-def _repeated(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[Any]:
     """Return the pairs of unit and rater with more than one annotation, and how many times."""
     import narwhals as nw
 
-    pairs = frame.group_by("unit", "rater").agg(nw.len().alias("times"))
+    pairs = frame.group_by("unit", rater).agg(nw.len().alias("times"))
     return pairs.filter(nw.col("times") > 1)
 
 
-def find_patterns(rows: CodedRows) -> tuple[Tally, bool]:
+def find_patterns(
+    pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
+) -> Tally | None:
     """Return the tally of the patterns, whose values are codes; so are raters that are kept.
 
     Units with equal fingerprints (how many annotations, the sums of their numbers) have one
     pattern. One unit stands for each, and only its annotations are looked up again.
 
-    Of rows with marks return also whether a rater annotated a unit twice: powers of two that all
-    differ, and no others, have a sum with as many bits as they are.
+    None says that a rater annotated a unit twice. Marks tell: powers of two that all differ, and no
+    others, have a sum with as many bits as they are. So do raters that are kept.
     """
     import narwhals as nw
 
-    fingerprint, marks = ("size", *rows.numbers), ["mark"] * rows.marked
-    sums = [nw.col(name).sum().cast(nw.Int64) for name in (*rows.numbers, *marks)]
-    units = rows.frame.group_by("unit").agg(nw.len().alias("size"), *sums)
-    for mark in marks:
-        units = _by(rows.engine.bit_count, units, mark)
-    repeats = [(nw.col(mark) != nw.col("size")).any() for mark in marks]
+    fingerprint = ("size", *_names(numbers.of_values))
+    known, one = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
+    found = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
+    patterns = nw.from_native(engine.kept(found))
+    if len(found) > 1:
+        marks = [nw.col(mark).any() for mark in numbers.marks]
+        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), one, *marks)
+        patterns = nw.from_native(engine.kept([patterns.to_native()]))
+    entries = []
+    for piece in pieces:
+        answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
+        counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
+        entries.append(fetch(counts, engine))
+    table = nw.concat(entries)
+    tally = tally_of_entries(table, fingerprint)
+    repeated = any(table[mark].any() for mark in numbers.marks)
+    return None if repeated or (tally.given and tally.given.has_repeats()) else tally
+
+
+def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> nw.LazyFrame[Any]:
+    """Return the fingerprints of the units: how many have each, and which is the first.
+
+    Of marks also whether a rater annotated one of the units twice.
+    """
+    import narwhals as nw
+
+    frame, names = join_small(piece, engine, numbers.of_values, "code"), _names(numbers.of_values)
+    if numbers.of_raters is not None:
+        frame = join_small(frame, engine, numbers.of_raters, "who")
+    if numbers.keep_raters:
+        mixed = [(nw.col(name) * nw.col(f"{name}_of_rater")) % PRIME for name in names]
+        frame = frame.with_columns(*(one.alias(n) for one, n in zip(mixed, names, strict=True)))
+    sums = [nw.col(name).sum().cast(nw.Int64) for name in (*names, *numbers.marks)]
+    units = frame.group_by("unit").agg(nw.len().alias("size"), *sums)
+    for mark in numbers.marks:
+        units = _by(engine.bit_count, units, mark)
+    repeats = [(nw.col(mark) != nw.col("size")).any() for mark in numbers.marks]
     times, one = nw.len().alias("times"), nw.col("unit").min()
-    patterns = units.group_by(*fingerprint).agg(times, one, *repeats)
-    answers = rows.frame.select("unit", *rows.keys).join(patterns, on="unit", how="inner")
-    known = (*fingerprint, "times", *marks, *rows.keys)
-    entries = fetch(answers.group_by(*known).agg(nw.len().alias("count")), rows.engine)
-    return tally_of_entries(entries, fingerprint), any(entries[mark].any() for mark in marks)
+    return units.group_by("size", *names).agg(times, one, *repeats)
+
+
+def _names(of_values: nw.DataFrame[Any]) -> list[str]:
+    return of_values.columns[1:]
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
@@ -311,25 +341,10 @@ def _is_long(dtype: Any) -> bool:
     return dtype.is_integer() and "128" in str(dtype)
 
 
-def _stripped(text: nw.Expr) -> nw.Expr:
-    """Take the space off the ends; plain text, which needs it rarely, is told apart first."""
-    import narwhals as nw
-
-    odd = text.str.contains(_MAY_NEED_STRIPPING)
-    return nw.when(odd).then(text.str.strip_chars(SPACE)).otherwise(text)
-
-
 def _by(change: Any, frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     return nw.from_native(change(frame.to_native(), column))  # type: ignore[no-any-return]
-
-
-def _bad(column: nw.Expr, dtype: Any) -> nw.Expr:
-    import narwhals as nw
-
-    missing = column.is_null()
-    return ((missing | (column == "")) if dtype == nw.String else missing).cast(nw.Int64)
 
 
 def _nulls_as_blanks(rows: Rows, cells: nw.DataFrame[Any]) -> tuple[Rows, nw.DataFrame[Any]]:

@@ -185,7 +185,7 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
     text = column
-    if column.dtype == object and len(column) >= _MANY_OBJECTS:
+    if len(column) >= _MANY_OBJECTS:
         arrow = in_arrow(column)
         if (found := distinct_lists(column, arrow)) is not None:
             return found

@@ -222,14 +222,19 @@ def doubt_markers(
     """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
     lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
     seen = {*map(str.strip, lines)}
+    # None of these words has a line break inside.
     if what == "labels" and not NO_LABEL.isdisjoint(seen):
-        _doubt_no_label(codes, cells, times)
-    if MARKERS.isdisjoint(seen):  # a marker has no line break inside
-        return
-    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in MARKERS]
-    spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
-    if odd:
-        n = how_many(np.isin(codes, odd), times)
+        n, spelled = _said(NO_LABEL, codes, cells, times)
+        if n:
+            warn(
+                f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
+                "it means 'no label applies', make these cells blank and say "
+                f"{option('blank', 'empty')}; if it means 'no annotation', say "
+                f"{option('missing', spelled)}.",
+                MissingMarkerWarning,
+            )
+    n, spelled = (0, []) if MARKERS.isdisjoint(seen) else _said(MARKERS, codes, cells, times)
+    if n:
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
             f"{listing(spelled, limit=_MOST)}; if they do, say "
@@ -238,18 +243,13 @@ def doubt_markers(
         )
 
 
-def _doubt_no_label(codes: Codes, cells: Sequence[object], times: Codes | None) -> None:
-    """Say that cells such as ``none`` were taken as a label like any other."""
-    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in NO_LABEL]
+def _said(
+    words: set[str], codes: Codes, cells: Sequence[object], times: Codes | None
+) -> tuple[int, list[str]]:
+    """Return how many cells say one of some words, and how these are spelled."""
+    odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in words]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
-    if odd:
-        n = how_many(np.isin(codes, odd), times)
-        warn(
-            f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If it "
-            f"means 'no label applies', make these cells blank and say {option('blank', 'empty')}; "
-            f"if it means 'no annotation', say {option('missing', spelled)}.",
-            MissingMarkerWarning,
-        )
+    return how_many(np.isin(codes, odd), times), spelled
 
 
 def doubt_blanks_as_empty(n: int) -> None:

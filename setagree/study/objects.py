@@ -19,12 +19,12 @@ def text_of(column: pd.Series[Any], arrow: Any) -> pd.Series[Any]:
 
 def in_arrow(column: pd.Series[Any]) -> Any:
     """Return Python objects as an Arrow array, or None: they are of no one kind."""
-    if column.dtype != object:
+    if column.dtype != object and getattr(column.dtype, "storage", None) != "python":
         return None
     try:
         import pyarrow as pa
 
-        found = pa.array(column, from_pandas=True)
+        found = pa.array(column.to_numpy(dtype=object), from_pandas=True)
     except (ImportError, TypeError, ValueError, ArithmeticError, NotImplementedError):
         return None
     # Arrow takes any NaN for a null, a signaling one too, which no answer may be.

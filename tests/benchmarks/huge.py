@@ -1,8 +1,9 @@
-"""More ratings than memory holds: ``python -m tests.benchmarks.huge FOLDER [--ratings N]``.
+"""More ratings than memory holds: ``python -m tests.benchmarks.huge FOLDER [--ratings N ...]``.
 
 Writes generated ratings to Parquet files in a folder, a million units each, and scores them in a
-fresh process through DuckDB within a memory limit. One file is scored in memory too: both roads
-must give the same numbers.
+fresh process through DuckDB within a memory limit. Of several numbers of ratings each takes the
+first files, and the growth from one to the next is printed. One file is scored in memory too: both
+roads must give the same numbers.
 
 ``--limit`` is what DuckDB keeps to by itself. With ``--enforce 2GB`` the kernel refuses the process
 more, whoever asks for it (RLIMIT_DATA: Linux since 4.7; not macOS). It counts the private memory
@@ -15,13 +16,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +64,7 @@ class Run:
 
 
 def write(folder: Path, n_ratings: int) -> list[Path]:
-    """Write about so many ratings; files that are there already are kept.
+    """Write about so many ratings; files that are there already are kept, and shared by sizes.
 
     Parameters
     ----------
@@ -71,9 +77,11 @@ def write(folder: Path, n_ratings: int) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for start in range(0, n_units, PIECE):
-        path = folder / f"ratings-{start // PIECE:04d}.parquet"
+        size = min(PIECE, n_units - start)
+        part = "" if size == PIECE else f"-{size}"
+        path = folder / f"ratings-{start // PIECE:04d}{part}.parquet"
         if not path.exists():
-            _write_piece(path, start, min(PIECE, n_units - start))
+            _write_piece(path, start, size)
         paths.append(path)
     return paths
 
@@ -94,14 +102,15 @@ def _write_piece(path: Path, start: int, n_units: int) -> None:
     pq.write_table(pa.table(arrays), path)
 
 
-def score(pattern: str, run: Run) -> dict[str, object]:
+def score(paths: Sequence[str], run: Run, spill: str) -> dict[str, object]:
     """Score files in this process; return the numbers, the seconds and the most memory held."""
     if run.enforced is not None:
         n_bytes = _bytes(run.enforced)
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
     start = time.perf_counter()
     tally = sa.tally(
-        pattern,
+        list(paths),
+        spill=spill,
         unit="doc",
         rater="who",
         labels="tags",
@@ -117,6 +126,7 @@ def score(pattern: str, run: Run) -> dict[str, object]:
         "ratings": tally.n_ratings,
         "seconds to reduce": round(reduced, 1),
         "seconds": round(time.perf_counter() - start, 1),
+        "processor seconds": round(time.process_time(), 1),
         "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 2),
     }
 
@@ -137,20 +147,42 @@ def numbers(study: sa.Annotations | sa.Tally) -> dict[str, float]:
     }
 
 
-def in_fresh_process(pattern: str, run: Run) -> dict[str, object]:
-    """Score files in an interpreter of its own, so that its peak of memory is theirs."""
-    command = [sys.executable, "-m", "tests.benchmarks.huge", pattern, "--score"]
-    command += (
-        ["--limit", run.limit] + ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
-    )
+def in_fresh_process(paths: Sequence[Path], run: Run) -> dict[str, Any]:
+    """Score files in an interpreter of its own, so that its peak of memory is theirs.
+
+    What lies beside the files for a while is looked at twice a second.
+    """
+    command = [sys.executable, "-m", "tests.benchmarks.huge", *map(str, paths), "--limit"]
+    command += [run.limit] + ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
     environment = dict(os.environ)
     if run.enforced is not None:
         command += ["--enforce", run.enforced]
         environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=environment
-    )
-    return dict(json.loads(done.stdout))
+    with tempfile.TemporaryDirectory(dir=paths[0].parent) as spill:
+        command += ["--score", spill]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+        )
+        disk = 0
+        while process.poll() is None:
+            time.sleep(0.5)
+            disk = max(disk, _bytes_in(Path(spill)))
+        said = process.communicate()[0]
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
+    return {**json.loads(said), "disk GB": round(disk / 1e9, 2)}
+
+
+def _bytes_in(folder: Path) -> int:
+    """Return how many bytes the files in a folder have; some may go while they are counted."""
+    total = 0
+    for inner, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(inner) / name).stat().st_size
+            except FileNotFoundError:
+                continue
+    return total
 
 
 def check_sample(path: Path, run: Run) -> float:
@@ -159,29 +191,38 @@ def check_sample(path: Path, run: Run) -> float:
 
     table = pd.read_parquet(path)
     study = sa.Annotations.from_long(table, unit="doc", rater="who", labels="tags")
-    ours = in_fresh_process(str(path), run)
+    ours = in_fresh_process([path], run)
     return max(abs(float(str(ours[name])) - number) for name, number in numbers(study).items())
 
 
 def main() -> None:
     """Write, score, compare and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.huge", description=__doc__)
-    parser.add_argument("folder", help="where the files are written, or are already")
-    parser.add_argument("--ratings", type=float, default=1e8)
+    parser.add_argument("folder", nargs="+", help="where the files are written, or are already")
+    parser.add_argument("--ratings", type=float, nargs="+", default=[1e8])
     parser.add_argument("--limit", default="1GB", help="what DuckDB may hold in memory")
     parser.add_argument("--by-file", action="store_true", help="reduce each file by itself")
     parser.add_argument("--unchecked", action="store_true", help="do not look for repeats")
-    parser.add_argument("--score", action="store_true", help="only score; the folder is a pattern")
+    parser.add_argument("--score", metavar="SPILL", help="only score; the folders are files")
     parser.add_argument("--enforce", metavar="SIZE", help="what the kernel lets the process have")
     options = parser.parse_args()
     run = Run(options.limit, options.by_file, options.unchecked, options.enforce)
     if options.score:
-        print(json.dumps(score(options.folder, run)))
+        print(json.dumps(score(options.folder, run, options.score)))
         return
-    paths = write(Path(options.folder), int(options.ratings))
-    size = sum(path.stat().st_size for path in paths)
-    print(f"{len(paths)} files of {size / 1e9:.2f} GB together")
-    print(json.dumps(in_fresh_process(str(Path(options.folder, "*.parquet")), run), indent=2))
+    found = []
+    for n_ratings in sorted(map(int, options.ratings)):
+        paths = write(Path(options.folder[0]), n_ratings)
+        size = sum(path.stat().st_size for path in paths)
+        print(f"{len(paths)} files of {size / 1e9:.2f} GB together", flush=True)
+        found.append(in_fresh_process(paths, run))
+        print(json.dumps(found[-1], indent=2), flush=True)
+    for less, more in pairwise(found):
+        n, seconds = (more[name] / less[name] for name in ("ratings", "processor seconds"))
+        print(
+            f"{n:.3g} times the ratings take {seconds:.3g} times the processor seconds: "
+            f"ratings^{math.log(seconds) / math.log(n):.2f}"
+        )
     print(f"largest difference to memory on one file: {check_sample(paths[0], run):.1e}")
 
 

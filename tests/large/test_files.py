@@ -181,8 +181,8 @@ class TestFilesThatChange:
         pq.write_table(pa.table(rows), path)
         find_patterns = program.find_patterns
 
-        def change_first(coded):
-            found = find_patterns(coded)
+        def change_first(*given):
+            found = find_patterns(*given)
             if change == "deleted":
                 path.unlink()
             else:

@@ -28,7 +28,7 @@ from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects
 from setagree.study.kept_raters import Given
 
-pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
+nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -300,11 +300,16 @@ class TestEngines:
     def test_totals(self):
         """Patterns that miss an annotation of a rater give no result."""
         tally = sa.Tally.from_annotations(annotations(text("a b / a a")), keep_raters=True)
-        assert Roster(["x", "y"], np.array([2, 2])).name(tally).given.raters.tolist() == ["x", "y"]
+
+        def roster(*times):
+            table = pl.DataFrame({"rater": ["x", "y"], "times": times})
+            return Roster(nw.from_native(table, eager_only=True))
+
+        assert roster(2, 2).name(tally).given.raters.tolist() == ["x", "y"]
         with pytest.raises(DataError, match=r"hold 4 annotations of raters and the rows 5 \(1 r"):
-            Roster(["x", "y"], np.array([2, 3])).name(tally)
+            roster(2, 3).name(tally)
         plain = sa.Tally.from_annotations(annotations(text("a b")))
-        assert Roster(["x", "y"], np.array([1, 1])).name(plain) is plain
+        assert roster(1, 1).name(plain) is plain
 
     def test_entries(self):
         """Entries become counts and answers; a part without any has no pattern."""

@@ -24,8 +24,7 @@ from setagree.errors import (
     OptionError,
     RepeatsError,
 )
-from setagree.large import engines, opening
-from setagree.large import reduce as reduction
+from setagree.large import opening
 from setagree.large.patterns import Repeats, merge_all, with_answers
 from setagree.large.survey import CodedCells
 
@@ -301,29 +300,6 @@ class TestParts:
         parts = sa.tally(path, blank="empty", partitioned_by_unit=True)
         assert patterns(parts) == patterns(whole)
         assert parts.n_raters == whole.n_raters == 4
-
-    @pytest.mark.parametrize("keep_raters", [False, True])
-    def test_pieces(self, tmp_path, monkeypatch, keep_raters):
-        """What is too much for the memory limit is reduced in pieces of whole units, to the same.
-
-        Repeats are found and counted in whichever pieces they are.
-        """
-        data = columns(generated())
-        path = write(tmp_path, "parquet", data)
-        how = {"blank": "empty", "memory_limit": "500MB", "keep_raters": keep_raters}
-        whole = sa.tally(path, **how)
-        monkeypatch.setattr(engines, "_BYTES_A_ROW", 5e8 // 200)
-        asked = []
-        find_raters = reduction.find_raters
-        monkeypatch.setattr(reduction, "find_raters", lambda r: asked.append(r) or find_raters(r))
-        pieces = sa.tally(path, **how)
-        assert len(asked) > 2
-        assert patterns(pieces) == patterns(whole)
-        assert pieces.n_raters == whole.n_raters
-        for places in ([0], [100], [*range(0, 200, 20)]):
-            more = {name: cells + [cells[k] for k in places] for name, cells in data.items()}
-            with pytest.raises(RepeatsError, match=f"^{len(places)} pair"):
-                sa.tally(write(tmp_path, "parquet", more), **how)
 
     @pytest.mark.parametrize("by_part", [False, True])
     def test_space_in_one_file(self, tmp_path, by_part):

@@ -252,6 +252,17 @@ class TestManyObjects:
         assert decoded(together) == decoded(one_by_one)
         assert {*together.values} == {*one_by_one.values}
 
+    @pytest.mark.parametrize("missing", [float("nan"), pd.NA], ids=["nan", "NA"])
+    def test_text_of_pandas(self, missing):
+        """Text that pandas keeps as Python objects is coded by Arrow, too, to the same codes."""
+        dtype = pd.StringDtype("python", na_value=missing)
+        column = pd.Series(["b", None, "a", "b, a", None], dtype=dtype)
+        taken = many_objects.text_of(column, many_objects.in_arrow(column))
+        assert taken.dtype.storage == "pyarrow"
+        for one in (column, taken):
+            codes, cells = pd.factorize(one)
+            assert (codes.tolist(), [*cells]) == ([0, -1, 1, 2, -1], ["b", "a", "b, a"])
+
     @pytest.mark.parametrize(
         "other", ["b", None, 1, ["a", None], decimal.Decimal("sNaN"), "\ud800"]
     )
