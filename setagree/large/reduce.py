@@ -36,6 +36,7 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.queued import engine_columns
 from setagree.study.reading import Reading, check_encoding, tells_reading
 from setagree.study.tally import Tally
 from setagree.study.where import NO_ROWS, Where, kept_rows
@@ -163,13 +164,13 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
         return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit", "spill"))
     if dask.is_dask(data):
-        return _reduce_dask(data, with_columns(reading, list(data.columns)), plan)
+        return _reduce_dask(data, engine_columns(reading, list(data.columns)), plan)
     frame, engine = data, find_engine(data)
     if engine is None:
         return _reduce_in_memory(frame, reading, plan)
     if engine.name != "Spark":
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit",))
-    reading = with_columns(reading, column_names(frame))
+    reading = engine_columns(reading, column_names(frame))
     columns = _roles(reading)
     where = reading.condition
     asked = None if where is None else where.found_in(column_names(frame))
@@ -307,9 +308,9 @@ def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> No
 def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
     """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
     try:
-        first = with_columns(reading, found.names)
+        first = engine_columns(reading, found.names)
     except DataError:
-        first = with_columns(reading, found.all_names())
+        first = engine_columns(reading, found.all_names())
     ready = found.ready(folder, _roles(first), reading.condition)
     again = with_columns(reading, ready.names)
     same = _roles(again) == _roles(first)

@@ -13,13 +13,16 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
+    OptionError,
     SetagreeWarning,
     counted,
+    option,
     shorten,
     warn,
 )
 from setagree.study.assembly import QUEUED
 from setagree.study.codes import as_objects
+from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
@@ -75,3 +78,22 @@ def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
             "else."
         )
     return np.array([one in _YES for one in said], dtype=bool)
+
+
+def engine_columns(reading: Reading, names: list[Any]) -> Reading:
+    """Return how a table in an engine is read, which looks at no marks.
+
+    Raises
+    ------
+    OptionError
+        Ratings are marked, and no condition says which count.
+    """
+    found, where = with_columns(reading, names), reading.condition
+    is_asked = QUEUED in found.columns.values() or (where and where.column == QUEUED)
+    if QUEUED in names and not is_asked:
+        raise OptionError(
+            f"column {QUEUED!r} marks ratings that a queue asked for, which are left out in memory "
+            f"alone: drop {option('memory_limit')} and the like, or keep the others with "
+            f"{option('where')}."
+        )
+    return found

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import AdaptiveRatingsWarning, DataError, DroppedRowsWarning
+from setagree.errors import AdaptiveRatingsWarning, DataError, DroppedRowsWarning, OptionError
 
 ROWS = [
     *[("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a"), ("ben", 2, "b")],
@@ -91,3 +91,17 @@ def test_ratings_until_agreement_are_doubted():
         warnings.simplefilter("error")
         sa.agreement(until_agreed(18))  # too few to be no accident
         sa.agreement(sa.simulate(200, 4, missing=0.4, rng=1))
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+def test_engines_refuse_marks_that_they_do_not_look_at(tmp_path):
+    """A file that is reduced needs a condition on the marks; with one it gives the same number."""
+    path = tmp_path / "more.csv"
+    table(["no", "no", "no", "no", "yes", "no", "no"]).to_csv(path, index=False)
+    pytest.importorskip("duckdb")
+    with pytest.raises(OptionError, match="marks ratings that a queue asked for"):
+        sa.tally(path, memory_limit="1GB")
+    tally = sa.tally(path, memory_limit="1GB", where="queued == 'no'")
+    plain = sa.Annotations.from_triples([row for row in ROWS if row[0] != "eva"])
+    alpha = sa.krippendorff_alpha(plain)
+    assert sa.krippendorff_alpha(tally).estimate == pytest.approx(alpha.estimate, abs=1e-12)
