@@ -1,0 +1,75 @@
+"""Run the study: ``python -m tests.benchmarks.coverage [--only TEXT] [--output FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from tests.benchmarks.coverage.intervals import Intervals, interval_cells
+from tests.benchmarks.coverage.record import RESULTS, Cell, append, read, run, write
+
+AGAIN = " again"
+N_AGAIN = 5_000
+"""Studies of a cell that missed what is promised, drawn anew: of a thousand cells some do."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what is not in the file yet.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line; by default that of the process.
+    """
+    options = _options(arguments)
+    if options.anew:
+        known = read(options.output)
+        kept = {name: one for name, one in known.items() if options.anew not in name}
+        write(options.output, kept)
+    start = time.perf_counter()
+    with ProcessPoolExecutor(options.processes, initializer=_quiet) as workers:
+        wanted = [cell for cell in interval_cells() if options.only in cell.name]
+        _run(workers, wanted, options.output)
+        _run(workers, doubtful(wanted, options.output), options.output)
+    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.coverage")
+    parser.add_argument("--only", default="", help="cells whose name holds this text")
+    parser.add_argument("--anew", help="forget the results of cells whose name holds this text")
+    parser.add_argument("--processes", type=int, help="default: one for each processor")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="the file of results")
+    return parser.parse_args(arguments)
+
+
+def _quiet() -> None:
+    warnings.simplefilter("ignore")  # of studies that are small on purpose
+
+
+def _run(workers: ProcessPoolExecutor, cells: Sequence[Cell], path: Path) -> None:
+    """Run the cells that are not in the file, and add each as soon as it is done."""
+    known = read(path)
+    if not known:
+        write(path, {})
+    missing = [cell for cell in cells if cell.name not in known]
+    for k, (cell, found) in enumerate(zip(missing, workers.map(run, missing), strict=True)):
+        append(path, [(cell.name, found)])
+        print(f"{k + 1:,} of {len(missing):,}: {cell.name}", file=sys.stderr)
+
+
+def doubtful(cells: Sequence[Intervals], path: Path) -> list[Intervals]:
+    """Return the cells that missed a promise, to be drawn anew with more studies."""
+    known = read(path)
+    found = [cell for cell in cells if cell.name in known and cell.misses(known[cell.name])]
+    return [replace(cell, suffix=AGAIN, n_studies=N_AGAIN) for cell in found]
+
+
+if __name__ == "__main__":
+    main()
