@@ -224,7 +224,7 @@ def as_study(
         given = np.ones((n, R), dtype=bool)
     rows, columns = np.nonzero(given)
     units, unit_codes = np.unique(rows, return_inverse=True)
-    names = np.arange(int(n_raters or 0)).astype(object)
+    names = np.array([f"r{g}" for g in range(int(n_raters or 0))], dtype=object)
     answers = codes[rows, columns]
     study = template.study
     assert study is not None
