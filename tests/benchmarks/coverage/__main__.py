@@ -11,13 +11,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from tests.benchmarks.coverage.intervals import Intervals, interval_cells
+from tests.benchmarks.coverage.designs import interval_cells
+from tests.benchmarks.coverage.intervals import Intervals
 from tests.benchmarks.coverage.nulls import Null, null_cells
-from tests.benchmarks.coverage.record import RESULTS, Cell, append, read, run, write
+from tests.benchmarks.coverage.record import AGAIN, RESULTS, Cell, append, read, run, write
 
-AGAIN = " again"
 TIMES_AGAIN = 4
-"""How many times as many studies are drawn anew of a cell that missed a promise: some do by luck."""
+"""How many times as many studies are drawn of a cell that missed a promise: some do by luck."""
 
 
 def main(arguments: list[str] | None = None) -> None:

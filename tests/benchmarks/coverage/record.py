@@ -13,6 +13,8 @@ import numpy as np
 
 RESULTS = Path(__file__).with_name("results.csv")
 SEED = 20
+AGAIN = " again"
+"""Ends the name of a cell that was drawn anew, because it missed a promise the first time."""
 HEADER = ("cell", "studies", "left_out", "results")
 
 

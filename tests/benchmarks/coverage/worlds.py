@@ -21,7 +21,6 @@ from scipy.optimize import brentq
 
 import setagree as sa
 from setagree.scoring.scorer import score_part
-from setagree.study.codes import Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -40,13 +39,8 @@ URNS: dict[tuple[str, str], Urns] = {
     ("masi", "equal"): _sets(0.3, 0.3, 0.3, 0.3, 0.3),
     ("masi", "skewed"): _sets(0.6, 0.25, 0.10, 0.05, 0.02),
     ("masi", "rare"): _sets(0.06, 0.03, 0.02, 0.01, 0.01),
-    ("interval", "equal"): ((0.2, 0.2, 0.2, 0.2, 0.2),),
-    ("interval", "rare"): ((0.50, 0.30, 0.15, 0.04, 0.01),),
 }
 """By distance and by how often answers are."""
-
-NUMBERS = (1, 2, 3, 4, 10)
-"""The answers to a question with numbers, of which the last is far from the others."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ class World:
 
     Parameters
     ----------
-    distance : {"nominal", "masi", "interval"}
+    distance : {"nominal", "masi"}
     units : tuple of Units
     raters : tuple of Raters
     crowd : int, optional
@@ -169,8 +163,6 @@ def _values(distance: str, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     answers = product(*map(range, sizes))
     if distance == "nominal":
         return tuple("abcd"[answer[0]] for answer in answers)
-    if distance == "interval":
-        return NUMBERS
     return tuple(frozenset(f"l{k}" for k, flag in enumerate(answer) if flag) for answer in answers)
 
 
@@ -180,13 +172,8 @@ def distances(name: str, sizes: tuple[int, ...]) -> Floats:
     values = _values(name, sizes)
     if name == "nominal":
         return 1.0 - np.eye(len(values))
-    if name == "interval":
-        return np.subtract.outer(values, values).astype(float) ** 2
     d: Callable[[Any, Any], float] = getattr(sa.distances, name)
     return np.array([[d(A, B) for B in values] for A in values])
-
-
-KINDS: dict[str, Kind] = {"nominal": "category", "masi": "labels", "interval": "number"}
 
 
 @cache
@@ -195,7 +182,7 @@ def _template(distance: str, sizes: tuple[int, ...]) -> sa.Agreement:
     n = len(values)
     codes = np.concatenate([np.arange(n), np.roll(np.arange(n), 1)])
     study = sa.Annotations(
-        KINDS[distance],
+        "category" if distance == "nominal" else "labels",
         np.arange(n).astype(object),
         np.array(["r0", "r1"], dtype=object),
         values,
