@@ -109,6 +109,10 @@ class FewClustersWarning(SetagreeWarning):
     """Clusters are too few, or of too unequal size, for an interval that holds its level."""
 
 
+class FarAnswersWarning(SetagreeWarning):
+    """One unit holds so much of the disagreement that no interval is known to hold its level."""
+
+
 class ConvergenceWarning(SetagreeWarning):
     """An iteration was stopped before its numbers stood still."""
 

@@ -35,7 +35,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.remarks import doubt_clusters
+from setagree.scoring.remarks import doubt_clusters, doubt_far_answers
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
@@ -235,9 +235,10 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Give one warning that names the undefined estimates, and one of clusters that are few."""
+    """Warn of undefined estimates, of clusters that are few, and of one unit that holds too much."""
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
+    doubt_far_answers(agreements)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)

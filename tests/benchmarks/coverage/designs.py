@@ -220,7 +220,7 @@ def interval_cells() -> Iterator[Intervals]:
     both, two, few = ("nominal", "masi"), ("equal", "skewed"), (0.4, 0.7, 0.9)
     grid = product(both, two, ALPHAS, (2, 3, 5, CROWD), UNITS, (0.0, MISSED))
     for *design, n_units, missing in grid:
-        yield Plain(*design, n_units, 500 if n_units > 100 else 1_000, missing)
+        yield Plain(*design, n_units, 1_000 if n_units > 100 else 2_000, missing)
     for *design, c, sizes in product(both, (*few, 0.97), (6, 10, 20), ("like", "unequal")):
         yield Clusters(design[0], "equal", design[1], 3, 10 * c, 1_000, c, sizes)
     for family, distance, alpha, n in product((Weighted, Strata), both, few, (30, 50, 100, 300)):
@@ -233,6 +233,6 @@ def interval_cells() -> Iterator[Intervals]:
     for shape, n_raters, n_units in product(SHAPES, (2, 5), UNITS):
         yield Numbers("interval", shape, SHAPES[shape].alpha, n_raters, n_units, 500)
     for design in product(both, ("rare",), ALPHAS[1:], (2, 3, 5), (20, 50, 100)):
-        yield Plain(*design, 500)
+        yield Plain(*design, 2_000)
     for design in product(both, (*two, "rare"), few, (2, 5), (20, 50, 100)):
-        yield Hard(*design, 500)
+        yield Hard(*design, 2_000)

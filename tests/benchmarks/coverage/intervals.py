@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
+from tests.benchmarks.coverage import batch
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (
     Codes,
@@ -37,6 +38,17 @@ CROWD = 50
 A_UNIT = 3
 """Ratings of a unit by a crowd."""
 MISSED = 0.3
+CHECKED = 5
+"""Studies of each cell in which the arrays of a batch are compared with the library."""
+_ROUNDING = 1e-9
+
+
+class Answers(NamedTuple):
+    """The answers to B studies as codes, who gave them, and which exist: each (B, n, R)."""
+
+    codes: Codes
+    raters: Codes
+    given: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -98,8 +110,8 @@ class Intervals:
             return unlike_raters(self.distance, self.labels, self.alpha, (0.0,), CROWD)
         return slips(self.distance, self.labels, self.alpha)
 
-    def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies of units that all raters, or some of a crowd, have rated."""
+    def answers(self, n: int, generator: np.random.Generator) -> Answers:
+        """Return the answers to n studies that all raters, or some of a crowd, have given."""
         world, shape = self.world, (n, self.n_units)
         types = drawn_types(world, (*shape, 1), generator)
         raters = np.broadcast_to(np.arange(self.n_raters), (*shape, self.n_raters))
@@ -107,10 +119,12 @@ class Intervals:
             order = generator.random(raters.shape).argpartition(A_UNIT, axis=2)
             raters = order[..., :A_UNIT]
         codes = world.draw(types, raters % len(world.raters), generator)
-        given = self.given(codes.shape, generator)
-        for one, who, there in zip(codes, raters, given, strict=True):
-            study = as_study(world.template, one, there, who, self.n_raters)
-            yield study, self.alpha
+        return Answers(codes, raters, self.given(codes.shape, generator))
+
+    def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
+        """Yield n studies."""
+        for one, who, there in zip(*self.answers(n, generator), strict=True):
+            yield as_study(self.world.template, one, there, who, self.n_raters), self.alpha
 
     def given(
         self,
@@ -131,7 +145,7 @@ class Intervals:
     def run(self, generator: np.random.Generator) -> Found:
         """Simulate the studies and count."""
         left_out = 0
-        seen: dict[str, list[tuple[bool, bool, bool, float]]] = {}
+        seen: dict[str, list[Any]] = {}
         for start in range(0, self.n_studies, AT_ONCE):
             n = min(AT_ONCE, self.n_studies - start)
             for study, truth in self.studies(n, generator):
@@ -140,15 +154,25 @@ class Intervals:
                     left_out += 1
                     continue
                 for method, (low, high) in self.intervals(row, generator).items():
-                    none = bool(np.isnan(low + high))
-                    verdict = (none, high < truth - 1e-9, low > truth + 1e-9, high - low)
-                    seen.setdefault(method, []).append(verdict)
-        results = {
-            method: (*map(float, np.sum(columns[:3], axis=1)), float(np.nanmean(columns[3])))
-            for method, rows in seen.items()
-            for columns in [np.array(rows, dtype=float).T]
-        }
-        return Found(self.n_studies, left_out, results)
+                    seen.setdefault(method, []).append(verdict(low, high, truth))
+        return Found(
+            self.n_studies,
+            left_out,
+            {method: summed(*np.array(rows, dtype=float).T) for method, rows in seen.items()},
+        )
+
+
+def verdict(low: Any, high: Any, truth: float) -> tuple[Any, Any, Any, Any]:
+    """Return whether an interval is none, below the truth, above it; and its width."""
+    return np.isnan(low + high), high < truth - _ROUNDING, low > truth + _ROUNDING, high - low
+
+
+def summed(
+    none: Floats, too_low: Floats, too_high: Floats, width: Floats
+) -> tuple[float, float, float, float]:
+    """Return how many studies have no interval, one below and one above the truth; the width."""
+    mean = float(np.nanmean(width)) if np.isfinite(width).any() else float("nan")
+    return float(none.sum()), float(too_low.sum()), float(too_high.sum()), mean
 
 
 def drawn_types(world: World, shape: tuple[int, ...], generator: np.random.Generator) -> Codes:
@@ -184,6 +208,39 @@ class Plain(Intervals):
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
         """Return t and score."""
         return {"t": row.interval(LEVEL), "score": row.interval(LEVEL, method="score")}
+
+    def run(self, generator: np.random.Generator) -> Found:
+        """Simulate the studies and count, many at once."""
+        found: list[tuple[Floats, dict[str, batch.Ends]]] = []
+        for start in range(0, self.n_studies, AT_ONCE):
+            answers = self.answers(min(AT_ONCE, self.n_studies - start), generator)
+            alpha, ends = self.batched(answers)
+            if not start:
+                self.check(answers, ends)
+            found.append((alpha, ends))
+        kept = np.isfinite(np.concatenate([alpha for alpha, _ in found]))
+        results = {}
+        for method in ("t", "score"):
+            low, high = np.concatenate([ends[method] for _, ends in found], axis=1)[:, kept]
+            results[method] = summed(*verdict(low, high, self.alpha))
+        return Found(self.n_studies, int((~kept).sum()), results)
+
+    def batched(self, answers: Answers) -> tuple[Floats, dict[str, batch.Ends]]:
+        """Return alpha and the ends of the intervals of each study."""
+        D = self.world.distances
+        with np.errstate(divide="ignore", invalid="ignore"):
+            studies = batch.Studies.of(batch.counted(answers.codes, answers.given, len(D)), D)
+            return studies.alpha, {"t": studies.t(LEVEL), "score": studies.score(LEVEL)}
+
+    def check(self, answers: Answers, ends: dict[str, batch.Ends]) -> None:
+        """Compare the first studies with what the library says of them."""
+        some = Answers(*(one[:CHECKED] for one in answers))
+        for k, (codes, raters, given) in enumerate(zip(*some, strict=True)):
+            row = self.scored(as_study(self.world.template, codes, given, raters, self.n_raters))
+            for method, theirs in self.intervals(row, np.random.default_rng()).items():
+                ours = [end[k] for end in ends[method]]
+                if not np.allclose(ours, theirs, rtol=0, atol=1e-9, equal_nan=True):
+                    raise AssertionError(f"{self.name}, {method}: {ours} and {theirs}")
 
 
 @dataclass(frozen=True)
@@ -241,15 +298,10 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class Numbers(Plain):
+class Numbers(Intervals):
     """Numbers at squared distances; `labels` is their shape."""
 
     family: ClassVar[str] = "numbers"
-
-    @property
-    def promised(self) -> Promised:
-        """Nothing."""
-        return {}
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
         """Yield n studies."""
@@ -261,6 +313,10 @@ class Numbers(Plain):
     def scored(self, study: sa.Annotations) -> sa.Agreement:
         """Return the alpha of a study."""
         return sa.krippendorff_alpha(study, distance=self.distance)
+
+    def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
+        """Return t and score."""
+        return {"t": row.interval(LEVEL), "score": row.interval(LEVEL, method="score")}
 
 
 @dataclass(frozen=True)

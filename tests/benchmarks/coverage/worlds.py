@@ -88,7 +88,7 @@ class World:
     @property
     def alpha(self) -> float:
         """1 - Do / De of endless units, and of endless raters where they are no crowd."""
-        D = distances(self.distance, tuple(map(len, self.units[0].urns)))
+        D = self.distances
         m = np.array([rater.share for rater in self.raters])
         pairs = np.outer(m, m)
         if self.crowd is not None:  # nobody is paired with himself
@@ -100,6 +100,11 @@ class World:
         )
         pi = np.asarray(joint).sum(axis=0)
         return float(1 - (joint * D).sum() / (pi @ D @ pi))
+
+    @property
+    def distances(self) -> Floats:
+        """How far all possible answers are apart, of shape (values, values)."""
+        return distances(self.distance, tuple(map(len, self.units[0].urns)))
 
     @cached_property
     def template(self) -> sa.Agreement:
