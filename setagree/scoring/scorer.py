@@ -235,10 +235,12 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Warn of undefined estimates, of clusters that are few, and of one unit that holds too much."""
+    """Warn of undefined estimates, of few clusters, and of one unit that holds too much."""
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
-    doubt_far_answers(agreements)
+    far = [one for one in agreements if one.case.distance and not one.case.distance.bounded]
+    if far:
+        doubt_far_answers(far)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
