@@ -1,4 +1,8 @@
-"""Run the study: ``python -m tests.benchmarks.coverage [--only TEXT] [--output FILE]``."""
+"""Run the study: ``python -m tests.benchmarks.coverage [--only TEXT] [--output FILE]``.
+
+A run that was stopped goes on where it was. ``--tables`` prints the tables of the guide, and
+``--picture FILE`` draws its picture, from what is in the file of results, without running anything.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,9 @@ from pathlib import Path
 from tests.benchmarks.coverage.designs import interval_cells
 from tests.benchmarks.coverage.intervals import Intervals
 from tests.benchmarks.coverage.nulls import Null, null_cells
+from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import AGAIN, RESULTS, Cell, append, read, run, write
+from tests.benchmarks.coverage.tables import tables
 
 TIMES_AGAIN = 4
 """How many times as many studies are drawn of a cell that missed a promise: some do by luck."""
@@ -29,6 +35,9 @@ def main(arguments: list[str] | None = None) -> None:
         Command line; by default that of the process.
     """
     options = _options(arguments)
+    if options.tables or options.picture:
+        _show(options)
+        return
     if options.anew:
         known = read(options.output)
         kept = {name: one for name, one in known.items() if options.anew not in name}
@@ -43,10 +52,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def every_cell() -> Iterator[Intervals | Null]:
     """Yield the cells in the order in which they are run."""
-    designs = [*interval_cells()]
-    yield from (cell for cell in designs if cell.family == "plain" and cell.promised)
+    yield from interval_cells()
     yield from null_cells()
-    yield from (cell for cell in designs if not (cell.family == "plain" and cell.promised))
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -54,8 +61,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="cells whose name holds this text")
     parser.add_argument("--anew", help="forget the results of cells whose name holds this text")
     parser.add_argument("--processes", type=int, help="default: one for each processor")
+    parser.add_argument("--tables", action="store_true", help="print the tables of the guide")
+    parser.add_argument("--picture", type=Path, help="draw the picture into this file")
     parser.add_argument("--output", type=Path, default=RESULTS, help="the file of results")
     return parser.parse_args(arguments)
+
+
+def _show(options: argparse.Namespace) -> None:
+    known = read(options.output)
+    if options.tables:
+        print("\n\n".join(f"{name}\n\n{table}" for name, table in tables(known).items()))
+    if options.picture:
+        draw(known, options.picture)
 
 
 def _quiet() -> None:

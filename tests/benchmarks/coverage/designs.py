@@ -223,13 +223,12 @@ def interval_cells() -> Iterator[Intervals]:
         yield Plain(*design, n_units, 1_000 if n_units > 100 else 2_000, missing)
     for *design, c, sizes in product(both, (*few, 0.97), (6, 10, 20), ("like", "unequal")):
         yield Clusters(design[0], "equal", design[1], 3, 10 * c, 1_000, c, sizes)
-    for family, distance, alpha, n in product((Weighted, Strata), both, few, (30, 50, 100, 300)):
+    for family, distance, alpha, n in product((Weighted, Strata), both, few, (30, 100, 300)):
         yield family(distance, "equal", alpha, 3, n, 1_000)
-    panels = product((3, 5, 10, CROWD), (50, 100, 300), (0.0, 0.7))
-    for (distance, alpha), (n_raters, n_units, tilt) in product(product(both, few), panels):
-        yield RatersToo(distance, "equal", alpha, n_raters, n_units, 500, tilt)
+    for *design, n_raters, n_units in product(both, few, (3, 5, 10, CROWD), (50, 200)):
+        yield RatersToo(design[0], "equal", design[1], n_raters, n_units, 500, 0.7)
     for design in product(both, two, (*few, 0.97), (3,), UNITS):
-        yield Resampled(*design, 300)
+        yield Resampled(*design, 250)
     for shape, n_raters, n_units in product(SHAPES, (2, 5), UNITS):
         yield Numbers("interval", shape, SHAPES[shape].alpha, n_raters, n_units, 500)
     for design in product(both, ("rare",), ALPHAS[1:], (2, 3, 5), (20, 50, 100)):

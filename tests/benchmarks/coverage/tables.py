@@ -16,8 +16,9 @@ from tests.benchmarks.coverage.record import AGAIN, Found
 Known: TypeAlias = Mapping[str, Found]
 Pairs: TypeAlias = Sequence[tuple[Intervals, Found]]
 
+TABLE, OF_TABLE = "permutation pooled", "t of the table"
+"""Where the test that a table prints is shown: only there it has the same hypothesis."""
 METHODS = ("t", "jackknife", "percentile", "BCa", "score")
-LOW = 0.93
 
 
 def results_of(known: Known) -> Pairs:
@@ -57,7 +58,7 @@ def is_usual(cell: Intervals) -> bool:
 def by_alpha(known: Known) -> str:
     """Return a row for each alpha and method, a column for each number of units."""
     pairs = [pair for pair in results_of(known) if is_usual(pair[0])]
-    rows = [["true alpha", "interval", *(f"{n} units" for n in UNITS)]]
+    rows = [["alpha", "interval", *(f"{n} units" for n in UNITS)]]
     for alpha in dict.fromkeys(cell.alpha for cell, _ in pairs):
         for method in ("t", "score"):
             of_size = [
@@ -65,7 +66,9 @@ def by_alpha(known: Known) -> str:
                 for n in UNITS
             ]
             shown = [_mean_and_lowest(found, method) for found in of_size]
-            rows.append([f"{alpha:g}" if method == "t" else "", method, *shown])
+            rows.append(
+                [f"{alpha:g}".removeprefix("0") or "0" if method == "t" else "", method, *shown]
+            )
     return _markdown(rows)
 
 
@@ -111,12 +114,15 @@ def sizes(known: Known) -> str:
     for what in TESTS:
         names = [Null(what, n).name for n in NULL_UNITS]
         found = [known.get(name + AGAIN, known[name]) for name in names if name in known]
-        for k, test in enumerate(found[0].results if found else ()):
-            shown = [
-                f"{share(one.size(test, 0.05))} {share(one.size(test, 0.01))}" for one in found
-            ]
-            rows.append(["" if k else what, test, *shown])
+        of_test = found[0].results if found else {}
+        for k, test in enumerate(t for t in of_test if t != OF_TABLE or what == TABLE):
+            levels = [[share(one.size(test, level)) for level in (0.05, 0.01)] for one in found]
+            rows.append(["" if k else what, test, *map(" ".join, levels)])
     return _markdown(rows, left=2)
+
+
+def _short(alpha: float) -> str:
+    return f"{alpha:g}".removeprefix("0") or "0"
 
 
 def share(x: float) -> str:
