@@ -154,8 +154,8 @@ class Weighted(Intervals):
 
     @property
     def promised(self) -> Promised:
-        """Weighted t: .935 to .955."""
-        return {"weighted t": (0.935, 0.955)}
+        """Weighted t: .935 to .955 for alpha up to .7."""
+        return {"weighted t": (0.935, 0.955)} if self.alpha <= 0.7 else {}
 
     @property
     def world(self) -> World:

@@ -113,12 +113,16 @@ def sizes(known: Known) -> str:
     rows = [["test", "how", *(f"{n} units" for n in NULL_UNITS)]]
     for what in TESTS:
         names = [Null(what, n).name for n in NULL_UNITS]
-        found = [known.get(name + AGAIN, known[name]) for name in names if name in known]
-        of_test = found[0].results if found else {}
+        found = [known.get(name + AGAIN, known.get(name)) for name in names]
+        of_test = next((one.results for one in found if one is not None), {})
         for k, test in enumerate(t for t in of_test if t != OF_TABLE or what == TABLE):
-            levels = [[share(one.size(test, level)) for level in (0.05, 0.01)] for one in found]
-            rows.append(["" if k else what, test, *map(" ".join, levels)])
+            shown = ["" if one is None else _sizes_of(one, test) for one in found]
+            rows.append(["" if k else what, test, *shown])
     return _markdown(rows, left=2)
+
+
+def _sizes_of(found: Found, test: str) -> str:
+    return " ".join(share(found.size(test, level)) for level in (0.05, 0.01))
 
 
 def _short(alpha: float) -> str:
