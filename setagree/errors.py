@@ -119,6 +119,10 @@ class AdaptiveRatingsWarning(SetagreeWarning):
     """Ratings look as if they were asked for because of the answers before them."""
 
 
+class FarAnswersWarning(SetagreeWarning):
+    """One unit holds so much of the disagreement that no interval is known to hold its level."""
+
+
 class ConvergenceWarning(SetagreeWarning):
     """An iteration was stopped before its numbers stood still."""
 

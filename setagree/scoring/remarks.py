@@ -9,11 +9,14 @@ import numpy as np
 
 from setagree.errors import (
     AdaptiveRatingsWarning,
+    FarAnswersWarning,
     FewClustersWarning,
     counted,
     python_or_command,
+    shorten,
     warn,
 )
+from setagree.study.tally import dot
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
@@ -26,6 +29,9 @@ _FAR = 0.02
 
 _FEW_CLUSTERS, _FEW_DF = 10, 4
 """Clusters, and degrees of freedom, below which a clustered interval is rough."""
+
+_FAR_SHARE, _FAR_UNITS = 1 / 3, 20
+"""What share of the disagreement one unit must hold, and of how many that disagree, to be named."""
 
 _NAMED = 4
 """Rows that the line gives the score interval of."""
@@ -121,6 +127,30 @@ def doubt_queue(tally: Tally) -> None:
 
 SEVERAL = 10
 """Units of each kind that must be there for it to be no accident."""
+
+
+def doubt_far_answers(rows: Sequence[Agreement]) -> None:
+    """Warn where one unit holds a third of the disagreement, under distances without a bound.
+
+    With such long tails t held the truth in 62 to 82 % of simulated studies. Among few
+    units that disagree, one may well hold a third by chance.
+    """
+    for row in rows:
+        tally, q, m = row.tally, row.case.disagreement, row.tally.multiplicity
+        n, most = int(m[q > 0].sum()), int(q.argmax()) if q.size else 0
+        part = float(q[most]) / dot(q, m) if n >= _FAR_UNITS else 0.0
+        if part <= _FAR_SHARE:
+            continue
+        which = ""
+        if tally.units is not None and tally.unit_patterns is not None:
+            which = f" ({shorten(tally.units[tally.unit_patterns == most][0])})"
+        warn(
+            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f} % of "
+            "the disagreement. No interval is known to hold its level there; look at the answers "
+            "to this unit.",
+            FarAnswersWarning,
+        )
+        return
 
 
 def _name(row: Agreement) -> str:

@@ -36,7 +36,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.remarks import SEVERAL, doubt_clusters, doubt_queue
+from setagree.scoring.remarks import SEVERAL, doubt_clusters, doubt_far_answers, doubt_queue
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
@@ -237,11 +237,17 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Warn of what is undefined, of clusters that are few, of ratings that a queue asked for."""
+    """Warn of what is undefined, and of what makes the numbers or their intervals doubtful.
+
+    That is: few clusters, ratings that a queue asked for, one unit that holds too much.
+    """
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
     if agreements and agreements[0].n_units >= 2 * SEVERAL:
         doubt_queue(agreements[0].tally)
+    far = [one for one in agreements if one.case.distance and not one.case.distance.bounded]
+    if far:
+        doubt_far_answers(far)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)

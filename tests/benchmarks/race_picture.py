@@ -61,10 +61,10 @@ def draw(results: Sequence[Result], path: Path) -> None:
     figure.savefig(path, dpi=DPI, facecolor="white")
     plt.close(figure)
     if path.suffix == ".png":
-        _shrink(path)
+        shrink(path)
 
 
-def _shrink(path: Path) -> None:
+def shrink(path: Path) -> None:
     """Write a PNG file again with few colours, a third of the bytes; Pillow is matplotlib's own."""
     pillow: Any = importlib.import_module("PIL.Image")
     pillow.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)

@@ -10,7 +10,13 @@ from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.distances import distance_names, get_distance
-from setagree.errors import DataError, DistanceError, LabelError, OptionError
+from setagree.errors import (
+    DataError,
+    DistanceError,
+    FarAnswersWarning,
+    LabelError,
+    OptionError,
+)
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
@@ -261,3 +267,49 @@ def test_mv_alpha_is_refused_before_it_is_weighed():
 
     with pytest.raises(DistanceError, match=r"'never' is not one\. OverlapDistance makes one"):
         score(SETS, get_coefficient("mv_alpha"), distance=never)
+
+
+class TestFarAnswers:
+    """One unit that holds much of the disagreement is named, where the distance has no bound."""
+
+    @staticmethod
+    def gaps(sizes):
+        """Return two raters who differ by these amounts."""
+        return pd.DataFrame({"ann": range(len(sizes)), "bob": np.arange(len(sizes)) + sizes})
+
+    def test_a_unit_far_off(self):
+        """Of 25 units that disagree, the one with most of the disagreement is named, once."""
+        study = sa.Annotations.from_wide(self.gaps([1] * 24 + [30]), kind="number")
+        with pytest.warns(FarAnswersWarning, match=r"one unit \(24\) of the 25") as found:
+            sa.agreement(study, distance=["nominal", "interval", "ratio"])
+        assert len(found) == 1
+
+    def test_its_share(self):
+        """A gap of 4 beside 24 gaps of 1 is 16 / 40 of the squared distances: 40 %."""
+        study = sa.Annotations.from_wide(self.gaps([1] * 24 + [4]), kind="number")
+        with pytest.warns(FarAnswersWarning, match="holds 40 % of the disagreement"):
+            sa.krippendorff_alpha(study, distance="interval")
+
+    def test_without_names(self):
+        """A tally of counts does not know its units; the warning does without a name."""
+        counts = pd.DataFrame({1: [1] * 25, 2: [1] * 24 + [0], 9: [0] * 24 + [1]})
+        tally = sa.Tally.from_counts(counts.reset_index(drop=True), kind="number")
+        with pytest.warns(FarAnswersWarning, match="one unit"):
+            sa.krippendorff_alpha(tally, distance="interval")
+
+    @pytest.mark.parametrize(
+        ("sizes", "distance"),
+        [
+            ([1] * 24 + [3], "interval"),  # 9 of 33, below a third
+            ([1] * 18 + [30], "interval"),  # 19 units: one of so few may hold a third by chance
+            ([0] * 24 + [30], "interval"),
+            ([1] * 24 + [30], "nominal"),
+            ([1] * 24 + [30], "ordinal"),
+        ],
+    )
+    def test_no_doubt(self, sizes, distance):
+        """There is no warning of smaller shares, of few units, and where gaps count alike."""
+        study = sa.Annotations.from_wide(self.gaps(sizes), kind="number")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.krippendorff_alpha(study, distance=distance)

@@ -1,0 +1,148 @@
+"""The tables of the guide, made from the file of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from tests.benchmarks.coverage.designs import interval_cells
+from tests.benchmarks.coverage.intervals import CROWD, UNITS, Intervals
+from tests.benchmarks.coverage.nulls import TESTS, Null
+from tests.benchmarks.coverage.nulls import UNITS as NULL_UNITS
+from tests.benchmarks.coverage.record import AGAIN, Found
+
+Known: TypeAlias = Mapping[str, Found]
+Pairs: TypeAlias = Sequence[tuple[Intervals, Found]]
+
+TABLE, OF_TABLE = "permutation pooled", "t of the table"
+"""Where the test that a table prints is shown: only there it has the same hypothesis."""
+METHODS = ("t", "jackknife", "percentile", "BCa", "score")
+
+
+def results_of(known: Known) -> Pairs:
+    """Return the designs that were run, with the second run of those that were run twice."""
+    return [
+        (cell, known.get(cell.name + AGAIN, known[cell.name]))
+        for cell in interval_cells()
+        if cell.name in known
+    ]
+
+
+def tables(known: Known) -> dict[str, str]:
+    """Return each table of the guide by name, as Markdown."""
+    return {
+        "methods": by_method(known),
+        "grid": by_alpha(known),
+        "designs": by_design(known),
+        "tests": sizes(known),
+    }
+
+
+def by_method(known: Known) -> str:
+    """Return a row for each number of units, a column for each method, on the same studies."""
+    pairs = [pair for pair in results_of(known) if pair[0].family == "resampled"]
+    rows = [["units", *METHODS]]
+    for n in UNITS:
+        found = [one for cell, one in pairs if cell.n_units == n]
+        rows.append([f"{n}", *(_mean_and_lowest(found, method) for method in METHODS)])
+    return _markdown(rows)
+
+
+def is_usual(cell: Intervals) -> bool:
+    """Say whether a design is one of the large grid."""
+    return cell.family == "plain" and cell.labels != "rare"
+
+
+def by_alpha(known: Known) -> str:
+    """Return a row for each alpha and method, a column for each number of units."""
+    pairs = [pair for pair in results_of(known) if is_usual(pair[0])]
+    rows = [["alpha", "interval", *(f"{n} units" for n in UNITS)]]
+    for alpha in dict.fromkeys(cell.alpha for cell, _ in pairs):
+        for method in ("t", "score"):
+            of_size = [
+                [one for cell, one in pairs if cell.alpha == alpha and cell.n_units == n]
+                for n in UNITS
+            ]
+            shown = [_mean_and_lowest(found, method) for found in of_size]
+            rows.append(
+                [f"{alpha:g}".removeprefix("0") or "0" if method == "t" else "", method, *shown]
+            )
+    return _markdown(rows)
+
+
+DESIGNS: tuple[tuple[str, str, Callable[[Intervals], bool]], ...] = (
+    ("clusters of like size, alpha to .7", "clusters", lambda c: _like(c) and c.alpha <= 0.7),
+    ("clusters of like size, alpha .9 and .97", "clusters", lambda c: _like(c) and c.alpha > 0.7),
+    ("clusters of unequal size", "clusters", lambda c: not _like(c)),
+    ("weights", "weights", lambda c: True),
+    ("strata", "strata", lambda c: True),
+    ("raters like these, 3 to 10 of them", "both", lambda c: c.n_raters < CROWD),
+    ("raters like these, a crowd of 50", "both", lambda c: c.n_raters == CROWD),
+    ("a rare answer", "plain", lambda c: c.labels == "rare"),
+    ("units known by all or guessed by all", "hard", lambda c: c.labels != "rare"),
+    ("the same, a rare answer", "hard", lambda c: c.labels == "rare"),
+    ("squared distances: normal", "numbers", lambda c: c.labels == "normal"),
+    ("long tail, small errors", "numbers", lambda c: c.labels == "long tail, small errors"),
+    ("long tail, large errors", "numbers", lambda c: c.labels == "long tail, large errors"),
+    ("one answer in 100 far off", "numbers", lambda c: c.labels == "one answer in 100 far off"),
+)
+
+
+def _like(cell: Intervals) -> bool:
+    return getattr(cell, "sizes", "") == "like"
+
+
+def by_design(known: Known) -> str:
+    """Return a row for each design and method."""
+    pairs = results_of(known)
+    rows = [["design", "interval", "cells", "mean", "lowest", "highest"]]
+    for title, family, belongs in DESIGNS:
+        found = [one for cell, one in pairs if cell.family == family and belongs(cell)]
+        for k, method in enumerate(found[0].results if found else ()):
+            shares = [one.coverage(method) for one in found]
+            numbers = [share(x) for x in (float(np.mean(shares)), min(shares), max(shares))]
+            first = [title, method, f"{len(found)}"] if not k else ["", method, ""]
+            rows.append([*first, *numbers])
+    return _markdown(rows, left=2)
+
+
+def sizes(known: Known) -> str:
+    """Return a row for each test: how often it rejects at .05 and .01, by the number of units."""
+    rows = [["test", "how", *(f"{n} units" for n in NULL_UNITS)]]
+    for what in TESTS:
+        names = [Null(what, n).name for n in NULL_UNITS]
+        found = [known.get(name + AGAIN, known.get(name)) for name in names]
+        of_test = next((one.results for one in found if one is not None), {})
+        for k, test in enumerate(t for t in of_test if t != OF_TABLE or what == TABLE):
+            shown = ["" if one is None else _sizes_of(one, test) for one in found]
+            rows.append(["" if k else what, test, *shown])
+    return _markdown(rows, left=2)
+
+
+def _sizes_of(found: Found, test: str) -> str:
+    return " ".join(share(found.size(test, level)) for level in (0.05, 0.01))
+
+
+def _short(alpha: float) -> str:
+    return f"{alpha:g}".removeprefix("0") or "0"
+
+
+def share(x: float) -> str:
+    """Return a share as coverage is written: .943."""
+    return f"{x:.3f}".removeprefix("0")
+
+
+def _mean_and_lowest(found: Sequence[Found], method: str) -> str:
+    shares = [one.coverage(method) for one in found]
+    if not shares:
+        return "-"
+    return f"{share(float(np.mean(shares)))} ({share(min(shares))})"
+
+
+def _markdown(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
+    """Return rows, the first of them the header, as a Markdown table."""
+    head = [f"|{'---|' * left}{'--:|' * (len(rows[0]) - left)}"]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], *head, *lines[1:]])
