@@ -180,7 +180,7 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        if QUEUED in listed_columns(data):
+        if QUEUED in (data if isinstance(data, pd.DataFrame) else listed_columns(data)):
             from setagree.study.queued import without_queued  # few tables have such a column
 
             if (design := without_queued(cls, data, reading)) is not None:

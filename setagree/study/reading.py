@@ -205,15 +205,15 @@ class Reading:
     def _check_layout(self) -> None:
         """Refuse options of another layout."""
         odd: tuple[str, ...] = ("raters",)
-        place = f"with {option('wide')}"
+        place, layout = "with", "wide"
         if self.people_in_rows:
             odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
-            place = f"without {option('people_in_rows')}"
+            place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd, place = ("rater", "labels", "value"), f"without {option('wide')}"
+            odd, place = ("rater", "labels", "value"), "without"
         for name in odd:
             if getattr(self, name):
-                raise OptionError(f"{option(name)} makes sense only {place}.")
+                raise OptionError(f"{option(name)} makes sense only {place} {option(layout)}.")
 
     @cached_property
     def syntax(self) -> LabelSyntax:
