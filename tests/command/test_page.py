@@ -182,6 +182,7 @@ class TestCommand:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="an interrupt is sent in another way there")
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_serving(tmp_path):
     """The command says where the page is, hands it out, and ends at an interrupt."""
     command = [sys.executable, "-m", "setagree", "page", str(tmp_path / "site"), "--serve"]
@@ -190,7 +191,10 @@ def test_serving(tmp_path):
         with urllib.request.urlopen(said.split()[1]) as answer:  # noqa: S310 - our own server
             assert b"How far do your raters agree?" in answer.read()
         running.send_signal(signal.SIGINT)
-        assert running.wait(30) == 130
+        try:
+            assert running.wait(30) == 130
+        finally:
+            running.kill()
 
 
 def test_the_server(tmp_path):
