@@ -20,6 +20,11 @@ TABLE = sa.agreement(STUDY, distance=["masi", "nominal"])
 ALPHA = TABLE["krippendorff_alpha", "masi"]
 PANELS = {"one": ["r1", "r2"], "two": ["r3", "r4", "r5"]}
 
+HALVES = {unit: k // 30 for k, unit in enumerate(STUDY.units)}
+TWICE = sa.Annotations.from_long(
+    pd.concat([STUDY.to_long(), STUDY.to_long().head(50)]), duplicates="repeats"
+)
+
 MADE = {
     "Agreement": ALPHA,
     "AgreementTable": TABLE,
@@ -39,6 +44,17 @@ MADE = {
     "KRaterReliability": sa.k_rater_reliability(STUDY, k=2, n_splits=20, rng=1),
     "CrossReplication": sa.cross_replication(STUDY, panels=PANELS, n_resamples=30, rng=1),
     "RaterMap": sa.rater_map(STUDY, n_resamples=9, rng=1),
+    "AtLeast": sa.at_least(ALPHA, 0.5),
+    "Monitor": sa.monitor(STUDY, at=HALVES, threshold=0.5),
+    "AcceptancePlan": sa.acceptance_plan(good=0.02, bad=0.1),
+    "AcceptanceTest": sa.acceptance_test(
+        sa.acceptance_plan(good=0.02, bad=0.1), n_errors=2, n_checked=65
+    ),
+    "Queue": sa.next_ratings(STUDY, budget=9),
+    "VarianceComponents": sa.variance_components(STUDY),
+    "IntraRater": sa.intra_rater_agreement(TWICE),
+    "Replacement": sa.noninferiority_test(STUDY, model="r5", margin=0.05)["r5"],
+    "ReplacementTable": sa.equivalence_test(STUDY, model=["r4", "r5"], margin=0.05),
 }
 
 

@@ -117,11 +117,14 @@ def _alpha_changes(
     without = parts.without(study.n_raters, psi, instead=_instead(whole))
     change = without.estimate - whole.estimate
     known = np.isfinite(change) & (whole.standard_error > 0) & (without.own > ROUNDING)
-    se = np.where(known, without.gap, np.nan)
+    se = np.where(known, np.where(without.gap <= ROUNDING, 0.0, without.gap), np.nan)
+    # As in a comparison: without any spread only a change of 0 is known.
+    same = known & (np.abs(change) <= ROUNDING)
     df = max(whole.n_pairable_units - 1, 1)
-    half = float(stdtrit(df, (1 + level) / 2)) * se
+    half = np.where((se > 0) | same, float(stdtrit(df, (1 + level) / 2)) * se, np.nan)
     t = np.divide(np.abs(change), se, out=np.full(len(se), np.nan), where=se > 0)
-    numbers = (without.estimate, change, se, change - half, change + half, 2 * stdtr(df, -t))
+    p = np.where(same, 1.0, 2 * stdtr(df, -t))
+    numbers = (without.estimate, change, se, change - half, change + half, p)
     return pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
 
 

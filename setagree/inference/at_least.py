@@ -68,6 +68,10 @@ class AtLeast(Result):
             f"{four(self.low)} or more; {goal} is within reach of these data."
         )
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided interval from which the ends are taken, at any level."""
+        return self.agreement.interval(level, method=self.agreement.best_method)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
         row = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from setagree.checks import public
 from setagree.errors import DataError, check_list, did_you_mean, listing
 from setagree.study.names import tidied
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
 
+@public
 def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     """Return the annotations of all raters but these, as if these had never answered.
 

@@ -346,7 +346,7 @@ def _checked(study: Annotations) -> Annotations:
     for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
         if not size >= n or np.isinf(size):
             of = f" of stratum {name!r}" if how.strata else ""
-            said = f"{option('population_size', float(size))}{of}"
+            said = f"{option('population_size', int(size) if size == int(size) else size)}{of}"
             raise OptionError(f"{said} is below the {n:,} units drawn of it.")
     if how.sampling_weight is not None or how.strata is None:
         return study

@@ -58,7 +58,8 @@ class TestRepeats:
         Path("rows.csv").write_text("unit,rater,label\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\n")
         said = refusal("score", "rows.csv")
         assert said.endswith(
-            "say --duplicates 'first', 'last' or 'union'. If each row holds one label of a set, "
+            "say --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
+            "with themselves. If each row holds one label of a set, "
             "say --duplicates 'union', or for a file --from plain_row_per_label. The first pair "
             "stands in row 1 and row 2, counted from 1 below any header."
         )

@@ -22,8 +22,10 @@ from picture_frames import (
     label_frame,
     pair_frame,
     rater_frame,
+    replaced,
     time_frame,
     unit_frame,
+    watched,
 )
 
 import setagree as sa
@@ -131,8 +133,15 @@ PICTURES = {
     "weights": lambda n, h: sa.weights(answers(HOSTILE[:n] if h else range(n))),
     "advantage": lambda n, h: contest(n, hostile=h),
     "rater_map": lambda n, h: chart(n, hostile=h),
+    "monitor": lambda n, h: watched(n),
+    "replacement": lambda n, h: replaced(n, hostile=h),
+    "reliability": lambda n, h: sa.variance_components(sa.simulate(max(n, 9), 6, rng=1)),
 }
-RESULTS = ["advantage", "bootstrap", "null", "rater_map", "weights"]
+RESULTS = [
+    *("advantage", "bootstrap", "monitor", "null", "rater_map", "reliability", "replacement"),
+    "weights",
+]
+NOT_ROWS = {"null", "bootstrap", "monitor", "reliability"}
 FRAMES = sorted(set(PICTURES) - set(RESULTS))
 
 
@@ -179,7 +188,7 @@ def test_any_size(name, n, size):
         _check_apart(ax.get_yticklabels(), 1)
     shown = max(len(ax.get_yticklabels()), 1)
     assert shown <= 41
-    if n == 500 and name not in {"null", "bootstrap", "units"}:
+    if n == 500 and name not in NOT_ROWS | {"units"}:
         assert re.search(r", of (500|501|120|60)\.", " ".join(said(ax).split()))
 
 
@@ -265,7 +274,7 @@ def test_axes_are_checked(name):
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, True, None])
-@pytest.mark.parametrize("name", sorted({*PICTURES} - {"over_time", "null", "bootstrap"}))
+@pytest.mark.parametrize("name", sorted({*PICTURES} - NOT_ROWS - {"over_time"}))
 def test_limits_are_checked(name, limit):
     """A limit is a whole number of rows."""
     with pytest.raises(OptionError, match=f"limit={limit!r} must be a whole number"):

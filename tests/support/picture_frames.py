@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+import setagree as sa
+from setagree.inference.monitor import Monitor
 from setagree.panels.alt_results import AltTest
 from setagree.panels.rater_map import RaterMap
+from setagree.panels.replacement import Change, Replacement
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -189,6 +192,27 @@ def contest(n: int, *, hostile: bool = False, seed: int = 1) -> AltTest:
     )
     model = HOSTILE[1] if hostile else "gpt"
     return AltTest(model, "masi", 0.1, 0.05, humans, pd.Series(dtype=int), 2000)
+
+
+def replaced(n: int, *, hostile: bool = False, seed: int = 1) -> Replacement:
+    """Return a result such as `noninferiority_test` returns: a model in the place of n humans."""
+    rng = np.random.default_rng(seed)
+    model = HOSTILE[1] if hostile else "gpt"
+    units = np.arange(60)
+    changes = []
+    for human in names(n, "human", hostile=hostile):
+        psi = rng.normal(0, 0.005, len(units))
+        before, after = rng.uniform(0.4, 0.5, 2)
+        psi -= psi.mean()
+        changes.append(Change(human, 60, before, after, units, scale=1.0, psi=psi))
+    return Replacement(model, "masi", 0.1, "mean", tuple(changes), 0.45)
+
+
+def watched(n: int) -> Monitor:
+    """Return a result such as `monitor` returns, with n looks."""
+    study = sa.simulate(30 * max(n, 1), 3, rng=1)
+    at = {unit: k // 30 for k, unit in enumerate(study.units)}
+    return sa.monitor(study, at=at, threshold=0.667)
 
 
 def chart(n: int, *, hostile: bool = False, seed: int = 1) -> RaterMap:
