@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
-from setagree.study.labels import Blank
+from setagree.study.labels import Blank, Missing
 from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
@@ -94,6 +94,8 @@ class Request:
         Of a table: which rows count.
     sheet : str, int or None
         Of a workbook: which sheet.
+    missing : collection of text or numbers, or None
+        Answers that mean no annotation.
     """
 
     question: str | None = None
@@ -103,6 +105,7 @@ class Request:
     encoding: str = "utf-8"
     where: Where | None = None
     sheet: str | int | None = None
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True)

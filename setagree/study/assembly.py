@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     RepeatsError,
+    SetagreeWarning,
     SwappedColumnsWarning,
     counted,
     listing,
@@ -32,7 +33,7 @@ from setagree.study.codes import (
     merge,
     recode,
 )
-from setagree.study.doubts import doubt_alike, doubt_merged_names, doubt_repeats
+from setagree.study.doubts import doubt_alike, doubt_merged_names
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -106,7 +107,7 @@ def assemble(
     kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)
-        doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
+        _doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
     # Every value stands for a cell; only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
@@ -199,6 +200,19 @@ def _kept_apart(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
         value_codes=coded.value_codes[rows],
         n_missing=0,
         missing_by_rater={},
+    )
+
+
+def _doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
+    """Say that most annotations were taken for repeats, which is seldom what is meant."""
+    unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
+    done = "united with others" if policy == "union" else "dropped"
+    warn(
+        f"{option('duplicates', policy)}: {n_left_out:,} of "
+        f"{counted(n_left_out + n_kept, 'rating')} {done}, as their rater had annotated the same "
+        f"unit, and only {n_kept:,} are left. Is the unit ({unit}) what was rated, and the rater "
+        f"({rater}) who rated it?",
+        SetagreeWarning,
     )
 
 

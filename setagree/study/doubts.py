@@ -133,6 +133,9 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     together = "".join(texts)
     others = [other for other in _SEPARATORS if other != sep and other in together]
     found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
+    core = sep.strip()
+    if core != sep and core in _SEPARATORS:
+        _doubt_spaces([text for text in texts if core in text.replace(sep, "")], sep, core)
     mixed = _between_labels(texts, sep)
     found |= mixed
     often = {o: x for o, x in found.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
@@ -149,6 +152,17 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
         )
     else:
         _doubt_order(texts, sep)
+
+
+def _doubt_spaces(close: Sequence[str], sep: str, core: str) -> None:
+    """Say that labels stand side by side without the spaces of the separator, too."""
+    if close:
+        warn(
+            f"{counted(len(close), 'distinct cell')} with {core!r} that is not {sep!r}, such as "
+            f"{shorten(close[0])}, taken as one label; say {option('sep', core)}: the spaces "
+            "around a label do not count.",
+            SeparatorWarning,
+        )
 
 
 def _between_labels(texts: Sequence[str], sep: str) -> dict[str, list[str]]:
@@ -228,9 +242,8 @@ def doubt_markers(
         if n:
             warn(
                 f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
-                "it means 'no label applies', make these cells blank and say "
-                f"{option('blank', 'empty')}; if it means 'no annotation', say "
-                f"{option('missing', spelled)}.",
+                "it means 'no label applies', write [] in these cells, the empty set; if it means "
+                f"'no annotation', say {option('missing', spelled)}.",
                 MissingMarkerWarning,
             )
     n, spelled = (0, []) if MARKERS.isdisjoint(seen) else _said(MARKERS, codes, cells, times)
@@ -281,19 +294,6 @@ def doubt_alike(what: str, names: Sequence[object]) -> None:
             "in one way.",
             SimilarLabelsWarning,
         )
-
-
-def doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
-    """Say that most annotations were taken for repeats, which is seldom what is meant."""
-    unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
-    done = "united with others" if policy == "union" else "dropped"
-    warn(
-        f"{option('duplicates', policy)}: {n_left_out:,} of "
-        f"{counted(n_left_out + n_kept, 'rating')} {done}, as their rater had annotated the same "
-        f"unit, and only {n_kept:,} are left. Is the unit ({unit}) what was rated, and the rater "
-        f"({rater}) who rated it?",
-        SetagreeWarning,
-    )
 
 
 def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:

@@ -130,7 +130,9 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     doubt_separator(distinct.tolist(), sep)
     doubt_brackets(distinct.tolist(), sep)
     if request.roster is None:
-        doubt_markers(codes, distinct.tolist())
+        said = {str(one).strip() for one in request.missing or ()}
+        open_ = ["" if cell.strip() in said else cell for cell in distinct.tolist()]
+        doubt_markers(codes, open_)
     return [
         labels
         for name in columns
