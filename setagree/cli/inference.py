@@ -192,6 +192,8 @@ def other_interval(
     if interval == "analytic" and over == "both":
         _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
         return _with_two_way_intervals
+    if interval == "score" and over == "both":
+        raise OptionError("--interval 'score' is about these raters; drop --over 'both'.")
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:

@@ -11,6 +11,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.options import Reading, Text, option
+from setagree.cli.population import with_population
 from setagree.cli.reading import long_table
 from setagree.cli.tables import intervals, table_text, whole
 from setagree.diagnosis.grouping import study_and_column
@@ -44,6 +45,7 @@ def time_lines(
         warnings.simplefilter("ignore", SetagreeWarning)
         gone = [*without, *models]
         study, cells, units = study_and_column(frame, column, how, without=gone)
+        study = with_population(study, reading)
         first = first_times(times_of(cells), units, study.n_units)
         at = dict(zip(study.units, map(first.shown, first.of_unit), strict=True))
         found = sa.over_time(study, at, window=length, **given)

@@ -6,7 +6,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
@@ -20,6 +20,7 @@ from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import wished
 from setagree.cli.options import RESULTS, SURE, Asked, Delivery, Reading, Text, member, option
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
+from setagree.cli.population import with_population
 from setagree.cli.reading import long_table, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
@@ -189,6 +190,7 @@ def _groups(
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
         grouped = grouped_table(frame, column, table, without=[*without, *(how["model"] or ())])
+        grouped = replace(grouped, study=with_population(grouped.study, reading))
         most = max(99, _REDRAWN // grouped.study.n_units)
         n_resamples = min(how["n_resamples"], most)
         return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=how["rng"])

@@ -16,8 +16,9 @@ from setagree.errors import counted, shorten
 from setagree.study.tally import dot
 from setagree.study.unit_columns import Sample
 
-_LEAST_DF = 2
-"""Degrees of freedom below which there is no telling how wide an interval should be."""
+_LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
+"""Degrees of freedom below which there is no telling how wide an interval should be; of weights,
+below which t has no mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ def _clustered(sample: Sample, units: Codes, x: Floats) -> Spread:
         return Spread(float("nan"), 0.0, why, found)
     each, df = cluster_deviations(groups, x)
     if df < _LEAST_DF:
-        why = f"{counted(found.n, 'cluster')} of such sizes leave {df:.1f} degrees of freedom"
+        why = f"{counted(found.n, 'cluster')} of such sizes leave {df:.2f} degrees of freedom"
         return Spread(float("nan"), df, why, found)
     return Spread(_root(dot(each, each)), df, None, found)
 
@@ -143,8 +144,11 @@ def _weighted(w: Floats, x: Floats, sample: Sample, units: Codes) -> Spread:
         alone = sample.names[n == 1][0]
         why = f"stratum {shorten(alone)} has one unit that counts, which shows no spread"
         return Spread(float("nan"), df, why)
-    if df <= 0:
-        return Spread(float("nan"), df, "the weights are so unequal that no freedom is left")
+    if (n >= sample.sizes)[n > 0].all():
+        return Spread(0.0, df, "All units of the population were rated, so that none is a sample")
+    if df <= 0 or (sample.weights is not None and df < _LEAST_WEIGHTED_DF):
+        why = f"the weights are so unequal that they leave {max(df, 0):.2g} degrees of freedom"
+        return Spread(float("nan"), df, why)
     return Spread(_root(stratified_variance(u, strata, sample.sizes)), df)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import numpy as np
+
 from setagree.coefficients.models import GwetUrn, NoChance, Uniform, Urn, UrnOfEachRater
 from setagree.coefficients.score_interval import score_ends
 from setagree.errors import OptionError, check_choice, option
@@ -67,8 +69,11 @@ def why_no_score(row: Agreement) -> str | None:
     if type(row.definition.model) not in _SIMULATED:
         return f"is not known to hold for {row.coefficient}; the bootstrap gives an interval"
     sample = row.case.sample
-    if sample is None or sample.is_clustered or sample.groups is None:
+    if sample is None or sample.is_clustered:
         return None
+    if sample.groups is None:
+        known = bool(np.isfinite(sample.sizes).any())
+        return "is about a population without end; use the t interval" if known else None
     return "takes the units as one sample, and these were drawn from strata; use the t interval"
 
 
@@ -80,4 +85,6 @@ def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
     low, high = score_ends(row.case, row.definition.model, level)
     if row.standard_error > 0:
         low = min(low, row.interval(level)[0])
-    return max(low, min(row.estimate, -1.0)), high
+    # Without a chance term 0 is the least; the others have no least value.
+    least = 0.0 if isinstance(row.definition.model, NoChance) else min(row.estimate, -1.0)
+    return max(low, least), high

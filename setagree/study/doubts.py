@@ -134,7 +134,7 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
     others = [other for other in _SEPARATORS if other != sep and other in together]
     found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
     core = sep.strip()
-    if core != sep and core in _SEPARATORS:
+    if core != sep and core in {";", "|"}:
         _doubt_spaces([text for text in texts if core in text.replace(sep, "")], sep, core)
     mixed = _between_labels(texts, sep)
     found |= mixed

@@ -346,11 +346,14 @@ def _checked(study: Annotations) -> Annotations:
     for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
         if not size >= n or np.isinf(size):
             of = f" of stratum {name!r}" if how.strata else ""
-            said = f"{option('population_size', int(size) if size == int(size) else size)}{of}"
-            raise OptionError(f"{said} is below the {n:,} units drawn of it.")
+            said = f"{option('population_size', float(size)).removesuffix('.0')}{of}"
+            less = f"is below the {n:,} units drawn of it"
+            raise OptionError(f"{said} {less if size < n else 'is no number of units'}.")
     if how.sampling_weight is not None or how.strata is None:
         return study
-    each = (sample.sizes / drawn)[groups]
+    # Units with one rating stand for no other: agreement is that of the pairable ones.
+    pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
+    each = (sample.sizes / np.bincount(groups[pairable], minlength=len(drawn)))[groups]
     weighted = with_units(study, {_OF_SIZES: dict(zip(study.units, each, strict=True))})
     return replace(weighted, sampling=replace(how, sampling_weight=_OF_SIZES))
 

@@ -276,11 +276,13 @@ class TestStrata:
         assert row.estimate == sa.krippendorff_alpha(study).estimate
 
     def test_weights_follow_from_sizes(self):
-        """Without weights the units of a stratum stand for as many as its size says."""
+        """Without weights the pairable units of a stratum stand for as many as its size says."""
         study, _ = drawn_study()
         where = {unit: k % 4 == 0 for k, unit in enumerate(study.units)}
         sized = study.sampled(strata=where, population_size={True: 10, False: 300})
-        weights = {unit: 1 if first else 10 for unit, first in where.items()}
+        pairable = [where[unit] for unit in study.to_wide().dropna(thresh=2).index]
+        each = {first: size / pairable.count(first) for first, size in ((True, 10), (False, 300))}
+        weights = {unit: each[first] for unit, first in where.items()}
         weighted = study.sampled(strata=where, sampling_weight=weights)
         one, two = map(sa.krippendorff_alpha, (sized, weighted))
         assert one.estimate == pytest.approx(two.estimate, abs=1e-13)
@@ -430,3 +432,39 @@ def test_score_interval_by_loops(seed, how):
     )
     found = score_ends(alpha.case, alpha.definition.model, 0.95)
     assert found == pytest.approx(expected, abs=1e-11)
+
+
+def test_units_with_one_rating_do_not_change_what_a_stratum_weighs():
+    """A stratum weighs as much as its size says, however many of its units have one rating."""
+    rows = [(rater, k, "ab"[(k * (2 + rater)) % 3 == 0]) for k in range(20) for rater in (1, 2)]
+    sizes = {"x": 100, "y": 100}
+    alphas = []
+    for more in (0, 5):
+        study = sa.Annotations.from_triples([*rows, *((1, 20 + k, "a") for k in range(more))])
+        part = {unit: "x" if unit < 10 else "y" for unit in study.units}
+        alphas.append(sa.krippendorff_alpha(study.sampled(strata=part, population_size=sizes)))
+    assert alphas[0].estimate == pytest.approx(alphas[1].estimate)
+
+
+def test_a_rated_population_has_no_sampling_error():
+    """Where all units of the population were rated nothing is a sample, and it is said so."""
+    study = sa.simulate(20, 3, rng=1).sampled(population_size=20)
+    found = sa.krippendorff_alpha(study)
+    assert found.standard_error == 0
+    assert found.interval_reason.startswith("All units of the population were rated")
+
+
+def test_weights_that_leave_no_freedom_give_no_interval():
+    """One unit that outweighs all others shows no spread."""
+    study = sa.simulate(11, 3, rng=1)
+    weights = {unit: 1.0 if k == 0 else 1e-3 for k, unit in enumerate(study.units)}
+    found = sa.krippendorff_alpha(study.sampled(sampling_weight=weights))
+    assert np.isnan(found.standard_error)
+    assert "so unequal that they leave" in found.interval_reason
+
+
+def test_percent_agreement_has_no_bound_below_zero():
+    """Without a chance term the least value is 0, and no interval goes below it."""
+    rows = [("ann", 1, "a,b"), ("ben", 1, "b,a"), ("ann", 2, "b"), ("ben", 2, "a")]
+    study = sa.Annotations.from_triples([*rows, ("ann", 3, "c"), ("ben", 3, "c")])
+    assert sa.percent_agreement(study).interval(method="score")[0] == 0

@@ -196,3 +196,23 @@ class TestWeights:
         (folder / "sizes.csv").write_text("stratum,size\n1,300\n2,50\n")
         words = ("--strata", "code", "--population-size", "sizes.csv", "-o", "sizes.csv")
         assert "what --population-size reads" in refusal("score", "study.csv", *words)
+
+
+def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
+    """The size of each stratum weighs units in groups and in windows, as in the whole study."""
+    monkeypatch.chdir(tmp_path)
+    study = sa.simulate(60, 3, rng=4)
+    part = {unit: "ab"[k % 3 == 0] for k, unit in enumerate(study.units)}
+    half = {unit: k % 2 for k, unit in enumerate(study.units)}
+    table = study.to_long()
+    table["labels"] = [", ".join(sorted(x)) or "[]" for x in table["labels"]]
+    table = table.assign(part=table["unit"].map(part), half=table["unit"].map(half))
+    table.to_csv("s.csv", index=False)
+    sized = study.sampled(strata=part, population_size={"a": 400, "b": 90})
+    expected = sa.by_group(sized, half, n_resamples=99, rng=1)["estimate"]
+    given = ("--strata", "part", "--population-size", "a=400,b=90", "--seed", 1)
+    shown = ok("diagnose", "s.csv", *given, "--group", "half")
+    assert all(f"{x:.3f}" in shown for x in expected)
+    windows = sa.over_time(sized, half, window=1)["estimate"]
+    shown = ok("diagnose", "s.csv", *given, "--over-time", "half", "--window", 1)
+    assert all(f"{x:.4f}" in shown for x in windows)

@@ -130,7 +130,7 @@ def test_missing_markers_are_labels_with_a_warning():
 def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
     """'None' stays a label, and one warning says how to make it the empty set or missing."""
     cells = ["a", label, "a, b", label]
-    match = rf"^2 cells with '{label}' taken as a label .* blank='empty'; .* missing=\['{label}'\]"
+    match = rf"^2 cells with '{label}' taken as a label .* write \[\] .* missing=\['{label}'\]"
     with pytest.warns(MissingMarkerWarning, match=match) as caught:
         seen = study(cells)
     assert len(caught) == 1
@@ -240,3 +240,20 @@ def test_raters_and_units_swapped():
     study, words = the_warning(SwappedColumnsWarning, sa.Annotations.from_long, table)
     assert words == "20 raters and only 2 units: are the unit and the rater column exchanged?"
     assert sa.krippendorff_alpha(study).estimate == 1
+
+
+def test_a_separator_with_spaces_misses_labels_without():
+    """Of "joy | fear" and "joy|fear" one is a single label under ' | ', and it is said."""
+    match = r"1 distinct cell with '\|' that is not ' \| ', such as 'joy\|fear', .* say sep='\|'"
+    with pytest.warns(SeparatorWarning, match=match):
+        study(["joy | fear", "joy|fear", "joy"], sep=" | ")
+
+
+def test_what_missing_names_is_not_doubted_in_a_file(tmp_path):
+    """A file whose columns are guessed warns of no answer that is said to mean missing."""
+    path = tmp_path / "ratings.csv"
+    path.write_text("unit,rater,labels\n1,ann,joy\n1,ben,n/a\n2,ann,none\n2,ben,fear\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sa.read(path, missing=["n/a", "none"], blank="missing")
+    assert found.n_missing == 2
