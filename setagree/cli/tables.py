@@ -77,9 +77,11 @@ def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iter
 
 def two_way(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     """Return a table of agreements with intervals about raters like these."""
+    dfs = dict.fromkeys(f"{row.two_way.degrees_of_freedom:.3g}" for row in table)
+    freedom = " or ".join(dfs)
     note = (
         f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units and "
-        "that over raters added up, t with one degree of freedom less than raters."
+        f"that over raters added up, t with {freedom} degrees of freedom."
     )
     whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
     said = [*whys, *_drawn(table), wrapped(note)]

@@ -22,6 +22,7 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import OF_SIZES
 from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import interval, level_text, number, rough, share
@@ -292,9 +293,14 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
         )
         return how, freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
+    if sample.weighted_by == OF_SIZES:
+        weights = ", each stratum weighted by its size in the population"
+    known = sample.sizes[np.isfinite(sample.sizes)]
+    corrected = f" and corrected for a finite population of {counted(int(known.sum()), 'unit')}"
     n_strata = counted(len(sample.names), "stratum", "strata")
     strata = f", stratified by {visible(sample.by)} ({n_strata})"
-    return f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}", freedom
+    how = f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}"
+    return f"{how}{corrected * bool(len(known))}", freedom
 
 
 def _listed(names: Iterable[str]) -> str:

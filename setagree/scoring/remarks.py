@@ -92,7 +92,8 @@ def doubt_clusters(rows: Sequence[Agreement]) -> None:
     found = [(row, one) for row in rows if (one := row.spread.clusters) is not None]
     for row, one in found[:1]:
         df, share = row.degrees_of_freedom, one.largest_share
-        why = [f"there are {counted(one.n, 'cluster')}"] if one.n < _FEW_CLUSTERS else []
+        is_one = "is" if one.n == 1 else "are"
+        why = [f"there {is_one} {counted(one.n, 'cluster')}"] if one.n < _FEW_CLUSTERS else []
         why += [f"they leave {df:.1f} degrees of freedom"] if df < _FEW_DF else []
         why += [f"the largest holds {100 * share:.0f} % of the units"] if share > 1 / 3 else []
         if why:

@@ -41,7 +41,7 @@ OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 """A column of units by name, or what says something of each unit."""
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """How many units each stratum has, or the population."""
-_OF_SIZES = "population per unit"
+OF_SIZES = "population per unit"
 """The column of weights that follow from the sizes of strata."""
 
 
@@ -210,7 +210,7 @@ def sampled(
     given = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
     before = study.sampling or Sampling()
     names = {
-        role: name for role in given if (name := getattr(before, role)) not in {None, _OF_SIZES}
+        role: name for role in given if (name := getattr(before, role)) not in {None, OF_SIZES}
     }
     for role, column in given.items():
         if column is None:
@@ -354,8 +354,8 @@ def _checked(study: Annotations) -> Annotations:
     # Units with one rating stand for no other: agreement is that of the pairable ones.
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     each = (sample.sizes / np.bincount(groups[pairable], minlength=len(drawn)))[groups]
-    weighted = with_units(study, {_OF_SIZES: dict(zip(study.units, each, strict=True))})
-    return replace(weighted, sampling=replace(how, sampling_weight=_OF_SIZES))
+    weighted = with_units(study, {OF_SIZES: dict(zip(study.units, each, strict=True))})
+    return replace(weighted, sampling=replace(how, sampling_weight=OF_SIZES))
 
 
 def _check_weights(study: Annotations, cells: pd.Series[Any]) -> None:
@@ -375,6 +375,11 @@ def _check_strata(study: Annotations, cells: pd.Series[Any], size: Sizes) -> Non
         raise OptionError(f"{sizes} says the size of each: {{stratum: size}}.")
     if absent := [one for one in cells.unique() if size is not None and one not in size]:
         raise OptionError(f"{option('population_size')} lacks the strata {listing(absent)}.")
+    if empty := [one for one in size or () if one not in set(cells)]:
+        raise DataError(
+            f"{option('population_size')} names {listing(empty)}, of which no unit was drawn; the "
+            "sample says nothing of that part of the population."
+        )
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     times = cells[pairable].value_counts()
     if alone := times.index[times == 1].tolist():

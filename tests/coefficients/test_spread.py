@@ -468,3 +468,11 @@ def test_percent_agreement_has_no_bound_below_zero():
     rows = [("ann", 1, "a,b"), ("ben", 1, "b,a"), ("ann", 2, "b"), ("ben", 2, "a")]
     study = sa.Annotations.from_triples([*rows, ("ann", 3, "c"), ("ben", 3, "c")])
     assert sa.percent_agreement(study).interval(method="score")[0] == 0
+
+
+def test_a_stratum_of_which_nothing_was_drawn_is_refused():
+    """The sample says nothing of such a part, and no size can make up for that."""
+    study = sa.simulate(20, 3, rng=1)
+    part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
+    with pytest.raises(DataError, match="names 'c', of which no unit was drawn"):
+        study.sampled(strata=part, population_size={"a": 50, "b": 60, "c": 1000})

@@ -73,7 +73,7 @@ class TestStandardError:
 
     def test_one_cluster(self, study):
         """Nothing can be said from one cluster: nan, with the reason."""
-        with pytest.warns(FewClustersWarning, match="there are 1 cluster"):
+        with pytest.warns(FewClustersWarning, match="there is 1 cluster"):
             alpha = sa.krippendorff_alpha(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
         assert alpha.interval_reason == "all units are in one cluster (cluster 'd')"
@@ -89,7 +89,7 @@ class TestStandardError:
         with pytest.warns(FewClustersWarning):
             alpha = sa.krippendorff_alpha(study.sampled(cluster=two))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
-        assert "2 clusters of such sizes leave 1.0 degrees of freedom" in alpha.interval_reason
+        assert "2 clusters of such sizes leave 1.00 degrees of freedom" in alpha.interval_reason
 
     def test_said(self, study):
         """The table, and the line of a row, say that the interval is clustered, over how many."""
