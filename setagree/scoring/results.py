@@ -238,9 +238,9 @@ class Agreement(Result):
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
-        The upper end of t is cut at 1, the lower is not. The score interval (of
-        every coefficient but mv-alpha) holds its level where t does not: few units, high
-        agreement, rare labels, no disagreement at all. Its low end never lies above that of t.
+        The upper end of t is cut at 1, the lower is not. The score interval (of every coefficient
+        but mv-alpha) held in simulations where t does not: few units, high agreement, no
+        disagreement at all; the guide says where it does not. Its low end is never above that of t.
 
         Without a standard error above 0 there is no t interval (nan), and `interval_reason` says
         why.
@@ -250,7 +250,8 @@ class Agreement(Result):
         level : float
             The confidence level, strictly between 0 and 1.
         method : {"t", "score"}
-            Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²).
+            Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²), which is not
+            defined for strata and for a population of known size.
         over : {"units", "both"}
             What is a sample: the units, so that the interval is about these raters; or the raters
             too, so that it is about raters like these (`two_way`: the two-way jackknife, t only).
