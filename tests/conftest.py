@@ -106,6 +106,9 @@ SLOW = (
     "tests/test_readme.py",
 )
 
+# Modules that build the site or start a browser once, and use it in each of their tests.
+STARTED_ONCE = {"test_browser.py", "test_page_in_browser.py", "test_site.py"}
+
 
 def pytest_collection_modifyitems(items):
     """Mark the slow tests; a name in the list that is gone is an error, not a silence."""
@@ -118,6 +121,8 @@ def pytest_collection_modifyitems(items):
         bare = item.nodeid.partition("[")[0]
         if any(bare == one or bare.startswith(f"{one}::") for one in SLOW):
             item.add_marker("slow")
+    # What starts a process for a whole module comes first, where one worker gets all of its tests.
+    items.sort(key=lambda item: item.path.name not in STARTED_ONCE)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import inspect
 import io
@@ -48,6 +49,12 @@ FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 GROUND = {"errors", "progress", "checks"}
 
 
+@functools.cache
+def parsed(source):
+    """Return the syntax tree of a source text, which several tests walk."""
+    return ast.parse(source)
+
+
 def room_of(path):
     """Return the room a file belongs to: its package or module below `setagree`."""
     return named_room(path.relative_to(ROOT).parts[0].removesuffix(".py"))
@@ -63,7 +70,7 @@ ROOMS = {room_of(path) for path in FILES}
 
 def imported_rooms(source):
     """Yield every room that a source text imports, at its head or inside a function."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -113,7 +120,7 @@ def test_no_tool_imports_another():
 def test_each_room_says_what_it_is_for():
     """A room's first sentence says what it is for."""
     for path in ROOT.glob("*/__init__.py"):
-        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        doc = ast.get_docstring(parsed(path.read_text(encoding="utf-8")))
         assert doc, path
         assert doc.split("\n\n")[0].endswith("."), path
 
@@ -185,7 +192,7 @@ PYTHON_ALONE = (
 
 def texts_of(source):
     """Yield the pieces of text in a source that are no docstrings."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
@@ -229,7 +236,7 @@ def test_options_are_spelled_as_the_command_has_them():
     known = {o for name in COMMANDS for one in group.imported(name).params for o in one.opts}
     with spelling(options.CALLED), options.Reading().spelled():
         assert {option(name) for name in options.CALLED} <= known
-    trees = [ast.parse(p.read_text(encoding="utf-8")) for p in FILES if room_of(p) != "cli"]
+    trees = [parsed(p.read_text(encoding="utf-8")) for p in FILES if room_of(p) != "cli"]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = {
         call.args[0].value
@@ -317,7 +324,7 @@ def function_sizes(source):
     code = lines_of_code(source)
     return [
         (node.name, body_lines(node, code))
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,12 +156,14 @@ def acceptance_plan(
         raise OptionError(
             f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."
         )
-    for c in range(_MOST):
-        n = _fewest(c, bad, consumer_risk)
-        if n > _MOST:
-            break
-        if _accepted(n, c, good) >= 1 - producer_risk:
-            return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
+    most = bisect_right(range(_MOST), consumer_risk, key=lambda c: _accepted(_MOST, c, bad)) - 1
+    # Where a million answers do not tell the two apart, no smaller number needs to be tried.
+    if _accepted(_MOST, most, good) >= 1 - producer_risk:
+        n = 0
+        for c in range(most + 1):
+            n = _fewest(c, bad, consumer_risk, more_than=n)
+            if _accepted(n, c, good) >= 1 - producer_risk:
+                return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
     raise OptionError(
         f"{option('good', good)} and {option('bad', bad)} are too near: {_MOST:,} answers do not "
         "tell them apart."
@@ -216,13 +219,12 @@ def _accepted(n: int | np.integer, c: int, rate: float) -> float:
     return float(bdtr(c, n, rate))
 
 
-def _fewest(c: int, bad: float, risk: float) -> int:
-    """Return the smallest n with P(X <= c | bad) <= risk."""
-    low, high = c, c + 1
-    while _accepted(high, c, bad) > risk:
-        if high > _MOST:
-            return high
-        low, high = high, 2 * high
+def _fewest(c: int, bad: float, risk: float, *, more_than: int) -> int:
+    """Return the smallest n with P(X <= c | bad) <= risk, which is known to be larger than one."""
+    low, step = more_than, 1
+    while _accepted(low + step, c, bad) > risk:
+        low, step = low + step, 2 * step
+    high = low + step
     while high - low > 1:
         middle = (low + high) // 2
         if _accepted(middle, c, bad) > risk:
