@@ -28,9 +28,11 @@ from setagree.distances.scales import (
 )
 from setagree.distances.sets import (
     any_overlap,
+    augmented,
     dice,
     hamming,
     jaccard,
+    kulczynski,
     masi,
     masi_dkpro,
     masi_nltk,
@@ -50,6 +52,7 @@ __all__ = [
     "ScaleDistance",
     "TransportDistance",
     "any_overlap",
+    "augmented",
     "bipolar",
     "circular",
     "dice",
@@ -59,6 +62,7 @@ __all__ = [
     "hamming",
     "interval",
     "jaccard",
+    "kulczynski",
     "linear",
     "masi",
     "masi_dkpro",

@@ -128,6 +128,46 @@ def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(one_empty, 1.0, 1 - _ratio(i, np.sqrt(a * b)))
 
 
+@overlap_distance(title="Kulczyński", formula="1 − (|A∩B| / |A| + |A∩B| / |B|) / 2")
+def kulczynski(a: Ints, b: Ints, i: Ints) -> Floats:
+    """1 - (i / a + i / b) / 2, one minus the mean of precision and recall.
+
+    Kulczyński 1927.
+
+    Examples
+    --------
+    >>> kulczynski({"a", "b"}, {"a"}), kulczynski({"a", "b"}, {"b", "c"})
+    (0.25, 0.5)
+    >>> kulczynski(set(), set()), kulczynski(set(), {"a"})
+    (0.0, 1.0)
+    """
+    one_empty = (np.minimum(a, b) == 0) & (a != b)
+    return np.where(one_empty, 1.0, 1 - (_ratio(i, a) + _ratio(i, b)) / 2)
+
+
+@overlap_distance(
+    title="augmented kappa's",
+    formula="0 for equal sets, else 1 − |A∩B| / (|A|·|B|)",
+    source="Rosenberg & Binkowski 2004",
+)
+def augmented(a: Ints, b: Ints, i: Ints) -> Floats:
+    """0 for equal sets, else 1 - i / (a b): each rater divides one vote among the labels.
+
+    Rosenberg and Binkowski 2004, "Augmenting the kappa statistic to determine interannotator
+    reliability for multiply labeled data points", HLT-NAACL. The published credit of two equal sets
+    is 1 / a; here it is 1, as an answer does not differ from itself.
+
+    Examples
+    --------
+    >>> augmented({"a", "b"}, {"a"}), augmented({"a", "b"}, {"b", "c"})
+    (0.5, 0.75)
+    >>> augmented(set(), set()), augmented(set(), {"a"})
+    (0.0, 1.0)
+    """
+    equal = (a == b) & (a == i)
+    return np.where(equal, 0.0, 1 - i / np.maximum(np.asarray(a) * b, 1))
+
+
 @overlap_distance(formula="0 where the sets share a label, else 1")
 def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 where the sets share a label, else 1; two empty sets do not differ.
@@ -232,6 +272,8 @@ SET_DISTANCES = (
     dice,
     overlap,
     ochiai,
+    kulczynski,
+    augmented,
     any_overlap,
     hamming,
     masi_nltk,

@@ -54,6 +54,9 @@ REFERENCES = {
     "Phipson & Smyth 2010": "Phipson, B., & Smyth, G. K. (2010). Permutation p-values should never "
     "be zero: Calculating exact p-values when permutations are randomly drawn. Statistical "
     "Applications in Genetics and Molecular Biology, 9(1), Article 39.",
+    "Rosenberg & Binkowski 2004": "Rosenberg, A., & Binkowski, E. (2004). Augmenting the kappa "
+    "statistic to determine interannotator reliability for multiply labeled data points. In "
+    "Proceedings of HLT-NAACL 2004: Short Papers.",
     "Rousseeuw 1987": "Rousseeuw, P. J. (1987). Silhouettes: A graphical aid to the interpretation "
     "and validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, "
     "53–65.",

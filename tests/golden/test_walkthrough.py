@@ -284,6 +284,21 @@ def test_distance_between_two_sets(name, first, second, text):
     assert distance(b, a) == distance(a, b)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kulczynski", "augmented"),
+    [
+        ("126", "2345", 0.291667, 0.083333),
+        ("1", "12", 0.75, 0.5),
+        ("123", "1234", 0.875, 0.25),
+    ],
+)
+def test_credit_of_two_sets(first, second, kulczynski, augmented):
+    """Shares of both sets, and of all pairs of their labels, worked out by hand."""
+    for name, credit in {"kulczynski": kulczynski, "augmented": augmented}.items():
+        distance = getattr(sa.distances, name)
+        assert 1 - distance(frozenset(first), frozenset(second)) == pytest.approx(credit, abs=5e-7)
+
+
 @pytest.mark.parametrize("name", ["any_overlap", "nominal", "hamming"])
 def test_distance_of_disjoint_sets(name):
     """{a, b} and {c} share nothing: 1 for bounded distances, their 3 labels for hamming."""

@@ -81,6 +81,21 @@ def overlap(A, B):
     return 1 - Fraction(len(A & B), min(len(A), len(B))) if A and B else 1
 
 
+def kulczynski(A, B):
+    """1 - (|A n B| / |A| + |A n B| / |B|) / 2."""
+    if A == B:
+        return 0
+    shared = len(A & B)
+    return 1 - (Fraction(shared, len(A)) + Fraction(shared, len(B))) / 2 if A and B else 1
+
+
+def augmented(A, B):
+    """1 - |A n B| / (|A| |B|), 0 for equal sets."""
+    if A == B:
+        return 0
+    return 1 - Fraction(len(A & B), len(A) * len(B)) if A and B else 1
+
+
 def ochiai(A, B):
     """1 - |A n B| / sqrt(|A| |B|)."""
     if A == B:
@@ -105,6 +120,8 @@ SET_DISTANCES: dict[str, Distance] = {
     "dice": dice,
     "overlap": overlap,
     "ochiai": ochiai,
+    "kulczynski": kulczynski,
+    "augmented": augmented,
     "any_overlap": any_overlap,
     "hamming": hamming,
     "masi_nltk": masi_nltk,
