@@ -18,7 +18,7 @@ from setagree.errors import counted, shorten
 from setagree.study.tally import dot
 from setagree.study.unit_columns import Sample
 
-_LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
+LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
 """Degrees of freedom below which there is no telling how wide an interval should be; of weights,
 below which t has no mean."""
 
@@ -126,7 +126,7 @@ def _clustered(sample: Sample, units: Codes, x: Floats) -> Spread:
         why = f"all units are in one cluster ({sample.by} {shorten(found.names[0])})"
         return Spread(float("nan"), 0.0, why, found)
     each, df = cluster_deviations(groups, x)
-    if df < _LEAST_DF:
+    if df < LEAST_DF:
         why = f"{counted(found.n, 'cluster')} of such sizes leave {df:.2f} degrees of freedom"
         return Spread(float("nan"), df, why, found)
     return Spread(_root(dot(each, each)), df, None, found)

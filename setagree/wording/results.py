@@ -54,7 +54,8 @@ class Result:
             lengths = [len(result.to_frame()) for result in results]
             whys = [why for why, n in zip(whys, lengths, strict=True) for _ in range(n)]
         reasons = pd.Series([*whys], index=frame.index, dtype=object)
-        frame = frame if _NO_REASON in whys else frame.assign(reason=reasons)
+        known = "reason" in frame or _NO_REASON in whys
+        frame = frame if known else frame.assign(reason=reasons)
         about = {getattr(result, "about", None) for result in results} - {None}
         return json_text(frame.assign(about=about.pop()) if about else frame)
 

@@ -76,6 +76,11 @@ def test_plan():
     assert [row["units_per_cluster"] for row in frame] == [2, 8]
     assert all(row["clusters"] == -(-row["units"] // row["units_per_cluster"]) for row in frame)
     assert "units per cluster" in ok("plan", *CLUSTERED, "--units", "60")
+    few = ("--units", "10,60", "--units-per-cluster", "10")
+    assert [row["half_width"] is None for row in rows("plan", *CLUSTERED, *few)] == [True, False]
+    shown = " ".join(ok("plan", *CLUSTERED, *few).split())
+    assert "10 units in 1 cluster leave fewer than 2 degrees of freedom" in shown
+    assert "nan" not in shown
     assert "whole numbers of 1 or more" in refusal("plan", *CLUSTERED, "--units-per-cluster", "0")
 
 
