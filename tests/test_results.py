@@ -125,7 +125,7 @@ class TestEveryResult:
                     assert row[name] is None
                 else:
                     assert row[name] == (sorted(cell) if isinstance(cell, frozenset) else cell)
-        assert {*rows[0]} - {*plain} <= {"reason", "about"}
+        assert {*rows[0]} - {*plain} <= {"reason", "about", "degrees_of_freedom"}
 
     def test_interval(self, result):
         """Where there is an interval, it is had at any level: a wider one at a higher level."""

@@ -28,6 +28,7 @@ from setagree.cli.output import Deliverer, about, say, sentences
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 from setagree.scoring.intervals import ABOUT, why_no_score
+from setagree.wording.results import described
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -140,8 +141,9 @@ def _with_bootstrap_intervals(
     rows = sa.bootstrap(table, over=over, n_resamples=n_resamples, rng=seed).rows
     with spelling({"method": "--interval-method"}):
         ends = [row.interval(table.level, method=method) for row in rows]
-    frame = table.to_frame().assign(
+    frame = described(table.to_frame(), table).assign(
         standard_error=[row.standard_error for row in rows],
+        degrees_of_freedom=float("nan"),  # there is no t
         low=[low for low, _ in ends],
         high=[high for _, high in ends],
         interval_method=f"bootstrap {method or rows[0].default_method}",
@@ -161,7 +163,7 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
         if (why := why_no_score(row)) is not None:
             raise OptionError(f"--interval 'score' {why}.")
     ends = [row.interval(table.level, method="score") for row in table]
-    frame = table.to_frame().assign(
+    frame = described(table.to_frame(), table).assign(
         low=[low for low, _ in ends],
         high=[high for _, high in ends],
         interval_method="score",
@@ -172,8 +174,9 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
 def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
     """Return the table with the standard errors and intervals of units and raters."""
     ends = [row.interval(table.level, over="both") for row in table]
-    frame = table.to_frame().assign(
+    frame = described(table.to_frame(), table).assign(
         standard_error=[row.two_way.standard_error for row in table],
+        degrees_of_freedom=[row.two_way.degrees_of_freedom for row in table],
         low=[low for low, _ in ends],
         high=[high for _, high in ends],
         interval_method="two-way jackknife",

@@ -79,12 +79,12 @@ class Deliverer:
     ) -> None:
         """Write the frame as a program wants it, or the table that people read.
 
-        JSON says of each row why numbers of it are null, and what its interval is about.
+        What programs read says what intervals are about; JSON also why numbers of a row are null.
         """
         write = WRITERS.get(self.form)
         if self.form == "json" and reasons is not None:
             frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
-        if self.form == "json" and about is not None:
+        if write is not None and about is not None:
             frame = frame.assign(about=about)
         if self.output is None:
             with printing():

@@ -16,6 +16,7 @@ from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
 from setagree.scoring.intervals import ABOUT
 from setagree.scoring.registry import known_coefficients
+from setagree.wording.results import described
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
 
@@ -46,7 +47,7 @@ def score(
     deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
-    found = (table.to_frame(), str(table)) if other is None else other(table)
+    found = (described(table.to_frame(), table), str(table)) if other is None else other(table)
     deliver(*found, reasons=map(reason_of, table), about=ABOUT[over or "units"])
 
 

@@ -7,6 +7,7 @@ keep their digits so, and the estimate is 1 - x / y.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -127,12 +128,15 @@ class Case:
         What the weights were made of, for those who need it beyond the observed values.
     study : Annotations or None
         Who gave what in every unit, where the study is in memory.
+    drawn : mapping or None
+        How many units of each stratum count in the whole sample, where this is a part of it.
     """
 
     tally: Tally
     weights: Weights
     distance: Distance | None = None
     study: Annotations | None = None
+    drawn: Mapping[Any, int] | None = None
 
     @cached_property
     def rated(self) -> Rated:

@@ -7,7 +7,9 @@ weights and strata: the variance of a ratio of totals (Särndal, Swensson & Wret
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from setagree.errors import counted, shorten
 from setagree.study.tally import dot
 from setagree.study.unit_columns import Sample
 
-_LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
+LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
 """Degrees of freedom below which there is no telling how wide an interval should be; of weights,
 below which t has no mean."""
 
@@ -82,7 +84,7 @@ def spread(case: Case, parts: Estimate) -> Spread:
     units, x = unit_values(case, parts)
     if sample.is_clustered:
         return _clustered(sample, units, x)
-    return _weighted(case.unit_weights[units], x, sample, units)
+    return _weighted(case, sample, units, x)
 
 
 def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
@@ -124,21 +126,41 @@ def _clustered(sample: Sample, units: Codes, x: Floats) -> Spread:
         why = f"all units are in one cluster ({sample.by} {shorten(found.names[0])})"
         return Spread(float("nan"), 0.0, why, found)
     each, df = cluster_deviations(groups, x)
-    if df < _LEAST_DF:
+    if df < LEAST_DF:
         why = f"{counted(found.n, 'cluster')} of such sizes leave {df:.2f} degrees of freedom"
         return Spread(float("nan"), df, why, found)
     return Spread(_root(dot(each, each)), df, None, found)
 
 
-def _weighted(w: Floats, x: Floats, sample: Sample, units: Codes) -> Spread:
+def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
+    """Return how many units of each stratum (or in all) count; None where nothing is said of it."""
+    sample = case.sample
+    if case.drawn is not None or sample is None or sample.is_clustered:
+        return case.drawn
+    units, _ = unit_values(case, parts)
+    strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
+    n = np.bincount(strata, minlength=len(sample.names)).tolist()
+    return dict(zip(sample.names, n, strict=True))
+
+
+def _weighted(case: Case, sample: Sample, units: Codes, x: Floats) -> Spread:
     """Return the spread of a weighted mean of independent units, stratum by stratum.
 
-    u_i = w_i (x_i - mean), Var = sum_s (1 - f_s) n_s s²_u,s / (sum w)²; t with n_Kish - 1 degrees
-    of freedom, less one for each further stratum.
+    u_i = w_i (x_i - mean) / sum w, and 0 for a unit of the sample that is not in this part of it;
+    Var = c sum_s (1 - n_s / N_s) n_s s²_u,s over all n_s units that were drawn of a stratum, those
+    outside the part too, as a group has as many units of it as chance would have it (Särndal,
+    Swensson & Wretman 1992, ch. 10). c = (m - p) / (m - 1) for m units of the part, the share p of
+    those drawn of its strata: 1 for a whole sample, and of one stratum it makes the variance that
+    of the part's own units times 1 - n / N. t with n_Kish - 1 degrees of freedom, less one for each
+    further stratum.
     """
+    w = case.unit_weights[units]
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
     strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
-    n = np.bincount(strata, minlength=len(sample.names))
+    own = np.bincount(strata, minlength=len(sample.names))
+    n = own
+    if case.drawn is not None:
+        n = np.maximum(own, [case.drawn.get(name, 0) for name in sample.names]) * (own > 0)
     df = float(w.sum() ** 2 / (w @ w) - (n > 0).sum())
     if (n == 1).any():
         alone = sample.names[n == 1][0]
@@ -148,15 +170,26 @@ def _weighted(w: Floats, x: Floats, sample: Sample, units: Codes) -> Spread:
         return Spread(0.0, df, "All units of the population were rated, so that none is a sample")
     if df <= 0 or (sample.weights is not None and df < _LEAST_WEIGHTED_DF):
         why = f"the weights are so unequal that they leave {max(df, 0):.2g} degrees of freedom"
+        if len(units) <= (n > 0).sum():
+            why = f"{counted(len(units), 'unit')} of as many strata leave no degrees of freedom"
         return Spread(float("nan"), df, why)
-    return Spread(_root(stratified_variance(u, strata, sample.sizes)), df)
+    m = float(len(units))
+    more = (m - m / n.sum()) / (m - 1)
+    return Spread(_root(more * stratified_variance(u, strata, sample.sizes, n)), df)
 
 
-def stratified_variance(u: Floats, strata: Codes, sizes: Floats) -> float:
-    """Return sum_s (1 - n_s / N_s) n_s s²_u,s of a total of u; nan where a stratum has one unit."""
-    n = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
-    means = np.bincount(strata, u, len(n)) / np.maximum(n, 1)
-    squares = np.bincount(strata, (u - means[strata]) ** 2, len(n))
+def stratified_variance(
+    u: Floats, strata: Codes, sizes: Floats, drawn: Codes | None = None
+) -> float:
+    """Return sum_s (1 - n_s / N_s) n_s s²_u,s of a total of u; nan where a stratum has one unit.
+
+    Of `drawn` units of a stratum those that u does not list are 0.
+    """
+    own = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
+    n = own if drawn is None else drawn.astype(np.float64)
+    means = np.bincount(strata, u, len(n)) / np.maximum(own, 1)
+    inside = np.bincount(strata, (u - means[strata]) ** 2, len(n))
+    squares = inside + own * means**2 * (1 - own / np.maximum(n, 1))
     each = (1 - np.minimum(n / sizes, 1)) * n / np.where(n == 1, np.nan, n - 1) * squares
     return float(each[n > 0].sum())
 

@@ -143,6 +143,14 @@ def by_group(
     it is nan where one has no standard error above 0. With fewer than some 20 units a group the
     standard errors themselves are rough.
 
+    Of a sample from strata, or from a population of known size, a group is a domain: the fraction
+    drawn is that of the whole sample in each stratum, f_s = n_s / N_s, and how many of its n_s
+    units are of the group is chance. The variance is ``c sum_s (1 - f_s) n_s s²_u,s`` with
+    ``u_i = w_i (x_i - mean) / sum w`` in the group and 0 outside (Särndal, Swensson & Wretman
+    1992, ch. 10), ``c = (m - p) / (m - 1)`` for its m units, the share p of those drawn of its
+    strata. Without strata it is the group's own variance times 1 - n / N. Groups that share a
+    stratum are not independent, which the differences and the test take into account.
+
     Groups of raters share units, so that these tests are not theirs: differences are nan. Whether
     raters of one group are nearer to each other than to those of other groups is tested by dealing
     all raters to groups of the same sizes: `dealing_p_value` is the share of dealings whose mean
@@ -288,7 +296,7 @@ def over_time(
         One row a window ``[start, end)`` that holds a unit, in the time zone of `at`: start, end,
         n_units, n_pairable_units,
         n_raters, n_ratings, n_values, estimate, standard_error, low, high, reason, coefficient,
-        distance.
+        distance. A window of a sample from strata is a domain, as a group is in `by_group`.
 
     Raises
     ------

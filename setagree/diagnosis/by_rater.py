@@ -13,11 +13,10 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
 from setagree.diagnosis.alpha_without import AlphaWithout
-from setagree.diagnosis.common import Row, score_whole, steps_to_score
+from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.inference.comparison import holm
 from setagree.inference.differences import deviations, linearised_difference
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
@@ -62,8 +61,9 @@ def by_rater(
         n_shared (in units with another rating), mean_distance (to the others, averaged over its
         shared units), estimate_without, change (estimate_without - estimate of all) with
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
-        p_value (that a removal changes nothing) and p_holm (the same corrected over all raters, of
-        whom the best is looked for: without correction the best of 6 alike has p <= .05 in 8 %),
+        p_value (that a removal changes nothing) and p_holm (the same corrected for the n_tried
+        raters that have a p, of whom the best is looked for: without correction the best of 6 alike
+        has p <= .05 in 8 %; `what_if` corrects for all the changes that it tries),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
         labels is missing where the values are numbers.
@@ -100,7 +100,7 @@ def by_rater(
         changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
     else:
         changes = _changes(study, whole, level)
-    changes["p_holm"] = holm(changes["p_value"].to_numpy())
+    changes = changes.assign(**corrected(changes["p_value"]))
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)

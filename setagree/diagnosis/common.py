@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
@@ -16,6 +17,7 @@ from setagree.coefficients.within_raters import distinct_keys
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
+from setagree.inference.comparison import holm
 from setagree.large.opening import Data
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
@@ -150,6 +152,12 @@ def named(agreement: Agreement) -> Row:
         "coefficient": agreement.coefficient,
         "distance": agreement.distance,
     }
+
+
+def corrected(p_values: pd.Series[float]) -> Row:
+    """Return the columns p_holm and n_tried of a table of changes, whose best is looked for."""
+    p = np.asarray(p_values, dtype=np.float64)
+    return {"p_holm": holm(p), "n_tried": int((~np.isnan(p)).sum())}
 
 
 def shares(parts: Floats) -> Floats:

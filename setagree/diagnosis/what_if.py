@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import MOST_STEPS, check_cost, public
-from setagree.diagnosis.common import Row, counts, named, score_whole, steps_to_score, uncertainty
+from setagree.diagnosis.common import (
+    Row,
+    corrected,
+    counts,
+    named,
+    score_whole,
+    steps_to_score,
+    uncertainty,
+)
 from setagree.diagnosis.confusions import confusions
 from setagree.distances.labelled import direct_parents, taxonomy
 from setagree.distances.registry import DistanceLike
@@ -22,7 +30,6 @@ from setagree.errors import (
     did_you_mean,
     shorten,
 )
-from setagree.inference.comparison import holm
 from setagree.inference.designs import distance_of
 from setagree.inference.differences import linearised_difference
 from setagree.inference.known_raters import known_raters
@@ -84,8 +91,10 @@ def what_if(
         First the study as it is, then the changes, the largest gain first: change ("as it is",
         "merge", "drop label", "drop rater", "to parents"), what, estimate, standard_error, low,
         high; difference (from the study as it is) with difference_standard_error and p_value
-        (paired by unit, linearised) and p_holm, the same corrected for the n_tried changes (Holm
-        1979), as the best of many gains something by chance alone; a change that the
+        (paired by unit, linearised) and p_holm, the same corrected for the n_tried changes of this
+        table that have a p, of labels and raters together (Holm 1979), as the best of many gains
+        something by chance alone: a rater's is larger here than in `by_rater`, whose family is the
+        raters, where labels are tried, too; a change that the
         distance cannot follow, such as a set that a matrix lacks, is an error where it was asked
         for and a row with the reason where it was not; n_units,
         n_pairable_units, n_raters, n_ratings, n_values, reason, coefficient, distance.
@@ -152,12 +161,6 @@ def what_if(
         place += 1
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
-
-
-def corrected(p_values: pd.Series[float]) -> dict[str, Any]:
-    """Return the columns p_holm and n_tried of changes of which the best is looked for."""
-    p = np.asarray(p_values, dtype=np.float64)
-    return {"p_holm": holm(p), "n_tried": int((~np.isnan(p)).sum())}
 
 
 def _as_it_is(whole: Agreement, level: float) -> Row:

@@ -326,7 +326,9 @@ def bootstrap(
         resample_all: Callable[..., list[Floats]] = over_pairs
     else:
         resample_all = _over_units if over == "units" else _two_way
-    clusters = rows[0].drawn if is_clustered(rows[0]) else ""
+    sample, clusters = rows[0].case.sample, ""
+    if sample is not None and sample.is_clustered:
+        clusters = counted(len(sample.names), "cluster")
     distributions = resample_all(rows, n_resamples, generator, over)
     results = tuple(
         Bootstrap(row, values if row.reason is None else values * np.nan, over, method, clusters)

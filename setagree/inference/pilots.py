@@ -23,6 +23,7 @@ from setagree.errors import (
 )
 from setagree.inference.jackknife import jackknife
 from setagree.inference.known_raters import known_study
+from setagree.inference.widths import Drawing
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -81,17 +82,16 @@ class PilotClusters(NamedTuple):
 
     plain: Agreement
     """The same agreement as if units had been drawn one by one."""
-    mean_size: float
-    """Units of a cluster, on average."""
+    own: Drawing
+    """Clusters as large as those of the pilot, and as unequal."""
+    together: float
+    """sum m_g² / n: how many units there are in the cluster of a unit, on average."""
     alike: float
     """rho, by which SE² is 1 + (m - 1) rho times that of units drawn one by one."""
 
 
 def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
-    """Return the clusters of a pilot; None where its units were drawn one by one.
-
-    m is sum m_g² / n, so that a unit counts the others of its own cluster.
-    """
+    """Return the clusters of a pilot; None where its units were drawn one by one."""
     study, found = agreement.study, agreement.spread.clusters
     if study is None or agreement.case.sample is None:
         return None
@@ -101,7 +101,9 @@ def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
     m = float(found.sizes @ found.sizes / found.sizes.sum())
     more = (agreement.standard_error / plain.standard_error) ** 2 - 1
     alike = max(0.0, more / (m - 1)) if m > 1 else 0.0
-    return PilotClusters(plain, float(found.sizes.mean()), alike)
+    mean = float(found.sizes.mean())
+    shares = () if (found.sizes == mean).all() else tuple((found.sizes / mean).tolist())
+    return PilotClusters(plain, Drawing(mean, shares), m, alike)
 
 
 def variances_by_raters(

@@ -24,7 +24,8 @@ class Plan(Result):
         The pilot, which the plan is made from.
     frame : DataFrame
         raters, units, standard_error, half_width, more_units, basis; of a pilot with clusters
-        units_per_cluster and clusters, with `at_least` power, and with costs cost, too.
+        units_per_cluster (on average), clusters, degrees_of_freedom, and reason: why there is no
+        interval, and no number that needs one; with `at_least` power, and with costs cost.
     wishes : Wishes
         What was asked for, and what was taken where nothing was said.
     pilot_half_width : float
@@ -71,6 +72,14 @@ class Plan(Result):
         )
 
     @property
+    def too_few(self) -> str:
+        """A sentence that says which clusters are too few for an interval; else nothing."""
+        if "reason" not in self.frame or not self.frame["reason"].notna().any():
+            return ""
+        whys = "; ".join(self.frame["reason"].dropna().unique())
+        return f"No interval can be had: {whys}."
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was planned for, and which row is best, in sentences."""
         wishes, said = self.wishes, []
@@ -85,6 +94,7 @@ class Plan(Result):
                 f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}, if "
                 f"it is {self.agreement.estimate:.4f} as in the pilot."
             )
+        said += [self.too_few] if self.too_few else []
         if (best := self.best) is not None:
             n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
             what = (
@@ -111,5 +121,7 @@ class Plan(Result):
         )
 
     def __str__(self) -> str:
-        shown = self.frame.round({"standard_error": 4, "half_width": 4, "power": 4})
+        shown = self.frame.drop(columns="reason", errors="ignore").round(
+            {"degrees_of_freedom": 1, "standard_error": 4, "half_width": 4, "power": 4}
+        )
         return "\n\n".join([shown.to_string(index=False), *self.notes])

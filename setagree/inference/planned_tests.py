@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any
 
 from setagree.coefficients.score_interval import Moments, moments
 from setagree.errors import option
-from setagree.inference.widths import clusters_of, least_units, t_quantile
+from setagree.inference.widths import ONE_BY_ONE, Drawing, least_units
 from setagree.scoring.results import Agreement
 
 
@@ -46,14 +46,17 @@ class PlannedTest:
     score: Moments | None
     variance: float
 
-    def power(self, variance: float, n: float, m: float = 1) -> float:
-        """Return how often n units, m a cluster, succeed if each adds so much to the variance."""
-        from scipy.special import ndtr, ndtri
+    def power(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
+        """Return how often n units succeed if each adds so much to the variance.
 
-        drawn, error, th0 = clusters_of(n, m), sqrt(variance / n), 1 - self.threshold
-        if drawn < 2:
-            return 0.0
-        t, df = t_quantile(drawn, self.level), drawn - 1
+        nan where they leave no degrees of freedom for an interval.
+        """
+        from scipy.special import ndtr, ndtri, stdtrit
+
+        df, error, th0 = drawing.freedom(n), sqrt(variance / n), 1 - self.threshold
+        if isnan(df):
+            return df
+        t = float(stdtrit(df, self.level))
         ahead = (th0 - self.th) / error - t * (1 - 0.25 / df)
         by_t = float(ndtr(ahead / sqrt(1 + t * t / (2 * df))))
         if self.score is None:
@@ -64,13 +67,13 @@ class PlannedTest:
         reach = sqrt(max(0.0, k * (found.s / found.E * th0 + found.B * th0 * th0)))
         return min(by_t, float(ndtr((th0 - reach - self.th) / error)))
 
-    def units_for(self, variance: float, power: float, m: float = 1) -> int:
-        """Return the fewest units, m a cluster, that succeed as often."""
+    def units_for(self, variance: float, power: float, drawing: Drawing = ONE_BY_ONE) -> int:
+        """Return the fewest units that succeed as often."""
 
         def enough(drawn: int) -> bool:
-            return self.power(variance, drawn * m, m) >= power
+            return self.power(variance, drawn * drawing.size, drawing) >= power
 
-        return least_units(enough, m, option("power", power))
+        return least_units(enough, drawing.size, option("power", power))
 
 
 def planned_test(plain: Agreement, threshold: float, level: float, variance: float) -> PlannedTest:

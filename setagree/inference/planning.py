@@ -26,7 +26,7 @@ from setagree.inference.pilots import (
 from setagree.inference.plan_results import Plan
 from setagree.inference.planned_differences import DifferencePlan, planned_differences
 from setagree.inference.planned_tests import PlannedTest, planned_test
-from setagree.inference.widths import Widths, clusters_of, kurtosis_of
+from setagree.inference.widths import ONE_BY_ONE, Drawing, Widths, kurtosis_of
 from setagree.inference.wishes import Wishes, checked
 from setagree.large.opening import Data
 from setagree.scoring.intervals import t_interval
@@ -181,10 +181,12 @@ def plan(
         The document, patient or conversation of each unit; see `Annotations.sampled`. Then units
         are planned in clusters: n SE² = s² (1 + (m - 1) rho) for m units each, with s² that of the
         units alone and rho, how alike units of a cluster are, from both standard errors of the
-        pilot (0 at least; there m is the mean over its units); t with one degree of freedom less
-        than clusters.
+        pilot (0 at least; there m is the mean over its units); t with the degrees of freedom of
+        Bell and McCaffrey for clusters of such sizes: one less than clusters where all are as
+        large. Below 2 of them there is no interval, and the plan says so.
     units_per_cluster : sequence of int, optional
-        Numbers of units of a cluster to try, 1 or more. Default: those of the pilot, on average.
+        Numbers of units of a cluster to try, 1 or more; the last cluster has what is left. Default:
+        clusters as large as those of the pilot, and as unequal.
     level : float
         The level of the interval, and the confidence of the test.
     assurance : float, optional
@@ -330,44 +332,53 @@ class _Sizes:
     def frame(self, per_unit: Variances, done: int) -> pd.DataFrame:
         """Return a row for each of them, and for each number of units."""
         rows = []
-        for (r, (each, basis)), m in itertools.product(per_unit.items(), self._together()):
-            spread = each if self.inside is None else each * (1 + (m - 1) * self.inside.alike)
-            for n in self._units(r, spread, m):
-                row = {"raters": r, "units": n, **self._row(r, spread, n, m)}
-                rows.append({**row, "more_units": max(0, n - done), "basis": basis})
+        for (r, (each, basis)), (drawing, more) in itertools.product(
+            per_unit.items(), self._drawings()
+        ):
+            for n in self._units(r, each * more, drawing):
+                row = {"raters": r, "units": n, **self._row(r, each * more, n, drawing)}
+                row |= {"more_units": max(0, n - done), "basis": basis}
+                rows.append(row if self.inside is None else row | {"reason": drawing.too_few(n)})
         if not rows:
+            few = "fewer than two units" if self.inside is None else "too few clusters"
             raise OptionError(
-                f"{option('budget', self.wishes.budget)} buys fewer than two units, so that there "
-                "would be no interval."
+                f"{option('budget', self.wishes.budget)} buys {few}, so that there would be no "
+                "interval."
             )
         return pd.DataFrame(rows)
 
-    def _together(self) -> Sequence[float]:
-        """Return the numbers of units a cluster; 1 where units are drawn one by one."""
+    def _drawings(self) -> list[tuple[Drawing, float]]:
+        """Return how units may be drawn, and by how much that multiplies n SE²."""
         if self.inside is None:
-            return [1]
-        sizes = self.wishes.units_per_cluster
-        return [self.inside.mean_size] if sizes is None else sizes
+            return [(ONE_BY_ONE, 1.0)]
+        sizes, own = self.wishes.units_per_cluster, self.inside
+        if sizes is None:
+            return [(own.own, 1 + (own.together - 1) * own.alike)]
+        return [(Drawing(m), 1 + (m - 1) * own.alike) for m in sizes]
 
-    def _units(self, raters: float | None, spread: float, m: float) -> Sequence[int]:
+    def _units(self, raters: float | None, spread: float, drawing: Drawing) -> Sequence[int]:
         wishes = self.wishes
         if wishes.units is not None:
             return wishes.units
         if wishes.half_width is not None:
-            return [self.widths.units_for(spread, wishes.half_width, m)]
+            return [self.widths.units_for(spread, wishes.half_width, drawing)]
         if wishes.power is not None and self.test is not None:
-            return [self.test.units_for(spread, wishes.power, m)]
+            return [self.test.units_for(spread, wishes.power, drawing)]
         n = wishes.affordable(raters or 0)
-        return [n] if clusters_of(n, m) >= 2 else []
+        return [] if np.isnan(drawing.freedom(n)) else [n]
 
-    def _row(self, raters: float | None, spread: float, n: int, m: float) -> Mapping[str, Any]:
+    def _row(
+        self, raters: float | None, spread: float, n: int, drawing: Drawing
+    ) -> Mapping[str, Any]:
         row: dict[str, Any] = {}
+        df = drawing.freedom(n)
         if self.inside is not None:
-            row |= {"units_per_cluster": m, "clusters": clusters_of(n, m)}
-        row["standard_error"] = float(np.sqrt(spread / n))
-        row["half_width"] = self.widths.half_width(spread, n, m)
+            row |= {"units_per_cluster": drawing.size, "clusters": drawing.clusters(n)}
+            row["degrees_of_freedom"] = df
+        row["standard_error"] = float(np.sqrt(spread / n)) if df > 0 else float("nan")
+        row["half_width"] = self.widths.half_width(spread, n, drawing)
         if self.test is not None:
-            row["power"] = self.test.power(spread, n, m)
+            row["power"] = self.test.power(spread, n, drawing)
         if self.wishes.cost_rating is not None:
             row["cost"] = self.wishes.cost(n, raters or 0)
         return row

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, inf, nan
 
 import numpy as np
 
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.spread import cluster_deviations, unit_values
-from setagree.errors import OptionError, option
+from setagree.coefficients.spread import LEAST_DF, cluster_deviations, unit_values
+from setagree.errors import OptionError, counted, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.jackknife import jackknife
 from setagree.scoring.results import Agreement
@@ -19,6 +19,58 @@ MANY_UNITS = 100_000_000
 
 _NORMAL = 3.0
 """The kurtosis of a normal distribution, where a pilot is too small to tell its own."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How the units of a planned study are drawn: one by one, or in clusters.
+
+    Attributes
+    ----------
+    size : float
+        Units of a cluster, on average; the last one has what is left of them.
+    shares : tuple of float
+        Units of each cluster of the pilot, over their mean, where those of the plan are to differ
+        as much; none where all have as many.
+    """
+
+    size: float = 1
+    shares: tuple[float, ...] = ()
+
+    def clusters(self, n: float) -> int:
+        """Return how many clusters n units take; n where each is drawn on its own."""
+        return ceil(n / self.size - 1e-9)
+
+    def freedom(self, n: float) -> float:
+        """Return the degrees of freedom of t for n units: Bell and McCaffrey's of such clusters.
+
+        nan where they are too few for an interval.
+        """
+        c = self.clusters(n)
+        if self.size == 1 and not self.shares:
+            return n - 1.0 if n >= 2 else nan
+        sizes, times = np.array([self.size, n - (c - 1) * self.size]), np.array([c - 1.0, 1.0])
+        if self.shares:  # evenly spaced among them, in order: all of them where c are as many
+            ranks = np.ceil(np.arange(len(self.shares) + 1) * c / len(self.shares) - 0.5)
+            sizes, times = np.sort(self.shares), np.diff(ranks)
+        sizes, times = sizes[times > 0], times[times > 0]
+        total = float(times @ sizes)
+        if sizes.max() >= total * (1 - 1e-9):
+            return nan
+        b = sizes**2 / (1 - sizes / total)
+        among = ((times @ b) ** 2 - times @ b**2) / total**2
+        df = float(total**2 / (times @ sizes**2 + among))
+        return df if df > LEAST_DF - 1e-9 else nan
+
+    def too_few(self, n: float) -> str | None:
+        """Return why n units in clusters leave no interval; None where they leave one."""
+        if not np.isnan(self.freedom(n)):
+            return None
+        few = counted(self.clusters(n), "cluster")
+        return f"{n:,} units in {few} leave fewer than {LEAST_DF} degrees of freedom"
+
+
+ONE_BY_ONE = Drawing()
 
 
 @dataclass(frozen=True)
@@ -47,47 +99,40 @@ class Widths:
     kurtosis: float = _NORMAL
     n_pilot: float = inf
 
-    def half_width(self, variance: float, n: float, m: float = 1) -> float:
-        """Return that of n units, m a cluster, each of which adds so much to the variance."""
-        drawn = clusters_of(n, m)
-        wide = t_quantile(drawn, (1 + self.level) / 2) * float(np.sqrt(variance / n))
-        if self.assurance is None or drawn < 2:
-            return wide
-        return wide * self._more(drawn, self.assurance)
+    def half_width(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
+        """Return that of n units, each of which adds so much to the variance.
 
-    def units_for(self, variance: float, half_width: float, m: float = 1) -> int:
-        """Return the fewest units, m a cluster, whose interval is as narrow."""
+        nan where they leave no degrees of freedom for an interval.
+        """
+        from scipy.special import stdtrit
+
+        df = drawing.freedom(n)
+        wide = float(stdtrit(df, (1 + self.level) / 2) * np.sqrt(variance / n))
+        if self.assurance is None or np.isnan(df):
+            return wide
+        return wide * self._more(drawing.clusters(n), df, self.assurance)
+
+    def units_for(self, variance: float, half_width: float, drawing: Drawing = ONE_BY_ONE) -> int:
+        """Return the fewest units whose interval is as narrow."""
 
         def narrow(drawn: int) -> bool:
-            return self.half_width(variance, drawn * m, m) <= half_width
+            return self.half_width(variance, drawn * drawing.size, drawing) <= half_width
 
-        return least_units(narrow, m, option("half_width", half_width))
+        return least_units(narrow, drawing.size, option("half_width", half_width))
 
-    def _more(self, drawn: float, share: float) -> float:
+    def _more(self, drawn: float, df: float, share: float) -> float:
         """Return by how much the interval is wider than expected, at most, in that share."""
         from scipy.special import fdtri
 
-        pilot = inf if self.n_pilot == inf else self._freedom(self.n_pilot)
-        return float(np.sqrt(fdtri(self._freedom(drawn), min(pilot, _MUCH), share)))
+        pilot = inf if self.n_pilot == inf else self._freedom(self.n_pilot, self.n_pilot - 1)
+        return float(np.sqrt(fdtri(self._freedom(drawn, df), min(pilot, _MUCH), share)))
 
-    def _freedom(self, n: float) -> float:
-        return min(_MUCH, 2 / ((self.kurtosis - 3) / n + 2 / (n - 1)))
+    def _freedom(self, n: float, df: float) -> float:
+        return min(_MUCH, 2 / ((self.kurtosis - 3) / n + 2 / df))
 
 
 _MUCH = 1e9
 """Degrees of freedom that leave no doubt about a variance."""
-
-
-def clusters_of(n: float, m: float) -> int:
-    """Return how many clusters of m units n units take; n where each is drawn on its own."""
-    return ceil(n / m - 1e-9)
-
-
-def t_quantile(n: float, share: float) -> float:
-    """Return the quantile of t with n - 1 degrees of freedom; infinite for one unit, or cluster."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, share)) if n > 1 else inf
 
 
 def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:

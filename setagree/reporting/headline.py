@@ -105,11 +105,14 @@ def counts_line(f: Findings) -> str:
     """Return what the study holds, in a line."""
     study = f.study
     noun = "distinct set" if study.kind == "labels" else "distinct value"
+    sample, drawn = f.main.case.sample, f.main.drawn
+    if sample is not None and sample.is_clustered:  # all of them, as all units are counted
+        drawn = counted(len(sample.names), "cluster")
     parts = [
         counted(study.n_units, "unit"),
         humans_only(f) if f.models else counted(study.n_raters, "rater"),
         counted(study.n_ratings, "rating"),
         counted(study.n_values, noun),
-        *([f.main.drawn] if f.main.drawn else []),
+        *([drawn] if drawn else []),
     ]
     return " · ".join(parts)

@@ -19,6 +19,7 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
+from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
 from setagree.study.tally import Tally
@@ -286,8 +287,9 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
         return "", [f"{n:,}" for n in sorted({round(n) for n in df})]
     freedom = [*dict.fromkeys(f"{n:.1f}" for n in df)]
     if clusters is not None:
+        names = [coefficient_name(one.definition, [one.distance]) for one in rows]
         how = (
-            f", clustered by {visible(sample.by)} ({counted(clusters.n, 'cluster')}, the largest "
+            f", clustered by {visible(sample.by)} ({drawn_of(rows, names)}, the largest "
             f"with {100 * clusters.largest_share:.0f}% of the units; CR2)"
             f"{cite('Bell & McCaffrey 2002')}"
         )
@@ -297,7 +299,7 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
         weights = ", each stratum weighted by its size in the population"
     known = sample.sizes[np.isfinite(sample.sizes)]
     corrected = f" and corrected for a finite population of {counted(int(known.sum()), 'unit')}"
-    n_strata = counted(len(sample.names), "stratum", "strata")
+    n_strata = counted(row.rests_on.get("n_strata", 0), "stratum", "strata")
     strata = f", stratified by {visible(sample.by)} ({n_strata})"
     how = f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}"
     return f"{how}{corrected * bool(len(known))}", freedom

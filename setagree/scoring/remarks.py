@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setagree.coefficients.spread import units_drawn
 from setagree.errors import (
     AdaptiveRatingsWarning,
     FarAnswersWarning,
@@ -52,39 +53,82 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
     return [" ".join(said)] if said else []
 
 
+def design_of(row: Agreement) -> dict[str, Any]:
+    """Return the degrees of freedom of t, and how the units that count were drawn if that is said.
+
+    Clusters and strata come with the column that names them and with their number, a population
+    with its size.
+    """
+    sample, clusters = row.case.sample, row.spread.clusters
+    known = row.standard_error >= 0 or row.spread.reason is not None
+    out: dict[str, Any] = {"degrees_of_freedom": row.degrees_of_freedom if known else float("nan")}
+    if sample is None:
+        return out
+    if sample.is_clustered:
+        n = len(sample.names) if clusters is None else clusters.n
+        return out | {"cluster": sample.by, "n_clusters": n}
+    if sample.weights is not None:
+        out["sampling_weight"] = sample.weighted_by
+    if sample.by:
+        drawn = units_drawn(row.case, row.parts) or {}
+        out["strata"] = sample.by
+        out["n_strata"] = sum(n > 0 for n in drawn.values()) or len(sample.names)
+    if np.isfinite(sample.sizes).any():
+        size = float(sample.sizes[np.isfinite(sample.sizes)].sum())
+        out["population_size"] = int(size) if size.is_integer() else size
+    return out
+
+
+def in_a_word(row: Agreement) -> str:
+    """Return how the units that count were drawn, such as "12 clusters"; blank if not said."""
+    design = design_of(row)
+    counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
+    said = [counted(design[n], one, more) for n, one, more in counts if n in design]
+    return ", ".join(["weighted", *said] if row.case.is_weighted else said)
+
+
+def drawn_of(rows: Sequence[Agreement], names: Sequence[str] | None = None) -> str:
+    """Return how the units of rows were drawn, and of which where they count different units."""
+    said: dict[str, dict[str, None]] = {}
+    for row, name in zip(rows, names or [row.coefficient for row in rows], strict=True):
+        said.setdefault(row.drawn, {})[name] = None
+    if len(said) == 1:
+        return rows[0].drawn
+    return ", ".join(f"{drawn} ({', '.join(names)})" for drawn, names in said.items())
+
+
 def how_drawn(rows: Sequence[Agreement]) -> str:
     """Return a sentence that says how the units behind the intervals were drawn, if that is said.
 
     Clusters come with their number, the degrees of freedom that they leave, and the largest share.
     """
-    row = rows[0]
-    sample, found = row.case.sample, row.spread.clusters
+    sample = rows[0].case.sample
     if sample is None:
         return ""
+    defined = [one for one in rows if one.reason is None] or rows
+    df = sorted({f"{one.degrees_of_freedom:.1f}" for one in defined}, key=float)
+    freedom = f"{' to '.join(dict.fromkeys([df[0], df[-1]]))} degrees of freedom"
+    whys = dict.fromkeys(one.spread.reason for one in rows if one.spread.reason)
+    none = f" No interval: {'; '.join(whys)}." if whys else ""
     if sample.is_clustered:
-        if found is None:
+        shares = [one.spread.clusters.largest_share for one in rows if one.spread.clusters]
+        if not shares:
             return f"Clustered by {visible(sample.by)}."
-        df = sorted({f"{one.degrees_of_freedom:.1f}" for one in rows}, key=float)
-        spread = " to ".join(dict.fromkeys([df[0], df[-1]]))
         return (
             f"Standard errors and intervals are clustered by {visible(sample.by)}: "
-            f"{counted(found.n, 'cluster')}, {spread} degrees of freedom, the largest with "
-            f"{100 * found.largest_share:.0f} % of the units.{_no_freedom(row)}"
+            f"{drawn_of(rows)}, {freedom}, the largest with {100 * max(shares):.0f} % of the "
+            f"units.{none}"
         )
     parts = []
     if sample.weights is not None:
         parts.append(f"units are weighted by {visible(sample.weighted_by)}")
     if sample.by:
-        n = counted(len(sample.names), "stratum", "strata")
-        parts.append(f"drawn from {n} ({visible(sample.by)})")
+        n = " or ".join(f"{n:,}" for n in sorted({one.rests_on["n_strata"] for one in defined}))
+        parts.append(f"drawn from {n} {'stratum' if n == '1' else 'strata'} ({visible(sample.by)})")
     if np.isfinite(sample.sizes).any():
         parts.append("the sizes of the population are taken into account")
-    whole, freedom = ", ".join(parts), f"{row.degrees_of_freedom:.1f} degrees of freedom"
-    return f"{whole[0].upper()}{whole[1:]}; {freedom}.{_no_freedom(row)}"
-
-
-def _no_freedom(row: Agreement) -> str:
-    return f" No interval: {row.spread.reason}." if row.spread.reason else ""
+    whole = ", ".join(parts)
+    return f"{whole[0].upper()}{whole[1:]}; {freedom}.{none}"
 
 
 def doubt_clusters(rows: Sequence[Agreement]) -> None:

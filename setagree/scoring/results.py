@@ -5,19 +5,21 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Estimate
+from setagree.coefficients.models import NoChance
 from setagree.coefficients.spread import Spread, spread
 from setagree.credit.base import Weights
 from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import ABOUT, Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
-from setagree.scoring.remarks import how_drawn, remarks
+from setagree.scoring.remarks import design_of, how_drawn, in_a_word, remarks
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
@@ -204,14 +206,13 @@ class Agreement(Result):
 
     @property
     def drawn(self) -> str:
-        """How the units were drawn, in a word: "12 clusters", "weighted"; blank if not said."""
-        sample, clusters = self.case.sample, self.spread.clusters
-        if sample is None:
-            return ""
-        if sample.is_clustered:
-            return counted(len(sample.names) if clusters is None else clusters.n, "cluster")
-        strata = counted(len(sample.names), "stratum", "strata") if sample.by else ""
-        return ", ".join(filter(None, ["weighted" if self.case.is_weighted else "", strata]))
+        """How the units that count were drawn: "12 clusters", "weighted"; blank if not said."""
+        return in_a_word(self)
+
+    @property
+    def rests_on(self) -> dict[str, Any]:
+        """What the interval rests on, as columns: degrees of freedom, how units were drawn."""
+        return design_of(self)
 
     @property
     def interval_reason(self) -> str | None:
@@ -279,8 +280,9 @@ class Agreement(Result):
     def p_value(self) -> float:
         """The two-sided t test of estimate / standard error against 0, as irrCAC has it.
 
-        nan without a standard error above 0. The permutation test is another number, and the
-        better one where units are few or labels rare.
+        nan without a standard error above 0. Tables leave that of percent agreement out: chance
+        gives more than 0. The permutation test is another number, and the better one where units
+        are few or labels rare.
         """
         if not self.standard_error > 0:
             return float("nan")
@@ -308,6 +310,8 @@ class Agreement(Result):
         """Return one row with the columns of `AgreementTable.to_frame`."""
         low, high = self.interval(level)
         row = {name: getattr(self, name) for name in COLUMNS if name not in {"low", "high"}}
+        if isinstance(self.definition.model, NoChance):
+            row["p_value"] = np.nan  # that an agreement is not 0 says nothing
         return pd.DataFrame([{**row, "low": low, "high": high}], columns=list(COLUMNS))
 
 
@@ -388,9 +392,7 @@ class AgreementTable(ResultRows[Agreement]):
         out = pd.DataFrame({new: frame[old] for old, new in _SHOWN_COLUMNS.items()})
         ends = [*map(four_interval, frame["low"], frame["high"])]
         out[f"{level_text(self.level, gap='')} interval"] = ends
-        # That an agreement is not 0 says nothing where chance was not taken out.
-        tested = frame["coefficient"] != "percent_agreement"
-        out["p"] = [*map(p_four, frame["p_value"].where(tested))]
+        out["p"] = [*map(p_four, frame["p_value"])]
         for name in ("pa", "pe", "estimate", "se"):
             out[name] = [*map(four, out[name])]
         return out

@@ -18,7 +18,7 @@ from setagree.coefficients.chance import (
     standard_error,
     summed_weights,
 )
-from setagree.coefficients.spread import spread
+from setagree.coefficients.spread import spread, units_drawn
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -194,10 +194,11 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
     """Return the coefficient of a part of a study, over the values and distance of the whole.
 
     The part lists the same values (`Annotations.take`), so that the weights are made once;
-    what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole.
+    what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole,
+    and so does the share of the population, or of a stratum, that was drawn.
     """
-    tally = Tally.from_annotations(part)
-    case = Case(tally, whole.weights, whole.case.distance, part)
+    tally, drawn = Tally.from_annotations(part), units_drawn(whole.case, whole.parts)
+    case = Case(tally, whole.weights, whole.case.distance, part, drawn)
     return _computed(whole.definition, whole.distance, case)
 
 

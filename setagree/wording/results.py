@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import pandas as pd
@@ -38,29 +38,49 @@ class Result:
         return {str(name): cells.tolist() for name, cells in _flat(self.to_frame()).items()}
 
     def to_markdown(self) -> str:
-        """Return `to_frame` as a Markdown table with four decimals."""
-        return markdown_text(_flat(self.to_frame()).map(_shown))
+        """Return `to_frame` as a Markdown table with four decimals, and with what `to_json` adds.
+
+        That is what intervals rest on and are about; no reasons.
+        """
+        results = getattr(self, "rows", (self,))
+        frame = _flat(self.to_frame()).map(_shown)
+        return markdown_text(_about(described(frame, results), results))
 
     def to_json(self) -> str:
         """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.
 
         A number that is nan is null, and ``reason`` says why; ``about`` says whether intervals are
-        about these raters or raters like these; label sets are sorted lists.
+        about these raters or raters like these; label sets are sorted lists. Agreements also have
+        their degrees of freedom, and how units were drawn.
         """
-        frame = _flat(self.to_frame())
         results = getattr(self, "rows", (self,))
+        frame = described(_flat(self.to_frame()), results)
         whys: list[Any] = getattr(self, "reasons", None) or [*map(_reason_of, results)]
         if len(whys) != len(frame):
             lengths = [len(result.to_frame()) for result in results]
             whys = [why for why, n in zip(whys, lengths, strict=True) for _ in range(n)]
         reasons = pd.Series([*whys], index=frame.index, dtype=object)
-        frame = frame if _NO_REASON in whys else frame.assign(reason=reasons)
-        about = {getattr(result, "about", None) for result in results} - {None}
-        return json_text(frame.assign(about=about.pop()) if about else frame)
+        known = "reason" in frame or _NO_REASON in whys
+        frame = frame if known else frame.assign(reason=reasons)
+        return json_text(_about(frame, results))
 
     def _repr_html_(self) -> str:
         said = repr(self).removeprefix("<").removesuffix(">")
         return f"<p>{html.escape(said)}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+
+
+def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
+    """Return a frame with what the interval of each row rests on, where the results say that."""
+    rests = [one for result in results if (one := getattr(result, "rests_on", None))]
+    if len(rests) != len(frame):
+        return frame
+    return pd.concat([frame, pd.DataFrame(rests, index=frame.index)], axis=1)
+
+
+def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
+    """Return a frame with what its intervals are about, where the results say that."""
+    about = {getattr(result, "about", None) for result in results} - {None}
+    return frame.assign(about=about.pop()) if about else frame
 
 
 class ResultRows(Result, Generic[R]):

@@ -92,6 +92,7 @@ class TestScore:
         names = {"unit": "doc", "rater": "who", "labels": "tags"}
         expected = sa.agreement(frame, **names, blank="empty", level=0.9).to_frame()
         rows = json.loads(ok("score", "long.csv", "--blank=empty", "--level=0.9", "-f", "json"))
+        expected["degrees_of_freedom"] = 2.0
         expected["reason"], expected["about"] = None, "these raters"
         pd.testing.assert_frame_equal(pd.DataFrame(rows), expected, check_exact=True)
 
@@ -357,27 +358,30 @@ class TestFormats:
         Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n")
         text = ok("score", "same.csv", "--format", "json")
         rows = json.loads(text, parse_constant=pytest.fail)
-        assert [list(row) for row in rows] == [[*COLUMNS, "reason", "about"]] * 2
+        added = ["degrees_of_freedom", "reason", "about"]
+        assert [list(row) for row in rows] == [[*COLUMNS, *added]] * 2
         assert rows[0]["estimate"] is None
         assert rows[0]["reason"] == "only one value was used"
         assert rows[0]["n_units"] == 2
 
     def test_csv(self):
-        """CSV is to_frame, read back to the last digit."""
+        """CSV is to_frame, read back to the last digit, what intervals rest on and are about."""
         text = ok("score", "long.csv", "--blank", "empty", "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(text)))
         table = sa.agreement("long.csv", blank="empty").to_frame()
-        assert list(rows[0]) == list(table)
+        assert list(rows[0]) == [*table, "degrees_of_freedom", "about"]
         for column, cells in table.items():
             assert [type(cell)(row[column]) for row, cell in zip(rows, cells, strict=True)] == [
                 *cells
             ]
 
     def test_markdown(self):
-        """Markdown is a table of to_frame with four decimals."""
+        """Markdown is `to_markdown`: a table of to_frame with four decimals, and what JSON adds."""
         lines = ok("score", "walk.csv", "--wide", "--format", "markdown").splitlines()
         cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-        assert cells[0] == list(COLUMNS)
+        assert cells[0] == [*COLUMNS, "degrees_of_freedom", "about"]
+        table = sa.agreement(sa.read("walk.csv", wide=True, blank="missing"))
+        assert "\n".join(lines) == table.to_markdown().rstrip()
         assert set(cells[1]) == {":---", "---:"}
         assert [row[2] for row in cells[2:]] == ["0.4026", "0.4074"]
 

@@ -1,15 +1,21 @@
 """Clusters, and raters as a sample, on the command line."""
 
+import csv
+import io
 import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 pytest.importorskip("typer")
 
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
+from setagree.reporting.findings import gather
+from setagree.reporting.headline import counts_line
+from setagree.reporting.sections.registry import sections
 
 
 @pytest.fixture(name="study", scope="module")
@@ -76,6 +82,11 @@ def test_plan():
     assert [row["units_per_cluster"] for row in frame] == [2, 8]
     assert all(row["clusters"] == -(-row["units"] // row["units_per_cluster"]) for row in frame)
     assert "units per cluster" in ok("plan", *CLUSTERED, "--units", "60")
+    few = ("--units", "10,60", "--units-per-cluster", "10")
+    assert [row["half_width"] is None for row in rows("plan", *CLUSTERED, *few)] == [True, False]
+    shown = " ".join(ok("plan", *CLUSTERED, *few).split())
+    assert "10 units in 1 cluster leave fewer than 2 degrees of freedom" in shown
+    assert "nan" not in shown
     assert "whole numbers of 1 or more" in refusal("plan", *CLUSTERED, "--units-per-cluster", "0")
 
 
@@ -216,3 +227,102 @@ def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
     windows = sa.over_time(sized, half, window=1)["estimate"]
     shown = ok("diagnose", "s.csv", *given, "--over-time", "half", "--window", 1)
     assert all(f"{x:.4f}" in shown for x in windows)
+
+
+def records(*words):
+    """Return what the command gives as JSON, and as CSV and Markdown, a dictionary a row."""
+    table = csv.DictReader(io.StringIO(ok(*words, "-f", "csv")))
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in ok(*words, "-f", "markdown").splitlines()
+    ]
+    return rows(*words), [*table], [dict(zip(lines[0], one, strict=True)) for one in lines[2:]]
+
+
+@pytest.mark.parametrize(
+    ("words", "design"),
+    [
+        ((), {}),
+        (CLUSTERED[1:], {"cluster": "document", "n_clusters": 12}),
+        (("--sampling-weight", "stands_for"), {"sampling_weight": "stands_for"}),
+        (("--population-size", "90"), {"population_size": 90}),
+        (
+            ("--strata", "code", "--population-size", "1=300,2=50"),
+            {
+                "sampling_weight": "population per unit",
+                "strata": "code",
+                "n_strata": 2,
+                "population_size": 350,
+            },
+        ),
+    ],
+)
+def test_what_intervals_rest_on(words, design):
+    """JSON, CSV and Markdown say the degrees of freedom, the design, and what intervals are about.
+
+    So do the table's own JSON and Markdown.
+    """
+    words = ("score", "study.csv", "-c", "alpha", *words)
+    by_form = records(*words)
+    for found in by_form:
+        row = {name: str(cell) for name, cell in found[0].items()}
+        assert row["about"] == "these raters"
+        assert {name: row[name] for name in design} == {n: str(x) for n, x in design.items()}
+        known = {"cluster", "n_clusters", "sampling_weight", "strata", "n_strata"}
+        assert not (known | {"population_size"}) - {*design} & {*row}
+        half = float(row["high"]) - float(row["estimate"])
+        t = stats.t.ppf(0.975, float(row["degrees_of_freedom"]))
+        assert half == pytest.approx(t * float(row["standard_error"]), rel=5e-3)
+
+
+def test_two_way_and_resampled_degrees_of_freedom():
+    """Two-way intervals have those of the raters; the bootstrap has none."""
+    for found in records("score", *CLUSTERED, "-c", "alpha", "--over", "both"):
+        assert float(found[0]["degrees_of_freedom"]) == 3
+        assert found[0]["about"] == "raters like these"
+    resampled = ("--interval", "bootstrap", "--resamples", "200", "--seed", "1")
+    for found in records("score", *CLUSTERED, "-c", "alpha", *resampled):
+        assert found[0]["degrees_of_freedom"] in {None, "", "-"}
+        assert str(found[0]["n_clusters"]) == "12"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--interval", "score"),
+        ("--over", "both"),
+        ("--interval", "bootstrap", "--resamples", "200", "--seed", "1"),
+        ("--memory-limit", "1GB"),
+    ],
+)
+def test_percent_agreement_has_no_p(words):
+    """That an agreement is not 0 says nothing where chance was not taken out: no road has its p."""
+    words = ("score", "study.csv", "-c", "percent_agreement,alpha", *words)
+    for found in records(*words):
+        mine, other = ([row[n] for n in row if n.endswith("p_value")] for row in found)
+        assert mine[0] in {None, "", "-"}
+        assert other[0] not in {None, "", "-"}
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
+def test_clusters_that_count(study):
+    """A row counts the clusters of its own units: alpha's have two ratings, kappa's one or more.
+
+    A bootstrap redraws all of them.
+    """
+    lone = study.units_frame["cluster"] == "d3"
+    kept = (study.rater_codes == 0) | ~lone.to_numpy()[study.unit_codes]
+    table = sa.agreement(study.take(kept), coefficient=["alpha", "fleiss_kappa"])
+    assert [row.drawn for row in table] == ["11 clusters", "12 clusters"]
+    assert [row.degrees_of_freedom for row in table] == pytest.approx([10, 11], abs=0.5)
+    said = "12 clusters (fleiss_kappa)"
+    assert f"11 clusters (krippendorff_alpha), {said}, " in str(table)
+    assert "11 clusters (Krippendorff's alpha), 12 clusters (" in sa.methods_text(table)
+    found = sa.bootstrap(table, n_resamples=20, rng=1)
+    assert [row.drawn for row in found] == ["12 clusters"] * 2
+    assert json.loads(table.to_json())[1]["n_clusters"] == 12
+    gathered = gather(study.take(kept), n_resamples=19, rng=1)
+    assert counts_line(gathered).endswith("12 clusters")
+    note = next(one.note for one in sections(gathered) if one.id == "choices")
+    assert "11 clusters (Krippendorff's alpha), 12 clusters (" in note

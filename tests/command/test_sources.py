@@ -124,7 +124,9 @@ class TestFrom:
         """A recognised export is scored as `sa.read` reads it, and the format is said."""
         path = toy.write(folder, "label_studio_json")
         result = invoke("score", path, "-f", "csv")
-        expected = sa.agreement(sa.read(path)).to_frame()
+        table = sa.agreement(sa.read(path))
+        df = [row.degrees_of_freedom for row in table]
+        expected = table.to_frame().assign(degrees_of_freedom=df, about="these raters")
         assert result.stdout == expected.to_csv(index=False, lineterminator="\n")
         assert result.stderr == "Read as Label Studio, JSON (--from 'label_studio_json')\n"
 

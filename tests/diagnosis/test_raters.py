@@ -72,6 +72,7 @@ class TestByRater:
             assert row["p_value"] == pytest.approx(compared.p_value)
         corrected = multipletests(frame["p_value"], method="holm")[1]
         assert frame["p_holm"].tolist() == pytest.approx(corrected.tolist())
+        assert (frame["n_tried"] == study.n_raters).all()
 
     @settings(max_examples=60, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))

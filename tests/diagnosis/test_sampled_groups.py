@@ -1,6 +1,12 @@
-"""Groups of units drawn in clusters or with weights: each is the study that it would be alone."""
+"""Groups of units drawn in clusters or with weights: each is the study that it would be alone.
+
+Of a sample from strata a group is a domain: how many of its units are in the sample is chance.
+"""
+
+import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +19,7 @@ import setagree as sa
 # That the clusters are few is said, rightly; it is not what is asked here.
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 
-DESIGNS = ("weights", "strata", "clusters", "clusters across groups")
+DESIGNS = ("weights", "strata", "sizes", "clusters", "clusters across groups")
 COEFFICIENTS = ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "percent_agreement")
 
 
@@ -41,6 +47,9 @@ def sampled(seed, design, *, n_groups=3):
     if design == "strata":
         strata = {unit: f"s{k % 2}" for unit, k in place.items()}
         return study.sampled(sampling_weight=weight, strata=strata), group
+    if design == "sizes":
+        strata = {unit: f"s{k % 2}" for unit, k in place.items()}
+        return study.sampled(strata=strata, population_size={"s0": 14, "s1": 40}), group
     cluster = {unit: k // 3 for unit, k in place.items()}
     if design == "clusters across groups":
         group = {unit: f"g{k % n_groups}" for unit, k in place.items()}
@@ -51,6 +60,33 @@ def part(study, group, name, *, rest=False):
     """Return the study of the units of a group, or of all others; drawn as before."""
     chosen = np.array([(group[unit] == name) != rest for unit in study.units])
     return study.take(chosen[study.unit_codes])
+
+
+def domains(study, group, coefficient):
+    """Return the covariance matrix of the groups, in order of their names, from its definition.
+
+    u_i = w_i (x_i - mean) / sum w in a group, 0 for all other units that were drawn and count; the
+    covariance of two totals of a stratified sample (Cochran 1977, 5A.14), and for the variances
+    the factor (m - p) / (m - 1) of m units, the share p of those drawn of their strata.
+    """
+    how = study.sampling
+    frame = study.units_frame.assign(group=[group[unit] for unit in study.units])
+    frame = frame.loc[score(study, coefficient).influence.index]
+    stratum = frame[how.strata] if how.strata else pd.Series("", frame.index)
+    weight = frame[how.sampling_weight].astype(float)
+    names = sorted(set(group.values()))
+    u, factors = pd.DataFrame(0.0, frame.index, names), []
+    for name in names:
+        x = score(part(study, group, name), coefficient).influence
+        w = weight.loc[x.index]
+        u.loc[x.index, name] = w * (x - (w * x).sum() / w.sum()) / w.sum()
+        p = len(x) / stratum.isin(stratum.loc[x.index]).sum()
+        factors.append((len(x) - p) / (len(x) - 1) if len(x) > 1 else np.nan)
+    total = np.zeros((len(names), len(names)))
+    for name, rows in u.groupby(stratum):
+        f = len(rows) / (how.population_size or {}).get(name, np.inf)
+        total += (1 - f) * len(rows) * np.cov(rows.to_numpy().T)
+    return total + np.diag(np.diag(total) * (np.array(factors) - 1))
 
 
 def score(study, coefficient):
@@ -66,15 +102,23 @@ class TestPlainCalls:
     @settings(max_examples=8, deadline=None)
     @given(seed=st.integers(0, 999))
     def test_groups(self, coefficient, design, seed):
-        """Counts, estimate, standard error and interval are those of the group's own study."""
+        """Counts, estimate, standard error and interval are those of the group's own study.
+
+        Of a sample from strata the standard error is that of a domain.
+        """
         study, group = sampled(seed, design)
         frame = sa.by_group(study, group, coefficient=coefficient, distance="masi", level=0.9)
         assert sorted(frame["group"]) == ["g0", "g1", "g2"]
         for row in frame.itertuples():
             alone = score(part(study, group, row.group), coefficient)
             assert row.estimate == pytest.approx(alone.estimate, abs=1e-12, nan_ok=True)
-            assert row.standard_error == pytest.approx(alone.standard_error, abs=1e-12, nan_ok=True)
-            ends = alone.interval(0.9)
+            error, ends = alone.standard_error, alone.interval(0.9)
+            if study.sampling.strata and row.standard_error > 0:
+                place = sorted(frame["group"]).index(row.group)
+                error = domains(study, group, coefficient)[place, place] ** 0.5
+                half = stats.t.ppf(0.95, alone.degrees_of_freedom) * error
+                ends = row.estimate - half, min(row.estimate + half, 1)
+            assert row.standard_error == pytest.approx(error, abs=1e-12, nan_ok=True)
             assert (row.low, row.high) == pytest.approx(ends, abs=1e-12, nan_ok=True)
             assert (row.n_units, row.n_ratings) == (alone.n_units, alone.n_ratings)
             assert row.n_pairable_units == alone.n_pairable_units
@@ -97,11 +141,19 @@ class TestPlainCalls:
             gap = sa.compare(*sides, design="same_units" if across else "independent")
             assert row.difference == pytest.approx(gap.difference, abs=1e-12, nan_ok=True)
             error = gap.standard_error
+            if study.sampling.strata and row.difference_standard_error > 0:
+                beside = {unit: str(one == row.group) for unit, one in group.items()}
+                errors = domains(study, beside, coefficient)
+                error = (errors[0, 0] + errors[1, 1] - 2 * errors[0, 1]) ** 0.5
+                sides = [score(part(study, beside, k), coefficient) for k in ("True", "False")]
             assert row.difference_standard_error == pytest.approx(error, abs=1e-12, nan_ok=True)
             if across or np.isnan(row.difference_standard_error):
                 assert row.difference_p_value == pytest.approx(gap.p_value, abs=1e-9, nan_ok=True)
                 continue
-            each = [one.standard_error**4 / one.degrees_of_freedom for one in sides]
+            variances = [one.standard_error**2 for one in sides]
+            if study.sampling.strata:
+                variances = [errors[1, 1], errors[0, 0]]
+            each = [v**2 / one.degrees_of_freedom for v, one in zip(variances, sides, strict=True)]
             p = 2 * stats.t.sf(abs(row.difference) / error, error**4 / sum(each))
             assert row.difference_p_value == pytest.approx(p, abs=1e-9)
 
@@ -122,6 +174,8 @@ class TestPlainCalls:
         if design == "clusters across groups" or not known:
             assert found.isna().all()
             return
+        if study.sampling.strata:
+            return  # whose groups are not independent: see below
         n = np.array([one.degrees_of_freedom + 1 for one in alone])
         variances = n * np.array([one.standard_error for one in alone]) ** 2
         means = np.array([one.estimate for one in alone])
@@ -154,3 +208,117 @@ def test_a_group_without_spread():
     assert np.isfinite(frame["difference"]).all()
     assert frame[["difference_standard_error", "difference_p_value"]].isna().all(axis=None)
     assert frame["homogeneity_p_value"].isna().all()
+
+
+class TestDomains:
+    """Groups of a sample from a population of known size."""
+
+    @pytest.mark.parametrize("coefficient", COEFFICIENTS)
+    def test_the_fraction_of_the_whole(self, coefficient):
+        """Of n units of N those of a group are a share n / N of its own, however few they are."""
+        study, group = sampled(3, "clusters")
+        study = annotations_alone(study)
+        n = len(score(study, coefficient).influence)
+        frame = sa.by_group(study.sampled(population_size=36), group, coefficient=coefficient)
+        plain = sa.by_group(study, group, coefficient=coefficient)
+        expected = plain["standard_error"] * (1 - n / 36) ** 0.5
+        assert frame["standard_error"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+        gaps = frame["difference_standard_error"] / plain["difference_standard_error"]
+        assert gaps.tolist() == pytest.approx([(1 - n / 36) ** 0.5] * 3, rel=1e-12)
+
+    def test_windows(self):
+        """A window takes the fraction of the whole sample, too; so do groups that are strata."""
+        study, group = sampled(3, "clusters")
+        study = annotations_alone(study)
+        at = {unit: int(name[1]) for unit, name in group.items()}
+        sizes = {f"g{k}": 12 * (k + 1) for k in range(3)}
+        whole = sa.over_time(study.sampled(population_size=36), at, window=1)
+        plain = sa.over_time(study, at, window=1)
+        n = sa.krippendorff_alpha(study).n_pairable_units
+        rate = whole["standard_error"] / plain["standard_error"]
+        assert rate.tolist() == pytest.approx([(1 - n / 36) ** 0.5] * 3, rel=1e-12)
+        strata = sa.over_time(study.sampled(strata=group, population_size=sizes), at, window=1)
+        for k, error in enumerate(strata["standard_error"]):
+            left = 1 - strata["n_pairable_units"][k] / (12 * (k + 1))
+            assert error == pytest.approx(plain["standard_error"][k] * left**0.5, rel=1e-12)
+
+    def test_a_census(self):
+        """Where all units of the population were rated no group is a sample, nor is a stratum."""
+        study, group = sampled(3, "clusters")
+        full = annotations_alone(study)
+        full = full.take(np.isin(full.unit_codes, np.flatnonzero(np.bincount(full.unit_codes) > 1)))
+        by = {unit: group[unit] for unit in full.units}
+        frame = sa.by_group(full.sampled(population_size=full.n_units), by)
+        assert frame["standard_error"].tolist() == [0, 0, 0]
+        assert frame["reason"].str.startswith("All units of the population were rated").all()
+        sizes = {name: list(by.values()).count(name) + 20 * (name == "g1") for name in by.values()}
+        one = sa.by_group(full.sampled(strata=by, population_size=sizes), by).set_index("group")
+        assert (one["standard_error"] > 0).to_dict() == {"g0": False, "g1": True, "g2": False}
+
+    def test_exact_enumeration(self):
+        """Over all samples of a small population the mean variance of a group is near its variance.
+
+        The fraction of the population is that of the sample; that of the group is chance, which
+        costs some bias. There is none for the samples with m units of the group, once 1 - m / M
+        takes the place of 1 - n / N (Cochran 1977, 2.13).
+        """
+        found = []
+        for units, study in all_samples([range(8)], 5):
+            frame = sa.by_group(
+                study.sampled(population_size=8),
+                {u: u % 2 for u in units},
+                coefficient="percent_agreement",
+            ).set_index("group")
+            found.append([*frame.loc[1, ["estimate", "standard_error"]], sum(u % 2 for u in units)])
+        estimates, errors, m = np.array(found, dtype=float).T
+        known = np.isfinite(errors)
+        assert 0.8 < (errors[known] ** 2).mean() / estimates[known].var() < 1.25
+        for k in (2, 3):
+            variance = (errors[m == k] ** 2).mean() / (1 - 5 / 8) * (1 - k / 4)
+            assert variance == pytest.approx(estimates[m == k].var(), rel=1e-10)
+
+    def test_exact_enumeration_of_strata(self):
+        """Groups that are strata: over all samples the mean variance is the variance, exactly."""
+        where = {u: int(u >= 4) for u in range(8)}
+        found = []
+        for _, study in all_samples([range(4), range(4, 8)], 2):
+            drawn = study.sampled(strata=where, population_size={0: 4, 1: 4})
+            frame = sa.by_group(drawn, where, coefficient="percent_agreement").set_index("group")
+            found.append(frame.loc[[0, 1], ["estimate", "standard_error"]].to_numpy())
+        estimates, errors = np.moveaxis(np.array(found), 2, 0)
+        expected = estimates.var(axis=0).tolist()
+        assert (errors**2).mean(axis=0).tolist() == pytest.approx(expected, rel=1e-10)
+
+    def test_homogeneity(self):
+        """Groups of one stratum take units from each other; the test knows their covariances.
+
+        By the generalised least squares of the definition; where groups are strata, they are
+        independent and the test is Welch's.
+        """
+        study, group = sampled(7, "sizes")
+        frame = sa.by_group(study, group, coefficient="percent_agreement").sort_values("group")
+        C = domains(study, group, "percent_agreement")
+        k, weights = frame["estimate"].to_numpy(), np.linalg.inv(C)
+        ones, v = np.ones(3), np.diag(C)
+        off = k - (ones @ weights @ k) / (ones @ weights @ ones)
+        parts = [score(part(study, group, f"g{g}"), "percent_agreement") for g in range(3)]
+        df = np.array([one.degrees_of_freedom for one in parts])
+        L = ((1 - 1 / v / (1 / v).sum()) ** 2 / df).sum()
+        F = off @ weights @ off / 2 / (1 + 2 * L / 8)
+        p = frame["homogeneity_p_value"].iloc[0]
+        assert p == pytest.approx(stats.f.sf(F, 2, 8 / (3 * L)), rel=1e-9)
+
+
+def all_samples(strata, n):
+    """Yield the units of every sample of n units a stratum, and its study by three raters."""
+    rng = np.random.default_rng(5)
+    answers = {u: rng.choice(["a", "a,b", "b", "a,b,c", "c"], 3) for us in strata for u in us}
+    for picked in itertools.product(*(itertools.combinations(units, n) for units in strata)):
+        units = [u for some in picked for u in some]
+        rows = [(g, u, answers[u][g]) for u in units for g in range(3)]
+        yield units, sa.Annotations.from_triples(rows)
+
+
+def annotations_alone(study):
+    """Return the same study as if nothing was said of how its units were drawn."""
+    return sa.Annotations.from_triples(study.to_triples())

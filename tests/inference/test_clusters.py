@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import setagree as sa
+from setagree.coefficients.spread import cluster_deviations
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeWarning
 from setagree.scoring.coefficients import COEFFICIENTS
 
@@ -311,6 +313,57 @@ class TestComparing:
         assert wide["clusters"].is_monotonic_decreasing
         with pytest.raises(OptionError, match="needs cluster="):
             sa.plan(plain(study), units_per_cluster=[4])
+
+    def test_plan_of_the_pilot_itself(self):
+        """As many units in clusters as unequal as the pilot's have its error, freedom and width.
+
+        Where units of a cluster are alike: this pilot's error is larger than that of its units.
+        """
+        study = sa.simulate(sum(SIZES), 4, rng=5)
+        alpha = sa.krippendorff_alpha(study.sampled(cluster=documents(study)))
+        assert sa.krippendorff_alpha(study).standard_error < alpha.standard_error
+        plan = sa.plan(alpha, units=[sum(SIZES)], at_least=0.1)
+        row = plan.frame.iloc[0]
+        assert row["clusters"] == len(SIZES)
+        assert row["degrees_of_freedom"] == pytest.approx(alpha.degrees_of_freedom, rel=1e-12)
+        assert row["standard_error"] == pytest.approx(alpha.standard_error, rel=1e-12)
+        assert row["half_width"] == pytest.approx(plan.pilot_half_width, rel=1e-12)
+
+    @pytest.mark.parametrize("sizes", [(20, 20, 20, 10), (7,) * 9, (3, 3, 2)])
+    def test_planned_degrees_of_freedom(self, study, sizes):
+        """Bell and McCaffrey's of the clusters that so many units make, the last one with the rest.
+
+        The half width takes their t.
+        """
+        frame = sa.plan(study, units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        _, df = cluster_deviations(groups, np.zeros(len(groups)))
+        row = frame.iloc[0]
+        expected = df if df >= 2 else np.nan
+        assert row["degrees_of_freedom"] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+        half = stats.t.ppf(0.975, expected) * row["standard_error"]
+        assert row["half_width"] == pytest.approx(half, rel=1e-9, nan_ok=True)
+
+    def test_plan_of_too_few(self, study):
+        """Where clusters leave fewer than 2 degrees of freedom there is no number, but a sentence.
+
+        Neither is one found for a width or a power, however small.
+        """
+        alpha = sa.krippendorff_alpha(study)
+        plan = sa.plan(alpha, units=[15, 25, 60], units_per_cluster=[20], at_least=0.0)
+        numbers = ["degrees_of_freedom", "standard_error", "half_width", "power"]
+        assert plan.frame[numbers].isna().all(axis=1).tolist() == [True, True, False]
+        why = "25 units in 2 clusters leave fewer than 2 degrees of freedom"
+        assert plan.frame["reason"][1] == why
+        assert pd.isna(plan.frame["reason"][2])
+        assert "No interval can be had: 15 units in 1 cluster leave" in str(plan)
+        assert why in plan.to_json()
+        for wish in ({"half_width": 0.99}, {"power": 0.01, "at_least": -0.9}):
+            least = sa.plan(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
+            assert (least["clusters"], least["degrees_of_freedom"]) == (3, pytest.approx(2))
+        budget = {"budget": 100.0, "cost_rating": 1.0, "raters": [3], "units_per_cluster": [20]}
+        with pytest.raises(OptionError, match="buys too few clusters"):
+            sa.plan(alpha, **budget)
 
 
 class TestEverywhere:

@@ -543,6 +543,29 @@ class TestSentences:
         assert "Holm over 12 raters" in said["Raters"]
         assert "drop rater" not in set(found.results["changes"]["change"])
 
+    def test_one_p_for_one_rater(self):
+        """A rater has one corrected p in the report, and each table says over how many it is.
+
+        `what_if` over raters and labels has another, and says over how many, too.
+        """
+        study = sa.simulate(60, 4, rng=6)
+        rng = np.random.default_rng(0)
+        bad = [("odd", u, {str(rng.choice(study.labels))}) for u in study.units]
+        found = gather(sa.Annotations.from_triples([*study.to_triples(), *bad]), rng=1)
+        table = {one.id: one for one in sections(found)}
+        assert "p is corrected (Holm over 5 raters)" in table["raters"].note
+        tried = changes.with_holm(found)
+        row = tried[tried["change"] == "drop rater"].iloc[0]
+        raters = found.results["raters"].set_index("rater")
+        assert row["p_holm"] == raters.loc["odd", "p_holm"]
+        n = int(tried["n_tested"][tried["change"] != "drop rater"].max())
+        said = f"for a change of labels, Holm over the {n} of this table; for a rater, Holm over 5"
+        assert said in table["changes"].note
+        whole = sa.what_if(found.study)
+        alone = whole[whole["what"] == "odd"].iloc[0]
+        assert (alone["n_tried"], raters["n_tried"].iloc[0]) == (whole["p_value"].count(), 5)
+        assert alone["p_holm"] > row["p_holm"]
+
     def test_limits_are_not_for_percent_agreement(self):
         """Agreement by chance alone would pass them."""
         found = gather(

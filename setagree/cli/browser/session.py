@@ -226,7 +226,7 @@ def _replacing(become: Mapping[Any, Any]) -> Callable[[Any], Any]:
 
 def _row(one: sa.Agreement) -> Answer:
     """Return a line of the table: names, then numbers as they are and as they are read."""
-    low, high = one.interval()
+    (low, high), p = one.interval(), one.to_frame()["p_value"].item()
     cells = {
         "observed_agreement": (one.observed_agreement, four),
         "expected_agreement": (one.expected_agreement, four),
@@ -239,7 +239,7 @@ def _row(one: sa.Agreement) -> Answer:
         "cells": [
             *({"name": n, "value": _finite([x]), "text": say(x)} for n, (x, say) in cells.items()),
             {"name": "interval", "value": _finite([low, high]), "text": four_interval(low, high)},
-            {"name": "p_value", "value": _finite([one.p_value]), "text": p_four(one.p_value)},
+            {"name": "p_value", "value": _finite([p]), "text": p_four(p)},
         ],
         "reason": one.reason,
     }

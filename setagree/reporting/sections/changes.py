@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
-from setagree.diagnosis.what_if import corrected, what_if
+from setagree.diagnosis.common import corrected
+from setagree.diagnosis.what_if import what_if
 from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
@@ -21,7 +22,7 @@ from setagree.reporting.sections.base import (
     estimate_column,
     with_sentences,
 )
-from setagree.reporting.sections.raters import raised_without
+from setagree.reporting.sections.raters import raised_without, tested
 from setagree.reporting.tables import Column
 from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Name, Sentence, capitalised
@@ -135,7 +136,7 @@ def with_holm(f: Findings) -> pd.DataFrame:
     if raters is not None:
         known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
         p[of_rater] = [known.get(str(who), np.nan) for who in changes["what"][of_rater]]
-        n_tested[of_rater] = int(raters["p_holm"].notna().sum())
+        n_tested[of_rater] = int(raters["n_tried"].iloc[0])
     return changes.assign(p_holm=p, n_tested=n_tested)
 
 
@@ -187,8 +188,7 @@ def show(f: Findings) -> list[Section]:
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
         "overstated; and a label system that is easier to agree on is not always the one you need. "
-        "p is corrected by Holm: for labels over the changes of this table, for a rater over all "
-        "raters."
+        f"p is corrected{_families(frame, f)}."
     )
     if _scored_anew(frame, f.frame("raters")):
         note += (
@@ -198,6 +198,17 @@ def show(f: Findings) -> list[Section]:
     caption = "The coefficient after each change"
     listing = Listing("changes", "What would a change bring?", caption, "what_if", 20, note)
     return listing.section(f, frame, columns, lead=say(f))
+
+
+def _families(changes: pd.DataFrame, f: Findings) -> str:
+    """Return over what each p of the table is corrected: that of a rater stands among raters."""
+    of_rater, said = changes["change"] == _CHANGES["drop_raters"], []
+    if n := int(changes["n_tested"][~of_rater].max()):
+        said.append(f"for a change of labels, Holm over the {n:,} of this table")
+    if of_rater.any():
+        over = tested(f.frame("raters"))
+        said.append(f"for a rater, {over}, which is the p of the table of raters")
+    return f": {'; '.join(said)}" if said else ""
 
 
 def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:

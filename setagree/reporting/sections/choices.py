@@ -13,6 +13,7 @@ from setagree.reporting.sections.base import Findings, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
 from setagree.wording.numbers import level_text, number, rough
@@ -80,7 +81,8 @@ def show(f: Findings) -> list[Section]:
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
     columns = (Column("Distance", "text"), *heads)
     shown = Table(caption, columns, rows, is_ranking=False)
-    over = f.main.drawn and f"Of the units: {f.main.drawn}. "
+    names = [coefficient_name(row.definition, distances) for row in table]
+    over = f.main.drawn and f"Of the units: {drawn_of(table.rows, names)}. "
     kind = "Intervals are t intervals; the headline has the score interval. "
     note = (
         "A distance says how much credit two answers that differ still get; a coefficient says "

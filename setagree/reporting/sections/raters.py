@@ -43,13 +43,13 @@ def say(f: Findings) -> Sentence:
     if not len(found):
         return _nobody_found(raters, word)
     # Who would raise it most need not be one of whom the test shows it.
-    top, n, tested = found.iloc[0], len(found), _tested(raters)
+    top, n, over = found.iloc[0], len(found), tested(raters)
     more = ""
     if n > 1:
-        more = f" There are {count(n)} raters whose removal raises {word} (p < .05, {tested})."
+        more = f" There are {count(n)} raters whose removal raises {word} (p < .05, {over})."
     gain = (
         f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}; "
-        f"{p_phrase(top['p_holm'])}, {tested}"
+        f"{p_phrase(top['p_holm'])}, {over}"
     )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
     habit = _with_nobody(f, top["rater"]) or _habit(top)
@@ -64,9 +64,11 @@ def raised_without(f: Findings) -> pd.DataFrame:
     return raters[(raters["change"] > 0) & (raters["p_holm"] < SURE)]
 
 
-def _tested(raters: pd.DataFrame) -> str:
+def tested(raters: pd.DataFrame | None) -> str:
     """Return over how many raters p is corrected, and of how many where not all were tested."""
-    n = int(raters["change_low"].notna().sum())
+    if raters is None or not len(raters):
+        return "Holm over all raters"
+    n = int(raters["n_tried"].iloc[0])
     some = f"{n:,} of " if n < len(raters) else ""
     return f"Holm over {some}{counted(len(raters), 'rater')}"
 
@@ -82,7 +84,7 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     said = f"leaving out {whom} {changes}"
     if raters["change_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
-    none = f"no removal raises it significantly (t-tests, {_tested(raters)})"
+    none = f"no removal raises it significantly (t-tests, {tested(raters)})"
     return (f"No single rater explains it: {said}, and {none}.",)
 
 
@@ -131,7 +133,7 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
 
 def show(f: Findings) -> list[Section]:
     """Return the raters, those whose removal helps most first."""
-    word = f.main.definition.short
+    word, raters = f.main.definition.short, f.frame("raters")
     columns = [
         Column("Rater", "name", "rater"),
         Column("Change", "change", ("change", "change_low", "change_high")),
@@ -147,17 +149,17 @@ def show(f: Findings) -> list[Section]:
     over = f.main.drawn and f" ({f.main.drawn})"
     note = (
         f"Change: by how much {word} changes when the rater is left out, with a "
-        f"{level_text(f.level)} interval{over} for each rater alone; p is corrected by Holm for "
-        "all. Mean distance: to the answers of the others. Labels: per unit, and more (+) or fewer "
-        "(−) than the others give. Overuses, underuses: compared with the others, too. A rater who "
-        "disagrees with the others need not be the one who is wrong."
+        f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
+        f"({tested(raters)}). Mean distance: to the answers of the others. Labels: per unit, and "
+        "more (+) or fewer (−) than the others give. Overuses, underuses: compared with the "
+        "others, too. A rater who disagrees with the others need not be the one who is wrong."
     )
     caption = f"Raters, those without whom {word} rises most first"
-    frame, picture = f.frame("raters"), None
-    if frame is not None and f.main.reason is None:
-        picture = list_picture(f, pictures.raters, frame)
+    picture = None
+    if raters is not None and f.main.reason is None:
+        picture = list_picture(f, pictures.raters, raters)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
-    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+    return listing.section(f, raters, columns, lead=say(f), picture=picture)
 
 
 TOPIC = Topic("raters", show, find, about="Raters", say=say, optional=True)
