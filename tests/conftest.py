@@ -88,6 +88,7 @@ SLOW = (
     "tests/reporting/test_report.py::TestPage::test_small_and_odd_studies",
     "tests/reporting/test_report.py::TestPage::test_the_same_seed_gives_the_same_file",
     "tests/reporting/test_report.py::TestPanels",
+    "tests/reporting/test_sections.py::TestSampled::test_weights",
     "tests/scoring/test_properties.py::test_label_sets_equal_the_reference",
     "tests/scoring/test_properties.py::test_numbers_equal_the_reference",
     "tests/study/test_annotations.py::TestRoundTrips::test_contingency",
