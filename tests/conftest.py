@@ -98,6 +98,7 @@ SLOW = (
     "tests/reporting/test_report.py::TestPanels",
     "tests/reporting/test_report.py::TestWriting::test_a_browser_that_fails",
     "tests/reporting/test_sections.py::test_a_section_is_in_the_page",
+    "tests/reporting/test_sections.py::TestSampled::test_weights",
     "tests/scoring/test_properties.py::test_label_sets_equal_the_reference",
     "tests/scoring/test_properties.py::test_numbers_equal_the_reference",
     "tests/study/test_annotations.py::TestRoundTrips::test_contingency",

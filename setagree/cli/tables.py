@@ -95,7 +95,7 @@ def bootstrapped(table: sa.AgreementTable, frame: pd.DataFrame, drawn: str) -> s
     over = {"both": "units and raters"}.get(drawn, drawn)
     about, R = ABOUT[one["over"]], table[0].n_raters
     if one["over"] == "both" and R is not None and R <= 5:  # as few as were simulated
-        about += f", of whom {R} are few: such intervals held the truth in 80-91 % of studies"
+        about += f", of whom {R} are few: such intervals held the truth in 80-88 % of studies"
     note = (
         f"se and interval: bootstrap ({method}), {counted(one['n_resamples'], 'resample')} of the "
         f"{over}, seed {one['seed']}. About {about}. {_undefined(frame, 'resamples')}"

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from setagree.credit.base import Weights
 from setagree.distances import Distance
 from setagree.study.annotations import Annotations
+from setagree.study.sampling import Sample, sample_of
 from setagree.study.tally import Tally, dot
-from setagree.study.unit_columns import Sample, sample_of
 
 if TYPE_CHECKING:
     from setagree.coefficients.models import Model

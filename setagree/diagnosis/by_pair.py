@@ -225,14 +225,14 @@ def _one_by_one(
         a, b = divmod(int(keys[group[0]]), study.n_raters)
         shared = ratings.order[np.concatenate([left[group], right[group]])]
         part = score_part(whole, study.take(shared))
-        means = part.case.mean_disagreement * part.weights.max_distance
+        means, mass = part.case.mean_disagreement * part.weights.max_distance, part.case.mass
         rows.append(
             {
                 "rater_a": study.raters[a],
                 "rater_b": study.raters[b],
                 "n_shared": len(shared) // 2,
                 **uncertainty(part, level),
-                "mean_distance": float(part.tally.multiplicity @ means) / part.n_units,
+                "mean_distance": float(mass @ means / mass.sum()),
                 "reason": why_nan(part),
             }
         )

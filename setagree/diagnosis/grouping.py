@@ -21,7 +21,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import code_ids, pick_column
+from setagree.study.assembly import code_ids, doubt_names, pick_column
 from setagree.study.codes import as_objects
 from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import is_missing
@@ -85,11 +85,13 @@ def _last_of(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> npt.NDArray[A
 
 
 def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
-    """Return the code of the group of each, and the groups in order."""
+    """Return the code of the group of each, and the groups in order; some may look alike."""
     try:
-        return pd.factorize(groups)
+        codes, names = pd.factorize(groups)
     except TypeError as error:
         raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
+    doubt_names("Groups", names)
+    return codes, names
 
 
 def group_by_mapping(

@@ -269,9 +269,10 @@ def bootstrap(
     n_resamples : int
         How many resamples.
     over : {"units", "raters", "both"}
-        What is drawn: the interval is about these raters, or about raters like these. With 3 to 5
-        raters the percentile interval over both held the truth in 80-91 % of simulated studies;
-        ``agreement.interval(over="both")`` in 94-98.5 %.
+        What is drawn: the interval is about these raters, or about raters like these. With 3, 5 and
+        10 raters the 95 % percentile interval over both held the truth in 80, 88 and 94 % of
+        simulated studies, and in 62, 78 and 87 % of those of the worst design;
+        ``agreement.interval(over="both")`` in 98, 95 and 96 %.
     method : {"standard", "krippendorff"}
         ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
         ratings as if they were independent; its intervals are too narrow. With missing ratings a

@@ -25,11 +25,14 @@ def is_clustered(agreement: Agreement) -> bool:
 
 
 def refuse_weighted(agreement: Agreement, what: str) -> None:
-    """Refuse what takes all units for alike where they have weights or strata."""
-    if agreement.case.sample is not None and not is_clustered(agreement):
+    """Refuse what takes all units for alike where they have weights, strata or a known number."""
+    sample = agreement.case.sample
+    if sample is not None and not sample.is_clustered:
+        both = agreement.best_method == "score"
+        takes = "t and the score interval" if both else "t interval"
         raise OptionError(
-            f"{what} is not defined for sampling weights or strata; their interval is the t "
-            "interval of the agreement, or without strata the score interval."
+            f"{what} is not defined for {sample.said}, which the {takes} of the agreement "
+            f"{'take' if both else 'takes'} into account."
         )
 
 

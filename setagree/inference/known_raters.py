@@ -50,10 +50,9 @@ def plain_units(study: Annotations, what: str) -> Annotations:
     """Return a study as units that were drawn one by one; warn where it says otherwise."""
     if study.sampling is None:
         return study
-    how = "clusters" if study.sampling.cluster else "sampling weights and strata"
     warn(
-        f"{what} takes the units as drawn one by one, all alike: the {how} of the study are "
-        "not taken into account there.",
+        f"{what} takes the units as drawn one by one, all alike: what the study says of "
+        f"{study.sampling.said} is not taken into account there.",
         SetagreeWarning,
     )
     return replace(study, sampling=None)

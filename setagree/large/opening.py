@@ -148,7 +148,9 @@ def open_sampled(
         It is a tally, which does not tell its units apart.
     """
     drawn = {role: given for role, given in drawn.items() if given is not None}
-    columns: dict[str, Any] = {role: x for role, x in drawn.items() if isinstance(x, str)}
+    columns: dict[str, Any] = {
+        role: x for role, x in drawn.items() if isinstance(x, str) and role != "population_size"
+    }
     if columns and not isinstance(source, Annotations | Tally):
         reading = replace(as_reading(reading), **columns)
     study = open_study(source, reading, plan)

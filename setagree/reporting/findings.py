@@ -8,7 +8,7 @@ import warnings
 from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import UndefinedAgreementWarning
+from setagree.errors import RareAnswersWarning, UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
 from setagree.large.joining import with_models
@@ -51,8 +51,10 @@ def gather(
     humans = everyone.without_raters(models) if models else everyone
     main = _headline(humans, coefficient, distance, level)
     with warnings.catch_warnings():
-        # The parts of a study may be undefined without a warning each: the tables say so.
+        # The parts of a study may be undefined without a warning each: the tables say so. Of a
+        # rare answer the headline has warned.
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
+        warnings.simplefilter("ignore", RareAnswersWarning)
         f = Findings(humans, main, benchmark(main), level, asked, everyone, models)
         find_all(f)
     return f

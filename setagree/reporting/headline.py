@@ -11,6 +11,7 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
+from setagree.scoring.remarks import rare_answers
 from setagree.scoring.results import Agreement
 from setagree.wording.numbers import interval, level_text, number, rough
 from setagree.wording.words import Sentence
@@ -52,7 +53,8 @@ def distance_phrase(row: Agreement) -> str:
 
 def verdict_sentence(f: Findings) -> str:
     """Return what the benchmark scale says, by which limits, and what is odd about the interval."""
-    return f"{_verdict(f)} {rough([quoted_interval(f)[0]])}".strip()
+    said = (_verdict(f), rough([quoted_interval(f)[0]]), rare_answers(f.main))
+    return " ".join(filter(None, said))
 
 
 def caution(f: Findings) -> str:

@@ -22,8 +22,8 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES
+from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
-from setagree.study.unit_columns import OF_SIZES
 from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import interval, level_text, number, rough, share

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setagree.coefficients.models import Urn
 from setagree.coefficients.spread import units_drawn
+from setagree.credit.base import display_value
 from setagree.errors import (
     AdaptiveRatingsWarning,
     FarAnswersWarning,
     FewClustersWarning,
+    RareAnswersWarning,
     counted,
     python_or_command,
     shorten,
@@ -33,6 +36,10 @@ _FEW_CLUSTERS, _FEW_DF = 10, 4
 
 _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
 """What share of the disagreement one unit must hold, and of how many that disagree, to be named."""
+
+_RARE, _RARE_RATINGS, _RARE_UNITS = 4, 4, 20
+"""What all answers but one must weigh, in units, to tell how rare they are; with so many ratings a
+unit, and so many units, or more."""
 
 _NAMED = 4
 """Rows that the line gives the score interval of."""
@@ -196,6 +203,39 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
             FarAnswersWarning,
         )
         return
+
+
+def doubt_rare_answers(rows: Sequence[Agreement]) -> None:
+    """Warn where one answer dominates so far that no interval is known to hold."""
+    for row in rows:
+        if said := rare_answers(row, named=True):
+            warn(f"{_name(row)}: {said}", RareAnswersWarning)
+            return
+
+
+def rare_answers(row: Agreement, *, named: bool = False) -> str:
+    """Return a sentence on the answer that dominates, where no interval is known to hold for it.
+
+    Of n units with two ratings or more the other answers weigh as much as n (1 - share of the
+    commonest). Simulated, the score interval of alpha held the truth in 95 % of the studies where
+    that is 4 or more, and in far fewer below it, the more raters the fewer.
+    """
+    tally, n = row.tally, row.n_pairable_units
+    # Chance that does not come from how often answers were given does not depend on rare ones.
+    if type(row.definition.model) is not Urn or row.reason is not None or n < _RARE_UNITS:
+        return ""
+    totals = tally.value_totals(tally.multiplicity * tally.pairable)
+    N, most = float(totals.sum()), int(totals.argmax())
+    others = n * (N - float(totals[most])) / N
+    if _RARE_RATINGS * n > N or others >= _RARE:
+        return ""
+    which = f" ({shorten(display_value(tally.values[most]))})" if named else ""
+    return (
+        f"One answer{which} is {100 * totals[most] / N:.1f} % of the ratings of {n:,} units, so "
+        f"that all other answers weigh as much as {others:.1f} units. No interval is known to "
+        "hold its level there: in simulated studies of four, five and eight raters the 95 % score "
+        "interval held the truth in 92, 89 and 81 %. More units help."
+    )
 
 
 def _name(row: Agreement) -> str:

@@ -36,14 +36,20 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, Plan, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.remarks import SEVERAL, doubt_clusters, doubt_far_answers, doubt_queue
+from setagree.scoring.remarks import (
+    SEVERAL,
+    doubt_clusters,
+    doubt_far_answers,
+    doubt_queue,
+    doubt_rare_answers,
+)
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
+from setagree.study.sampling import Sampling, sample_of
 from setagree.study.tally import Tally
-from setagree.study.unit_columns import sample_of
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -92,7 +98,7 @@ class Scorer:
             self._check_two(coefficient)
         sampling = None if self.annotations is None else self.annotations.sampling
         if sampling is not None and sampling.is_weighted:
-            _check_weighted(coefficient)
+            _check_weighted(coefficient, sampling)
         if coefficient.model.redraws_labels:
             self._check_sizes(coefficient.name, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
@@ -240,12 +246,14 @@ def make_agreement(
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Warn of what is undefined, and of what makes the numbers or their intervals doubtful.
 
-    That is: few clusters, ratings that a queue asked for, one unit that holds too much.
+    That is: few clusters, ratings that a queue asked for, one unit that holds too much, one answer
+    that leaves too little for the others.
     """
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
     if agreements and agreements[0].n_units >= 2 * SEVERAL:
         doubt_queue(agreements[0].tally)
+        doubt_rare_answers(agreements)
     far = [one for one in agreements if one.case.distance and not one.case.distance.bounded]
     if far:
         doubt_far_answers(far)
@@ -297,11 +305,10 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
     return number
 
 
-def _check_weighted(coefficient: Coefficient[...]) -> None:
+def _check_weighted(coefficient: Coefficient[...], sampling: Sampling) -> None:
     if coefficient.model.redraws_labels:
         raise OptionError(
-            f"{coefficient.name} is not defined for sampling weights or strata; "
-            "krippendorff_alpha is."
+            f"{coefficient.name} is not defined for {sampling.said}; krippendorff_alpha is."
         )
 
 

@@ -18,7 +18,8 @@ from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading, tells_reading
-from setagree.study.unit_columns import OfUnits, Sizes
+from setagree.study.sampling import Sizes
+from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
 
 

@@ -19,7 +19,8 @@ from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
-from setagree.study.unit_columns import Sampling, read_units
+from setagree.study.sampling import Sampling
+from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label, sorted_labels
 
 

@@ -128,9 +128,14 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     if column.dtype.kind == "f" and is_inexact(column):
         raise inexact_ids(role)
     codes, names = code_ids(column, role)
-    if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
-        doubt_alike(f"{role.capitalize()}s", listed)
+    doubt_names(f"{role.capitalize()}s", names)
     return codes, names
+
+
+def doubt_names(what: str, names: npt.NDArray[np.object_]) -> None:
+    """Warn of names that look alike, unless they are too many to be looked through."""
+    if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
+        doubt_alike(what, listed)
 
 
 def code_answers(

@@ -7,7 +7,7 @@ units of the population it stands for; or a batch or a time that a diagnosis ask
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,95 +26,30 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.study.assembly import pick_column
-from setagree.study.codes import Codes, as_objects
+from setagree.study.assembly import doubt_names, pick_column
+from setagree.study.codes import as_objects
+from setagree.study.doubts import doubt_merged_names
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
 from setagree.study.reading import Reading
+from setagree.study.sampling import (
+    OF_SIZES,
+    Sampling,
+    Sizes,
+    check_sizes,
+    check_strata,
+    check_weights,
+    sample_of,
+)
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 """A column of units by name, or what says something of each unit."""
-Sizes: TypeAlias = Mapping[Any, float] | float | None
-"""How many units each stratum has, or the population."""
-OF_SIZES = "population per unit"
-"""The column of weights that follow from the sizes of strata."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How the units were drawn: names of columns of units, and the sizes of what they stand for.
-
-    Attributes
-    ----------
-    cluster : str or None
-        Units of one cluster were drawn together.
-    sampling_weight : str or None
-        How many units of the population each stands for, or what is proportional to that.
-    strata : str or None
-        The part of the population that each unit was drawn from.
-    population_size : mapping or float, optional
-        How many units each stratum has; without strata, the whole population.
-    """
-
-    cluster: str | None = None
-    sampling_weight: str | None = None
-    strata: str | None = None
-    population_size: Sizes = None
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether units have sampling weights."""
-        return self.sampling_weight is not None
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The units of a study as they were drawn; None for what is not said.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_units,), or None
-        The sampling weights.
-    groups : ndarray of int, shape (n_units,), or None
-        The cluster of each unit, or its stratum.
-    names : ndarray of object
-        The clusters, or the strata.
-    sizes : ndarray of shape (n_strata,)
-        How many units the population has in each stratum, or in all; infinite where not said.
-    is_clustered : bool
-        Whether the groups are clusters.
-    by, weighted_by : str
-        The column of the clusters, or of the strata; that of the weights.
-    """
-
-    weights: Floats | None
-    groups: Codes | None
-    names: npt.NDArray[np.object_]
-    sizes: Floats
-    is_clustered: bool
-    by: str
-    weighted_by: str
-
-
-def sample_of(study: Annotations) -> Sample | None:
-    """Return how the units of a study were drawn; None where nothing is said of that."""
-    how = study.sampling
-    if how is None:
-        return None
-    frame = study.units_frame
-    by = how.cluster or how.strata or ""
-    groups, names = pd.factorize(as_objects(frame[by])) if by else (None, as_objects([""]))
-    weights = frame[how.sampling_weight].to_numpy(dtype=float) if how.sampling_weight else None
-    size = how.population_size
-    known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in names]
-    sizes = np.array([np.inf if one is None else float(one) for one in known])
-    named = (by, how.sampling_weight or "")
-    return Sample(weights, groups, as_objects(names), sizes, how.cluster is not None, *named)
+_GROUPS = {"cluster": "Clusters", "strata": "Strata"}
+"""The roles that name groups of units, and these as sentences call them."""
 
 
 def units_frame(study: Annotations) -> pd.DataFrame:
@@ -218,11 +153,15 @@ def sampled(
         if not isinstance(column, str):
             study, column = with_units(study, {role: column}), role
         _check_column(study, column, role)
+        if role in _GROUPS and getattr(before, role) != column:
+            doubt_names(_GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
-    if "cluster" in names and (len(names) > 1 or population_size is not None):
+    beside = [option(role) for role in names if role != "cluster"]
+    beside += [] if population_size is None else [option("population_size")]
+    if "cluster" in names and beside:
         raise OptionError(
-            f"{option('cluster')} beside weights, strata or sizes is not defined; give one."
+            f"{option('cluster')} beside {' and '.join(beside)} is not defined; give one."
         )
     study = replace(study, sampling=Sampling(**names, population_size=population_size))
     return _checked(study)
@@ -266,7 +205,8 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
     kept = np.flatnonzero(of_row >= 0)
     units, columns = of_row[kept], study.units_frame
     for name in reading.of_units:
-        cells, things = pd.factorize(as_objects(map(_said, pick_column(table, name).iloc[kept])))
+        given = as_objects(pick_column(table, name).iloc[kept])
+        cells, things = _things(given, name, is_group=name != reading.sampling_weight)
         said, told = np.full(study.n_units, -1, dtype=np.int64), cells >= 0
         said[units[told]] = cells[told]
         other = told & (said[units] != cells)
@@ -294,15 +234,51 @@ def _of_each(study: Annotations, of_unit: Any, name: str) -> list[Any]:
     if len({*units}) < len(units):
         twice = [unit for unit in dict.fromkeys(units) if units.count(unit) > 1]
         raise DataError(f"{name}: the units {listing(twice)} have several entries.")
-    entries = of_unit.tolist() if isinstance(of_unit, pd.Series) else of_unit.values()
+    entries = as_objects(of_unit if isinstance(of_unit, pd.Series) else of_unit.values())
+    if name in _GROUPS:
+        codes, things = _things(entries, name)
+        entries = as_objects([*things, None])[codes]
     found = dict(zip(units, map(_said, entries), strict=True))
     return [found.get(unit) for unit in study.units.tolist()]
+
+
+def _things(
+    cells: npt.NDArray[np.object_], name: str, *, is_group: bool = True
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.object_]]:
+    """Return what cells say as codes of distinct things, -1 where a cell says nothing.
+
+    Names of groups that become one without the space around them are said in a warning. A truth
+    value among numbers is made text: it is no number, and would be taken for 1 or 0.
+    """
+    if not is_group:
+        cells = as_objects(str(one) if isinstance(one, bool | np.bool_) else one for one in cells)
+    try:
+        codes, given = pd.factorize(cells)
+    except TypeError:
+        raise DataError(f"column {name!r}: {_no_name(cells)}") from None
+    merged, things = pd.factorize(as_objects(map(_said, given)))
+    if is_group:
+        first: dict[int, object] = {}
+        pairs = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), given, strict=True)]
+        spelled = [pair for pair, k in zip(pairs, merged, strict=True) if k >= 0]
+        doubt_merged_names("group", [(one, other) for one, other in spelled if one != other])
+    return np.append(merged, -1)[codes], things
+
+
+def _no_name(cells: Iterable[Any]) -> str:
+    """Word which of some cells cannot be the name of something, nor a number."""
+    for cell in cells:
+        try:
+            hash(cell)
+        except TypeError:
+            return f"text, a number or a date is wanted of each unit, not {shorten(cell)}."
+    return "text, a number or a date is wanted of each unit."
 
 
 def _said(cell: Any) -> Any:
     """Return what a cell says of a unit; None where it says nothing."""
     said = tidied(cell)
-    return None if said == "" or is_missing(said) else said
+    return None if is_missing(said) or (isinstance(said, str) and not said) else said
 
 
 def _column(cells: Iterable[Any], table: pd.DataFrame) -> pd.Series[Any]:
@@ -320,6 +296,10 @@ def _check_column(study: Annotations, column: str, role: str) -> None:
             f"is read: unit_columns=[{column!r}].{did_you_mean(column, known)}"
         )
     cells = known[column]
+    try:
+        pd.unique(cells)
+    except TypeError:
+        raise DataError(f"{role}, column {column!r}: {_no_name(cells)}") from None
     without = [unit for unit, one in zip(study.units, cells, strict=True) if is_missing(one)]
     if without:
         raise DataError(
@@ -333,57 +313,25 @@ def _checked(study: Annotations) -> Annotations:
     how = study.sampling
     assert how is not None  # noqa: S101 - it was said just now
     if how.sampling_weight is not None:
-        _check_weights(study, study.units_frame[how.sampling_weight])
-    if how.strata is None and isinstance(how.population_size, Mapping):
-        raise OptionError(f"{option('population_size')} by stratum needs {option('strata')}.")
+        check_weights(study, how.sampling_weight)
     if how.strata is not None:
-        _check_strata(study, study.units_frame[how.strata], how.population_size)
-    sample = sample_of(study)
-    if sample is None or how.population_size is None:
+        check_strata(study, how.strata)
+    if how.population_size is None:
         return study
-    groups = np.zeros(study.n_units, dtype=np.intp) if sample.groups is None else sample.groups
-    drawn = np.bincount(groups)
-    for name, n, size in zip(sample.names, drawn, sample.sizes, strict=True):
-        if not size >= n or np.isinf(size):
-            of = f" of stratum {name!r}" if how.strata else ""
-            said = f"{option('population_size', float(size)).removesuffix('.0')}{of}"
-            less = f"is below the {n:,} units drawn of it"
-            raise OptionError(f"{said} {less if size < n else 'is no number of units'}.")
-    if how.sampling_weight is not None or how.strata is None:
+    how = replace(how, population_size=check_sizes(study, how.population_size, how.strata))
+    study = replace(study, sampling=how)
+    sample = sample_of(study)
+    if how.sampling_weight is not None or sample is None or sample.groups is None:
         return study
     # Units with one rating stand for no other: agreement is that of the pairable ones.
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-    each = (sample.sizes / np.bincount(groups[pairable], minlength=len(drawn)))[groups]
-    weighted = with_units(study, {OF_SIZES: dict(zip(study.units, each, strict=True))})
-    return replace(weighted, sampling=replace(how, sampling_weight=OF_SIZES))
-
-
-def _check_weights(study: Annotations, cells: pd.Series[Any]) -> None:
-    weights = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        unit = study.units[bad[0]]
-        raise OptionError(
-            f"a sampling weight is a number above 0; unit {shorten(unit)} has "
-            f"{shorten(cells.iloc[bad[0]])}."
-        )
-
-
-def _check_strata(study: Annotations, cells: pd.Series[Any], size: Sizes) -> None:
-    if size is not None and not isinstance(size, Mapping):
-        sizes = f"{option('population_size')} beside {option('strata')}"
-        raise OptionError(f"{sizes} says the size of each: {{stratum: size}}.")
-    if absent := [one for one in cells.unique() if size is not None and one not in size]:
-        raise OptionError(f"{option('population_size')} lacks the strata {listing(absent)}.")
-    if empty := [one for one in size or () if one not in set(cells)]:
+    n_pairable = np.bincount(sample.groups[pairable], minlength=len(sample.names))
+    if not n_pairable.all():
         raise DataError(
-            f"{option('population_size')} names {listing(empty)}, of which no unit was drawn; the "
-            "sample says nothing of that part of the population."
+            f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with two "
+            "ratings, so that the sample says nothing of agreement in that part of the population."
         )
-    pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-    times = cells[pairable].value_counts()
-    if alone := times.index[times == 1].tolist():
-        raise DataError(
-            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one unit with two "
-            "ratings, which shows no spread; join such a stratum with another."
-        )
+    each = (sample.sizes / n_pairable)[sample.groups]
+    study = with_units(study, {OF_SIZES: dict(zip(study.units, each, strict=True))})
+    check_weights(study, OF_SIZES)
+    return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))

@@ -128,7 +128,7 @@ class TestSayingSo:
 
     def test_with_weights(self, study):
         """Clusters and weights together are not defined."""
-        with pytest.raises(OptionError, match="beside weights, strata or sizes is not defined"):
+        with pytest.raises(OptionError, match="beside sampling_weight= is not defined"):
             study.sampled(sampling_weight=dict.fromkeys(study.units, 1))
 
     def test_no_such_column(self, study):
@@ -396,7 +396,7 @@ class TestEverywhere:
 
     def test_what_takes_units_as_drawn_one_by_one(self, study):
         """What does not respect clusters yet says so in a warning."""
-        with pytest.warns(sa.SetagreeWarning, match="clusters of the study are not taken into"):
+        with pytest.warns(sa.SetagreeWarning, match="says of clusters is not taken into account"):
             sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
 
     def test_words(self, study):

@@ -13,7 +13,15 @@ import pytest
 import setagree as sa
 from tests.benchmarks.coverage import __main__ as study
 from tests.benchmarks.coverage.designs import Clusters, RatersToo, Strata, Weighted, interval_cells
-from tests.benchmarks.coverage.intervals import CROWD, SHAPES, Hard, Intervals, Numbers, Plain
+from tests.benchmarks.coverage.intervals import (
+    CROWD,
+    SHAPES,
+    Dominated,
+    Hard,
+    Intervals,
+    Numbers,
+    Plain,
+)
 from tests.benchmarks.coverage.nulls import TESTS, Null, null_cells
 from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import AGAIN, read, run, write
@@ -25,6 +33,7 @@ DESIGNS = [
     Plain("nominal", "skewed", 0.4, 3, 20_000),
     Plain("masi", "equal", 0.9, 2, 20_000, missing=0.3),
     Plain("masi", "skewed", 0.7, CROWD, 20_000, missing=0.3),
+    Dominated("nominal", "one", 0.7, 4, 20_000),
     Hard("masi", "rare", 0.7, 2, 20_000),
     Clusters("masi", "equal", 0.7, 3, 20_000, n_clusters=1_000),
     RatersToo("nominal", "equal", 0.4, 200, 2_000, tilt=0.7),

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, RareAnswersWarning
 from setagree.reporting.findings import gather
+from setagree.reporting.headline import verdict_sentence
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import registry
 from setagree.reporting.sections.base import Picture, Section, Topic
@@ -125,3 +126,55 @@ def test_names_are_unique():
     """No two topics have one name, which sections and results go by."""
     names = [topic.id for topic in registry.TOPICS]
     assert len(set(names)) == len(names)
+
+
+class TestSampled:
+    """Of a weighted sample each section is weighted, or says that it is not."""
+
+    WITHOUT = "are counted over the units of the sample, without their weights."
+
+    def test_weights(self):
+        """What is not weighted says so at the end of its note; what is weighted does not."""
+        study = sa.simulate(30, 5, rng=3)
+        weighted = study.sampled(sampling_weight={u: 1 + k % 4 for k, u in enumerate(study.units)})
+        model, panels = study.raters[-1], {"one": study.raters[:2], "two": study.raters[2:4]}
+        options = {"model": model, "panels": panels, "n_resamples": 19, "rng": 1}
+        with pytest.warns(sa.SetagreeWarning, match="says of sampling weights is not taken into"):
+            shown = registry.sections(gather(weighted, **options))
+        told = {one.id for one in shown if one.note.endswith(self.WITHOUT)}
+        plain = {"data", "confusions", "raters", "map", "models", "consensus", "replication"}
+        assert told == plain
+        shown = registry.sections(gather(study, n_resamples=19, rng=1))
+        assert not [one.id for one in shown if "weights" in one.note]
+
+    def test_what_is_weighted(self):
+        """Labels and pairs of raters have the shares of the units that were written down as often.
+
+        Weights of 1 to 4 are frequencies to every mean, though not to its standard error.
+        """
+        study = sa.simulate(40, 4, rng=3)
+        weights = {unit: 1 + k % 4 for k, unit in enumerate(study.units)}
+        rows = [
+            (rater, f"{unit}_{j}", labels)
+            for rater, unit, labels in study.to_triples()
+            for j in range(weights[unit])
+        ]
+        again, weighted = (
+            sa.Annotations.from_triples(rows),
+            study.sampled(sampling_weight=weights),
+        )
+        for function, name, columns in (
+            (sa.by_pair, ["rater_a", "rater_b"], ["mean_distance"]),
+            (sa.by_label, "label", ["prevalence", "positive_agreement", "share_of_disagreement"]),
+        ):
+            one, two = (function(x).set_index(name)[columns] for x in (weighted, again))
+            pd.testing.assert_frame_equal(one, two.loc[one.index], rtol=1e-10)
+
+    def test_a_rare_answer(self):
+        """The verdict says what no interval is known to hold for, without a label's own markup."""
+        rows = [["a"] * 4] * 37 + [["<b>"] * 4, ["<b>"] * 4, ["a", "a", "a", "<b>"]]
+        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
+        with pytest.warns(RareAnswersWarning) as found:
+            f = gather(study, n_resamples=19, rng=1)
+        assert len(found) == 1
+        assert "One answer is 94.4 % of the ratings of 40 units, so that" in verdict_sentence(f)

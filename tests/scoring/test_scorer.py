@@ -16,9 +16,11 @@ from setagree.errors import (
     FarAnswersWarning,
     LabelError,
     OptionError,
+    RareAnswersWarning,
 )
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
+from setagree.scoring.remarks import rare_answers
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
 
 SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))
@@ -313,3 +315,51 @@ class TestFarAnswers:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             sa.krippendorff_alpha(study, distance=distance)
+
+
+class TestRareAnswers:
+    """One answer that dominates is named where there are as many ratings a unit as matter."""
+
+    @staticmethod
+    def counts(n_units, others, *, ratings=4, spread=()):
+        """Return a tally of units in which all agree on "a", and of ratings of "b" elsewhere."""
+        b = np.zeros(n_units, dtype=int)
+        b[: len(spread)] = spread
+        b[len(spread) : len(spread) + others] = ratings
+        return sa.Tally.from_counts(pd.DataFrame({"a": ratings - b, "b": b}))
+
+    def test_it_is_named(self):
+        """Of 40 units with four ratings 11 ratings are no "a": as much as 2.75 units, below 4."""
+        tally = self.counts(40, 2, spread=[3])
+        words = r"One answer \('a'\) is 93\.1 % of the ratings of 40 units, so that all other "
+        with pytest.warns(RareAnswersWarning, match=f"{words}answers weigh as much as 2.8 units"):
+            alpha = sa.krippendorff_alpha(tally)
+        assert rare_answers(alpha).startswith("One answer is 93.1 % of the ratings")
+
+    def test_once(self):
+        """A table says it once, of the first coefficient whose chance comes from the answers."""
+        with pytest.warns(RareAnswersWarning, match=r"^krippendorff_alpha \[nominal\]: ") as found:
+            sa.agreement(
+                self.counts(40, 2, spread=[3]),
+                coefficient=["gwet_ac", "krippendorff_alpha", "fleiss_kappa"],
+                distance=["nominal", "masi"],
+            )
+        assert len(found) == 1
+
+    @pytest.mark.parametrize(
+        ("n_units", "others", "ratings", "coefficient"),
+        [
+            (40, 4, 4, "krippendorff_alpha"),  # the others weigh as much as 4 units
+            (40, 2, 3, "krippendorff_alpha"),  # three ratings a unit
+            (19, 2, 4, "krippendorff_alpha"),  # fewer units than were simulated
+            (40, 2, 4, "percent_agreement"),
+            (40, 2, 4, "brennan_prediger"),
+            (40, 0, 4, "percent_agreement"),
+        ],
+    )
+    def test_no_doubt(self, n_units, others, ratings, coefficient):
+        """There is no warning where the interval holds, and of chance that knows no shares."""
+        spread = [1] if others < 4 else []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            getattr(sa, coefficient)(self.counts(n_units, others, ratings=ratings, spread=spread))

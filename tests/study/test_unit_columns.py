@@ -1,22 +1,26 @@
 """Columns that say one thing of each unit: read, kept, and named afterwards."""
 
+from decimal import Decimal
+
 import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, OptionError, UnknownOptionError
+from setagree.errors import DataError, OptionError, SimilarLabelsWarning, UnknownOptionError
 from setagree.large.joining import with_models
 from setagree.large.opening import Plan, open_study
 
 TABLE = pd.DataFrame(
     {
         "sentence": [1, 1, 2, 2, 3, 3, 4, 4],
-        "document": ["x", "x", "x ", None, "y", "y", "y", "y"],
+        "document": ["x", "x", "x", None, "y", "y", "y", "y"],
         "day": [1, 1, 2, 2, 3, 3, 4, 4],
         "who": list("abababab"),
         "labels": ["p", "q", "p", "p", "q", "q", "p, q", "q"],
     }
 )
+
+COLUMNS = {"unit": "unit", "rater": "rater", "labels": "labels"}
 
 
 def read(**options):
@@ -25,7 +29,7 @@ def read(**options):
 
 
 def test_read():
-    """A column that is constant in each unit is kept; text is trimmed, a null says nothing."""
+    """A column that is constant in each unit is kept; a null says nothing."""
     study = read(unit_columns=["document", "day"])
     assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
     assert study.units_frame["day"].tolist() == [1, 2, 3, 4]
@@ -158,3 +162,69 @@ def test_where_to_say_it():
         sa.krippendorff_alpha(read(), cluster="document")
     with pytest.raises(UnknownOptionError, match="clusters= is called cluster="):
         sa.agreement(TABLE, clusters="document")
+
+
+class TestNamesOfGroups:
+    """Names of groups that are hardly told apart are doubted, as those of raters are."""
+
+    STUDY = sa.simulate(24, 3, rng=1)
+    NAMES = (1, "1", "A", "a", "b", "c")
+
+    def named(self, *names):
+        """Return a mapping that gives each unit one of some names."""
+        return {unit: names[k % len(names)] for k, unit in enumerate(self.STUDY.units)}
+
+    @pytest.mark.parametrize(("role", "said"), [("cluster", "Clusters"), ("strata", "Strata")])
+    def test_look_alikes(self, role, said):
+        """Names that differ in case or in type are kept apart, with a warning that lists them."""
+        words = f"{said} that look alike are kept apart: '1' and 1, 'A' and 'a'. If they are one"
+        with pytest.warns(SimilarLabelsWarning, match=words):
+            study = self.STUDY.sampled(**{role: self.named(*self.NAMES)})
+        assert study.units_frame[role].nunique() == 6
+
+    def test_said_once(self, recwarn):
+        """A column of a table is doubted where it is read, and not once more."""
+        frame = self.STUDY.to_long()
+        frame["doc"] = frame["unit"].map(self.named(*self.NAMES))
+        sa.agreement(frame, unit="unit", rater="rater", labels="labels", cluster="doc")
+        said = [str(one.message) for one in recwarn if one.category is SimilarLabelsWarning]
+        assert len(said) == 1
+        assert said[0].startswith("Clusters that look alike are kept apart: '1' and 1, 'A' and")
+
+    @pytest.mark.parametrize("road", ["mapping", "frame", "csv"])
+    def test_merged(self, road, tmp_path):
+        """Names that differ in the space around them are one, and a warning says so."""
+        names = self.named("a ", "a", "b", "c")
+        frame = self.STUDY.to_long().assign(labels=lambda table: [*map(sorted, table["labels"])])
+        frame["doc"] = frame["unit"].map(names)
+        data, how = frame, {**COLUMNS, "strata": "doc"}
+        if road == "csv":
+            frame["labels"] = ["; ".join(labels) or "[]" for labels in frame["labels"]]
+            data, how["sep"] = tmp_path / "table.csv", ";"
+            frame.to_csv(data, index=False)
+        elif road == "mapping":
+            data, how = self.STUDY, {"strata": names}
+        with pytest.warns(SimilarLabelsWarning, match="1 group is spelled in two ways and taken"):
+            assert sa.agreement(data, **how)[0].drawn == "3 strata"
+
+    def test_groups(self):
+        """Groups of units, and of raters, are doubted alike."""
+        with pytest.warns(SimilarLabelsWarning, match="Groups that look alike .* 'A' and 'a'"):
+            sa.by_group(self.STUDY, self.named("A", "a"))
+        raters = dict(zip(self.STUDY.raters, ["x", "X", "x"], strict=True))
+        with pytest.warns(SimilarLabelsWarning, match="Groups that look alike"):
+            sa.by_group(self.STUDY, raters, rng=1)
+
+    @pytest.mark.parametrize("cell", [["x"], {"x": 1}, ("x", ["y"]), Decimal("sNaN")])
+    def test_no_name(self, cell):
+        """What cannot be the name of anything is refused in a sentence, on every road."""
+        frame = self.STUDY.to_long()
+        frame["doc"] = pd.Series([cell] * len(frame), dtype=object)
+        known = self.STUDY.with_units({"doc": dict.fromkeys(self.STUDY.units, cell)})
+        words = "text, a number or a date is wanted of each unit, not "
+        with pytest.raises(DataError, match=words):
+            self.STUDY.sampled(cluster=dict.fromkeys(self.STUDY.units, cell))
+        with pytest.raises(DataError, match=words):
+            known.sampled(cluster="doc")
+        with pytest.raises(DataError, match=words):
+            sa.read(frame, unit="unit", rater="rater", labels="labels", unit_columns=["doc"])

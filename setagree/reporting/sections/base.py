@@ -169,6 +169,8 @@ class Topic:
         Whether its main finding stands where the coefficient is undefined.
     rank : int
         Main findings of a higher rank come later: the costs before the choices.
+    unweighted : str
+        What of its sections leaves sampling weights out, as the subject of a sentence.
     """
 
     id: str
@@ -180,6 +182,7 @@ class Topic:
     optional: bool = False
     without_estimate: bool = False
     rank: int = 0
+    unweighted: str = ""
 
 
 @dataclass(frozen=True)

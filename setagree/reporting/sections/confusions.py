@@ -117,4 +117,6 @@ def show(f: Findings) -> list[Section]:
     return listing.section(f, frame, columns, lead=say(f), picture=picture)
 
 
-TOPIC = Topic("confusions", show, find, about="Confusion", say=say, optional=True)
+TOPIC = Topic(
+    "confusions", show, find, about="Confusion", say=say, optional=True, unweighted="Pairs"
+)

@@ -111,4 +111,4 @@ def _label_counts(study: Annotations) -> Iterable[Counted]:
     ]
 
 
-TOPIC = Topic("data", show, about="Left out", say=say, rank=2)
+TOPIC = Topic("data", show, about="Left out", say=say, rank=2, unweighted="Ratings and labels")

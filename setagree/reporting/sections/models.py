@@ -337,4 +337,13 @@ def method(f: Findings) -> Method | None:
     return said, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
 
 
-TOPIC = Topic("models", show, find, about="Models", say=say, method=method, without_estimate=True)
+TOPIC = Topic(
+    "models",
+    show,
+    find,
+    about="Models",
+    say=say,
+    method=method,
+    without_estimate=True,
+    unweighted="Comparisons with models",
+)

@@ -138,4 +138,6 @@ def method(f: Findings) -> Method | None:
     return said, ("Torgerson 1952", "Rousseeuw 1987")
 
 
-TOPIC = Topic("map", show, find, about="Camps", say=say, method=method, optional=True)
+TOPIC = Topic(
+    "map", show, find, about="Camps", say=say, method=method, optional=True, unweighted="Distances"
+)

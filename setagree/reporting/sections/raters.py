@@ -162,4 +162,12 @@ def show(f: Findings) -> list[Section]:
     return listing.section(f, raters, columns, lead=say(f), picture=picture)
 
 
-TOPIC = Topic("raters", show, find, about="Raters", say=say, optional=True)
+TOPIC = Topic(
+    "raters",
+    show,
+    find,
+    about="Raters",
+    say=say,
+    optional=True,
+    unweighted="Mean distances, labels and habits",
+)

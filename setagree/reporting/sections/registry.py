@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from setagree.errors import SetagreeError
 from setagree.progress import stages
@@ -68,8 +68,18 @@ def main_findings(f: Findings) -> list[Finding]:
 
 
 def sections(f: Findings) -> list[Section]:
-    """Return the sections that have something to say, in the order of the report."""
-    return [section for topic in TOPICS for section in topic.show(f)]
+    """Return the sections that have something to say, in the order of the report.
+
+    Of a weighted sample their notes say what leaves the weights out.
+    """
+    shown = [(topic.unweighted, section) for topic in TOPICS for section in topic.show(f)]
+    if not f.main.case.is_weighted:
+        return [section for _, section in shown]
+    without = "are counted over the units of the sample, without their weights."
+    return [
+        replace(one, note=f"{one.note} {what} {without}".strip()) if what and one.table else one
+        for what, one in shown
+    ]
 
 
 def methods(f: Findings) -> list[Method]:

@@ -113,5 +113,12 @@ def method(f: Findings) -> Method | None:
 
 
 TOPIC = Topic(
-    "replication", show, find, about="Panels", say=say, method=method, without_estimate=True
+    "replication",
+    show,
+    find,
+    about="Panels",
+    say=say,
+    method=method,
+    without_estimate=True,
+    unweighted="Both panels",
 )

@@ -11,15 +11,17 @@ import numpy as np
 import pandas as pd
 
 import setagree as sa
-from setagree.study.unit_columns import Sampling
+from setagree.study.sampling import Sampling
 from tests.benchmarks.coverage.intervals import (
     A_UNIT,
     ALPHAS,
     CROWD,
     LEVEL,
     MISSED,
+    N_RESAMPLES,
     SHAPES,
     UNITS,
+    Dominated,
     Drawn,
     Ends,
     Hard,
@@ -147,6 +149,24 @@ class RatersToo(Intervals):
 
 
 @dataclass(frozen=True)
+class RatersResampled(RatersToo):
+    """The same, with the bootstrap over units and raters beside the two-way interval."""
+
+    family: ClassVar[str] = "both resampled"
+
+    @property
+    def promised(self) -> Promised:
+        """Nothing."""
+        return {}
+
+    def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
+        """Return the two-way interval, and the percentile interval of the bootstrap over both."""
+        found = sa.bootstrap(row, n_resamples=N_RESAMPLES, over="both", rng=generator)
+        percentile = found.interval(LEVEL, method="percentile")
+        return {"two-way": row.interval(LEVEL, over="both"), "percentile": percentile}
+
+
+@dataclass(frozen=True)
 class Weighted(Intervals):
     """A sample in which the hard units are three times as likely; the truth is the population's."""
 
@@ -227,10 +247,15 @@ def interval_cells() -> Iterator[Intervals]:
         yield family(distance, "equal", alpha, 3, n, 1_000)
     for *design, n_raters, n_units in product(both, few, (3, 5, 10, CROWD), (50, 200)):
         yield RatersToo(design[0], "equal", design[1], n_raters, n_units, 500, 0.7)
+    for *design, n_raters, n_units in product(both, few, (3, 5, 10), (50, 200)):
+        yield RatersResampled(design[0], "equal", design[1], n_raters, n_units, 250, 0.7)
     for design in product(both, two, (*few, 0.97), (3,), UNITS):
         yield Resampled(*design, 250)
     for shape, n_raters, n_units in product(SHAPES, (2, 5), UNITS):
         yield Numbers("interval", shape, SHAPES[shape].alpha, n_raters, n_units, 500)
+    for alpha, n_raters, n_units in product(few, (2, 3, 4, 5, 8), (20, 30, 50, 100, 300)):
+        for warned in (False, True) if n_raters > 3 else (False,):
+            yield Dominated("nominal", "one", alpha, n_raters, n_units, 2_000, warned=warned)
     for design in product(both, ("rare",), ALPHAS[1:], (2, 3, 5), (20, 50, 100)):
         yield Plain(*design, 2_000)
     for design in product(both, (*two, "rare"), few, (2, 5), (20, 50, 100)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
+from setagree.scoring.remarks import rare_answers
 from tests.benchmarks.coverage import batch
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (
@@ -18,6 +20,7 @@ from tests.benchmarks.coverage.worlds import (
     Floats,
     World,
     as_study,
+    dominated,
     hard_units,
     scored,
     slips,
@@ -258,6 +261,72 @@ class Hard(Plain):
     def world(self) -> World:
         """What studies are drawn from."""
         return hard_units(self.distance, self.labels, self.alpha)
+
+
+OTHERS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0)
+"""What all answers but one weigh, in units, where one dominates."""
+
+
+@dataclass(frozen=True)
+class Dominated(Plain):
+    """Studies in which one answer dominates, and of which the library warns; or does not.
+
+    Each share of the others, and each of two worlds, is drawn equally often.
+    """
+
+    warned: bool = False
+
+    family: ClassVar[str] = "dominated"
+
+    @property
+    def further(self) -> str:
+        """Whether there is a warning."""
+        return " warned" if self.warned else ""
+
+    @property
+    def promised(self) -> Promised:
+        """Score: .94 where the library does not warn."""
+        return {} if self.warned else {"score": (0.94, 1)}
+
+    @property
+    def world(self) -> World:
+        """One of the worlds; they have the same answers."""
+        return dominated(self.alpha, OTHERS[0] / self.n_units, guessed=False)
+
+    def answers(self, n: int, generator: np.random.Generator) -> Answers:
+        """Return the answers to n studies."""
+        worlds = [
+            dominated(self.alpha, others / self.n_units, guessed=guessed)
+            for others, guessed in product(OTHERS, (False, True))
+            if others <= self.n_units / 2
+        ]
+        raters = np.zeros((1, 1, self.n_raters), dtype=np.int64)
+        codes = []
+        for k in generator.integers(len(worlds), size=n).tolist():
+            types = drawn_types(worlds[k], (1, self.n_units, 1), generator)
+            codes.append(worlds[k].draw(types, raters, generator))
+        drawn = np.concatenate(codes)
+        who = np.broadcast_to(np.arange(self.n_raters), drawn.shape)
+        return Answers(drawn, who, np.ones(drawn.shape, dtype=bool))
+
+    def batched(self, answers: Answers) -> tuple[Floats, dict[str, batch.Ends]]:
+        """Return alpha, nan where there is a warning and should be none; and the ends."""
+        alpha, ends = super().batched(answers)
+        most = batch.counted(answers.codes, answers.given, 4).sum(axis=1).max(axis=1)
+        ratings = self.n_units * self.n_raters
+        others = self.n_units * (ratings - most) / ratings
+        is_warned = (others < 4) & (self.n_raters >= 4)
+        return np.where(is_warned == self.warned, alpha, np.nan), ends
+
+    def check(self, answers: Answers, ends: dict[str, batch.Ends]) -> None:
+        """Compare the first studies with the library, and whether it warns of them."""
+        super().check(answers, ends)
+        alpha = self.batched(answers)[0]
+        for k in range(CHECKED):
+            row = self.scored(as_study(self.world.template, answers.codes[k]))
+            is_other = bool(rare_answers(row)) != self.warned
+            if row.reason is None and bool(np.isnan(alpha[k])) != is_other:
+                raise AssertionError(f"{self.name}: study {k} is warned of, or is not")
 
 
 class Shape(NamedTuple):

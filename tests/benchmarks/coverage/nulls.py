@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import setagree as sa
-from setagree.study.unit_columns import Sampling
+from setagree.study.sampling import Sampling
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (
     Codes,

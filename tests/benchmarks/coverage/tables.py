@@ -80,7 +80,14 @@ DESIGNS: tuple[tuple[str, str, Callable[[Intervals], bool]], ...] = (
     ("strata", "strata", lambda c: True),
     ("raters like these, 3 to 10 of them", "both", lambda c: c.n_raters < CROWD),
     ("raters like these, a crowd of 50", "both", lambda c: c.n_raters == CROWD),
+    ("3 raters, bootstrap over both", "both resampled", lambda c: c.n_raters == 3),
+    ("5 raters, bootstrap over both", "both resampled", lambda c: c.n_raters == 5),
+    ("10 raters, bootstrap over both", "both resampled", lambda c: c.n_raters == 10),
     ("a rare answer", "plain", lambda c: c.labels == "rare"),
+    ("one answer dominates, no warning", "dominated", lambda c: not _warned(c)),
+    ("the same, warning, 4 raters", "dominated", lambda c: _warned(c) and c.n_raters == 4),
+    ("the same, warning, 5 raters", "dominated", lambda c: _warned(c) and c.n_raters == 5),
+    ("the same, warning, 8 raters", "dominated", lambda c: _warned(c) and c.n_raters == 8),
     ("units known by all or guessed by all", "hard", lambda c: c.labels != "rare"),
     ("the same, a rare answer", "hard", lambda c: c.labels == "rare"),
     ("squared distances: normal", "numbers", lambda c: c.labels == "normal"),
@@ -92,6 +99,10 @@ DESIGNS: tuple[tuple[str, str, Callable[[Intervals], bool]], ...] = (
 
 def _like(cell: Intervals) -> bool:
     return getattr(cell, "sizes", "") == "like"
+
+
+def _warned(cell: Intervals) -> bool:
+    return bool(getattr(cell, "warned", False))
 
 
 def by_design(known: Known) -> str:

@@ -258,6 +258,18 @@ def hard_units(distance: str, labels: str, alpha: float) -> World:
     return World(distance, (Units(1 - hard, 1.0, urns), Units(hard, 0.0, urns)))
 
 
+@cache
+def dominated(alpha: float, others: float, *, guessed: bool) -> World:
+    """Return a world of one answer and of three others that share what is left.
+
+    Raters slip now and then; or units are known by all or guessed by all.
+    """
+    urns = ((1 - others, 0.5 * others, 0.33 * others, 0.17 * others),)
+    if guessed:
+        return World("nominal", (Units(alpha, 1.0, urns), Units(1 - alpha, 0.0, urns)))
+    return solved(lambda x: World("nominal", (Units(1.0, x, urns),)), alpha)
+
+
 SKILLS = (0.4, 0.7, 1.0, 1.5, 2.5)
 """Powers to which the skill of raters is raised that differ."""
 

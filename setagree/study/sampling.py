@@ -1,0 +1,224 @@
+"""How the units of a study were drawn, and whether what is said of that makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, OptionError, a_type, counted, listing, option, shorten
+from setagree.study.codes import Codes, as_objects
+from setagree.study.names import tidied
+from setagree.study.numbers import as_number
+
+if TYPE_CHECKING:
+    from setagree.study.annotations import Annotations
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Sizes: TypeAlias = Mapping[Any, float] | float | None
+"""How many units each stratum has, or the population."""
+OF_SIZES = "population per unit"
+"""The column of weights that follow from the sizes of strata."""
+
+_MOST = 1e50
+"""Weights beyond it, or below its inverse, are scaled: of these the fourth powers are no floats."""
+
+_MOST_UNEQUAL = 1e9
+"""How many times the smallest weight the largest may be: beyond it sums lose their digits."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the units were drawn: names of columns of units, and the sizes of what they stand for.
+
+    Attributes
+    ----------
+    cluster : str or None
+        Units of one cluster were drawn together.
+    sampling_weight : str or None
+        How many units of the population each stands for, or what is proportional to that.
+    strata : str or None
+        The part of the population that each unit was drawn from.
+    population_size : mapping or float, optional
+        How many units each stratum has; without strata, the whole population.
+    """
+
+    cluster: str | None = None
+    sampling_weight: str | None = None
+    strata: str | None = None
+    population_size: Sizes = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether units have sampling weights."""
+        return self.sampling_weight is not None
+
+    @property
+    def said(self) -> str:
+        """What is said of how the units were drawn, in words: "clusters", "strata"."""
+        is_sized = self.population_size is not None
+        said = {
+            "clusters": self.cluster,
+            "sampling weights": self.sampling_weight not in {None, OF_SIZES},
+            "strata of known size" if is_sized else "strata": self.strata,
+            "a population size": is_sized and self.strata is None,
+        }
+        return " and ".join(words for words, is_said in said.items() if is_said)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The units of a study as they were drawn; None for what is not said.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_units,), or None
+        The sampling weights; huge or tiny ones over a power of 2, so that the largest is near 1.
+    groups : ndarray of int, shape (n_units,), or None
+        The cluster of each unit, or its stratum.
+    names : ndarray of object
+        The clusters, or the strata.
+    sizes : ndarray of shape (n_strata,)
+        How many units the population has in each stratum, or in all; infinite where not said.
+    is_clustered : bool
+        Whether the groups are clusters.
+    by, weighted_by : str
+        The column of the clusters, or of the strata; that of the weights.
+    said : str
+        What is said of the units, in words.
+    """
+
+    weights: Floats | None
+    groups: Codes | None
+    names: npt.NDArray[np.object_]
+    sizes: Floats
+    is_clustered: bool
+    by: str
+    weighted_by: str
+    said: str
+
+
+def sample_of(study: Annotations) -> Sample | None:
+    """Return how the units of a study were drawn; None where nothing is said of that."""
+    how = study.sampling
+    if how is None:
+        return None
+    frame = study.units_frame
+    by = how.cluster or how.strata or ""
+    groups, names = pd.factorize(as_objects(frame[by])) if by else (None, as_objects([""]))
+    weights = None
+    if how.sampling_weight:
+        weights = frame[how.sampling_weight].to_numpy(dtype=float)
+        if not 1 / _MOST < weights.max(initial=0) < _MOST:  # only proportions count
+            weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0))[1]))
+    size = how.population_size
+    known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in names]
+    sizes = np.array([np.inf if one is None else float(one) for one in known])
+    named = (by, how.sampling_weight or "", how.said)
+    return Sample(weights, groups, as_objects(names), sizes, how.cluster is not None, *named)
+
+
+def check_weights(study: Annotations, column: str) -> None:
+    """Refuse weights that are no finite numbers above 0, or too unequal to compute with."""
+    cells = study.units_frame[column]
+    weights = np.array([_as_float(cell) for cell in cells])
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad.size:
+        has = "has no such weight" if bad.size == 1 else "have no such weight"
+        raise OptionError(
+            f"a sampling weight is a finite number above 0; unit {shorten(study.units[bad[0]])} "
+            f"has {shorten(cells.iloc[bad[0]])} ({counted(bad.size, 'unit')} of "
+            f"{study.n_units:,} {has}). Correct the weights, or leave such units out."
+        )
+    least, most = int(weights.argmin()), int(weights.argmax())
+    if weights[least] < weights[most] / _MOST_UNEQUAL:
+        said = [f"{weights[k]:g} of unit {shorten(study.units[k])}" for k in (least, most)]
+        what = "the weights that follow from the sizes" if column == OF_SIZES else "the weights"
+        raise OptionError(
+            f"sampling weights differ at most {_MOST_UNEQUAL:,.0f}-fold; {what} go from "
+            f"{said[0]} to {said[1]}. Correct them, or leave such units out."
+        )
+
+
+def _as_float(cell: object) -> float:
+    """Return the number that a cell is or spells; nan where it is none, or True or False."""
+    if isinstance(cell, bool | np.bool_):
+        return np.nan
+    number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
+    try:
+        return np.nan if number is None else float(number)
+    except OverflowError:
+        return np.inf
+
+
+def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
+    """Return the sizes of the population, by strata as these are called in the study.
+
+    Raises
+    ------
+    DataError
+        A size is that of a stratum of which no unit was drawn.
+    OptionError
+        A size is no number, or below what was drawn; a stratum has none; strata and sizes do not
+        go together.
+    """
+    if strata is None:
+        if isinstance(size, Mapping):
+            raise OptionError(
+                f"{option('population_size')} by stratum needs {option('strata')}, what names the "
+                "stratum of each unit."
+            )
+        _check_size(size, study.n_units, "")
+        return size
+    if not isinstance(size, Mapping):
+        raise OptionError(
+            f"{option('population_size')} beside {option('strata')} says the size of each, as in "
+            f"{{'a': 90, 'b': 40}}; it is {' '.join(shorten(size).split())}, {a_type(size)}."
+        )
+    sizes = {tidied(name): one for name, one in size.items()}
+    if len(sizes) < len(size):
+        raise OptionError(f"{option('population_size')} names a stratum twice: {listing([*size])}.")
+    codes, names = pd.factorize(as_objects(study.units_frame[strata]))
+    drawn = dict(zip(names, np.bincount(codes).tolist(), strict=True))
+    if absent := [name for name in drawn if name not in sizes]:
+        named = f"it names {listing([*size])}" if size else "it names none"
+        raise OptionError(
+            f"{option('population_size')} lacks the strata {listing(absent)}; {named}."
+        )
+    if empty := [name for name in sizes if name not in drawn]:
+        raise DataError(
+            f"{option('population_size')} names {listing(empty)}, of which no unit was drawn; the "
+            "sample says nothing of that part of the population."
+        )
+    for name, n in drawn.items():
+        _check_size(sizes[name], n, f" of stratum {shorten(name)}")
+    return sizes
+
+
+def _check_size(size: object, n_drawn: int, of: str) -> None:
+    """Refuse a size that is no number, or is below the units that were drawn."""
+    number = np.nan if isinstance(size, str) else _as_float(size)
+    shown = int(number) if np.isfinite(number) and number == round(number) else size
+    said = f"{option('population_size', shown, limit=80)}{of}"
+    if not np.isfinite(number):
+        raise OptionError(
+            f"{said} is no number of units; write a finite number, {n_drawn:,} (the units drawn) "
+            "or more."
+        )
+    if number < n_drawn:
+        raise OptionError(f"{said} is below the {n_drawn:,} units drawn of it.")
+
+
+def check_strata(study: Annotations, strata: str) -> None:
+    """Refuse a stratum with one pairable unit, which shows no spread."""
+    pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
+    codes, names = pd.factorize(as_objects(study.units_frame[strata])[pairable])
+    if alone := names[np.bincount(codes, minlength=len(names)) == 1].tolist():
+        raise DataError(
+            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one unit with two "
+            "ratings, which shows no spread; join such a stratum with another."
+        )

@@ -1,0 +1,191 @@
+"""What is said of how units were drawn: numbers that make sense, or a sentence."""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, OptionError
+
+STUDY = sa.simulate(12, 4, rng=1)
+PART = {unit: "s" if k < 6 else "t" for k, unit in enumerate(STUDY.units)}
+WEIGHTS = {unit: 1.0 + k % 3 for k, unit in enumerate(STUDY.units)}
+COLUMNS = {"unit": "unit", "rater": "rater", "labels": "labels"}
+NO_SIZE = [
+    *("x", "500", True, np.True_, float("inf"), float("nan"), None, pd.NA, 500 + 0j, [500]),
+    *(np.array([500]), datetime(2020, 1, 1), 10**400, Decimal("Infinity")),
+]
+
+
+class TestSizes:
+    """The size of a population, or of its strata."""
+
+    @pytest.mark.parametrize("size", [one for one in NO_SIZE if one is not None], ids=repr)
+    def test_no_size(self, size):
+        """What is no finite number, also text, is refused with the value and the rule."""
+        words = re.escape("is no number of units; write a finite number, 12 (the units drawn) or")
+        with pytest.raises(OptionError, match=words):
+            STUDY.sampled(population_size=size)
+        with pytest.raises(OptionError, match=words):
+            sa.agreement(STUDY, population_size=size)
+
+    @pytest.mark.parametrize("size", NO_SIZE, ids=repr)
+    def test_no_size_of_a_stratum(self, size):
+        """So it is in a mapping, with the stratum."""
+        with pytest.raises(OptionError, match=r"of stratum 's' is no number of units; .* 6 \("):
+            STUDY.sampled(strata=PART, population_size={"s": size, "t": 60})
+
+    @pytest.mark.parametrize("size", [5, 0, -5, 1e-300, Fraction(1, 2)])
+    def test_too_small(self, size):
+        """A population has as many units as were drawn of it, or more."""
+        with pytest.raises(OptionError, match="is below the 12 units drawn of it"):
+            STUDY.sampled(population_size=size)
+
+    @pytest.mark.parametrize("size", [500, 500.0, np.int64(500), Decimal(500), Fraction(500)])
+    def test_any_number(self, size):
+        """Numbers of all types are one size."""
+        found = sa.krippendorff_alpha(STUDY.sampled(population_size=size))
+        expected = sa.krippendorff_alpha(STUDY).standard_error * np.sqrt(1 - 12 / 500)
+        assert found.standard_error == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.parametrize(
+        ("sizes", "words"),
+        [
+            ({"S": 50, "t": 60}, "lacks the strata 's'; it names 'S', 't'."),
+            ({}, "lacks the strata 's', 't'; it names none."),
+            ({"s": 50, " s": 50, "t": 60}, "names a stratum twice: 's', ' s', 't'."),
+            (500, "{'a': 90, 'b': 40}; it is 500, an int."),
+            (pd.Series({"s": 50, "t": 60}), "it is s 50 t 60 dtype: int64, a Series."),
+        ],
+    )
+    def test_keys(self, sizes, words):
+        """Sizes name each stratum once; the error says what they name."""
+        with pytest.raises(OptionError, match=re.escape(words)):
+            STUDY.sampled(strata=PART, population_size=sizes)
+
+    def test_names_are_read_as_everywhere(self):
+        """The space around the name of a stratum does not count."""
+        one, two = (
+            STUDY.sampled(strata=PART, population_size={name: 50, "t": 60}) for name in ("s", " s ")
+        )
+        assert sa.krippendorff_alpha(one) == sa.krippendorff_alpha(two)
+
+    def test_nothing_to_stand_for_a_stratum(self):
+        """A stratum whose units have one rating each says nothing of the population's agreement."""
+        rows = [row for row in STUDY.to_triples() if PART[row[1]] == "t" or row[0] == "r1"]
+        study = sa.Annotations.from_triples(rows)
+        with pytest.raises(DataError, match="'s' without a unit with two ratings"):
+            study.sampled(strata=PART, population_size={"s": 50, "t": 60})
+
+
+class TestWeights:
+    """Sampling weights."""
+
+    @pytest.mark.parametrize(
+        "weight",
+        [
+            *("x", True, False, np.True_, float("inf"), -1, 0, 2 + 0j, np.complex128(2), 10**400),
+            *((1,), datetime(2020, 1, 1), Decimal("Infinity"), Decimal("1e400"), pd.Timedelta(1)),
+        ],
+        ids=repr,
+    )
+    @pytest.mark.parametrize("road", ["mapping", "frame"])
+    def test_no_weight(self, weight, road):
+        """What is no finite number above 0 is refused with the unit, the value and the count."""
+        weights = {**dict.fromkeys(STUDY.units, 1.0), "u4": weight}
+        words = r"a sampling weight is a finite number above 0; unit 'u4' has .* \(1 unit of 12 has"
+        data, how = STUDY, {"sampling_weight": weights}
+        if road == "frame":
+            data = STUDY.to_long()
+            data["w"] = pd.Series([weights[u] for u in data["unit"]], dtype=object)
+            how = {**COLUMNS, "sampling_weight": "w"}
+        with pytest.raises(OptionError, match=words):
+            sa.agreement(data, **how)
+
+    @pytest.mark.parametrize("weight", [None, pd.NA, float("nan"), pd.NaT, "", Decimal("nan")])
+    def test_missing(self, weight):
+        """A unit without a weight is counted and named."""
+        with pytest.raises(DataError, match=r"sampling_weight: 1 unit of 12 has none in .* \('u4'"):
+            STUDY.sampled(sampling_weight={**WEIGHTS, "u4": weight})
+
+    @pytest.mark.parametrize("weight", ["2", " 2", Decimal(2), Fraction(2), np.float32(2), "2e0"])
+    def test_any_number(self, weight):
+        """Numbers of all types, also as a file spells them, are one weight."""
+        one, two = (
+            sa.krippendorff_alpha(STUDY.sampled(sampling_weight={**WEIGHTS, "u4": w}))
+            for w in (weight, 2)
+        )
+        assert one == two
+
+    @pytest.mark.parametrize("scale", [5e-324, 1e-307, 1e-160, 1e-3, 1e160, 1e300, 5e307])
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_any_scale(self, scale, name):
+        """Only the proportions of weights count, however large or small they are."""
+        weights = {unit: scale * weight for unit, weight in WEIGHTS.items()}
+        one, two = (getattr(sa, name)(STUDY.sampled(sampling_weight=w)) for w in (WEIGHTS, weights))
+        numbers = [
+            (row.estimate, row.standard_error, *row.interval(), *row.interval(method="score"))
+            for row in (one, two)
+        ]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+
+    @pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e10])
+    def test_too_unequal(self, weight):
+        """Weights so unequal that sums would lose the small ones are refused, with both units."""
+        words = "sampling weights differ at most 1,000,000,000-fold; the weights go from .*'u4'"
+        with pytest.raises(OptionError, match=words):
+            STUDY.sampled(sampling_weight={**dict.fromkeys(STUDY.units, 1.0), "u4": weight})
+        with pytest.raises(OptionError, match="the weights that follow from the sizes go from 10"):
+            STUDY.sampled(strata=PART, population_size={"s": 1e300, "t": 60})
+
+
+class TestReducedTables:
+    """What is reduced does not tell its units apart, and says so whatever the option holds."""
+
+    @pytest.mark.parametrize(
+        "drawn",
+        [{"population_size": "x"}, {"population_size": 50}, {"sampling_weight": WEIGHTS}],
+        ids=lambda drawn: next(iter(drawn)),
+    )
+    def test_refused(self, drawn, tmp_path):
+        """A table under a memory limit, and a tally."""
+        path = tmp_path / "table.csv"
+        frame = STUDY.to_long()
+        frame.assign(labels=["; ".join(sorted(x)) or "[]" for x in frame["labels"]]).to_csv(path)
+        words = "needs to know which unit is which; a tally does not"
+        with pytest.raises(DataError, match=words):
+            sa.agreement(path, **COLUMNS, sep=";", memory_limit="1GB", **drawn)
+        with pytest.raises(DataError, match=words):
+            sa.agreement(sa.tally(path, **COLUMNS, sep=";"), **drawn)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        ({"population_size": 500}, "a population size"),
+        ({"strata": PART}, "strata"),
+        ({"strata": PART, "population_size": {"s": 50, "t": 60}}, "strata of known size"),
+        ({"sampling_weight": WEIGHTS}, "sampling weights"),
+        ({"sampling_weight": WEIGHTS, "strata": PART}, "sampling weights and strata"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_refusals_name_what_was_given(drawn, said):
+    """What takes all units for alike says what it is that it does not take into account."""
+    study = STUDY.sampled(**drawn)
+    row = sa.krippendorff_alpha(study)
+    for function, what in ((sa.bootstrap, "The bootstrap"), (sa.jackknife, "The jackknife")):
+        with pytest.raises(OptionError, match=f"^{what} is not defined for {said}, which the t "):
+            function(row)
+    with pytest.raises(OptionError, match=f"^A plan is not defined for {said}, which the t "):
+        sa.plan(row, half_width=0.1)
+    with pytest.warns(sa.SetagreeWarning, match=f"what the study says of {said} is not taken"):
+        sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
+    if study.sampling.is_weighted:
+        with pytest.raises(OptionError, match=f"^mv_alpha is not defined for {said}; kripp"):
+            sa.mv_alpha(study)
