@@ -121,8 +121,10 @@ def _judged(test: Any) -> str:
 
 def _summary(study: sa.Annotations) -> str:
     """Return the line that counts units, raters and ratings of a study."""
+    n = study.unanswered.size
+    unanswered = f" ({n:,} more that nobody answered)" if n else ""
     return (
-        f"{counted(study.n_units, 'unit')}, {counted(study.n_raters, 'rater')}, "
+        f"{counted(study.n_units, 'unit')}{unanswered}, {counted(study.n_raters, 'rater')}, "
         f"{counted(study.n_ratings, 'rating')}"
     )
 

@@ -116,7 +116,7 @@ def next_ratings(
     goal : {"consensus", "agreement"}
         What they are for: the right answer of each unit, or a coefficient.
     units : sequence, optional
-        All units there are, those without any answer among them.
+        All units there are. Default: those of the study, those that nobody answered among them.
     raters : sequence, optional
         Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
         it, the ones with the fewest answers first.
@@ -192,8 +192,8 @@ _WHY = {"consensus": "a label may change sides", "agreement": "the fewest rating
 def _all_units(
     study: Annotations, units: Sequence[object] | None
 ) -> tuple[npt.NDArray[np.object_], Ints]:
-    """Return the units, those of the study first, and how many ratings each has."""
-    names = study.units
+    """Return the units, those with a rating first, and how many ratings each has."""
+    names = np.concatenate([study.units, study.unanswered])
     if units is not None:
         check_list("units", units, "units")
         known = {*names.tolist()}

@@ -109,6 +109,9 @@ def assemble(
         names = (long.unit.name, long.rater.name)
         _doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
+    if kept.n_units < len(units):
+        rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
+        kept = replace(kept, unanswered=units[~rated])
     # Every value stands for a cell; only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 

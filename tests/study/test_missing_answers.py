@@ -262,3 +262,46 @@ def test_missing_cell_that_is_blank():
         "Unit 2, rater 'y': '' is blank; say blank='missing' (no annotation) or 'empty' (no label "
         "applies). (1 more row fails.)"
     )
+
+
+class TestUnanswered:
+    """A unit that nobody answered is no unit of the study, and is named where it is looked for."""
+
+    ROWS = (
+        *(("u1", "ann", "a"), ("u1", "bob", "a"), ("u2", "ann", "b"), ("u2", "bob", "NA")),
+        *(("u3", "ann", ""), ("u3", "bob", "NA"), ("u4", "bob", "a")),
+    )
+
+    def read(self):
+        """Return the study; nobody answered u3."""
+        return sa.Annotations.from_long(table(self.ROWS), missing=["NA"], blank="missing")
+
+    def test_every_layout(self):
+        """Long, wide and triples know it; who is left out leaves units without an answer."""
+        study, how = self.read(), {"missing": ["NA"], "blank": "missing"}
+        wide = table(self.ROWS).pivot(index="unit", columns="rater", values="labels")
+        triples = [(rater, unit, cell) for unit, rater, cell in self.ROWS]
+        assert sa.Annotations.from_wide(wide, **how).unanswered.tolist() == ["u3"]
+        assert sa.Annotations.from_triples(triples, **how).unanswered.tolist() == ["u3"]
+        assert (study.n_units, study.unanswered.tolist()) == (3, ["u3"])
+        assert study.without_raters(["bob"]).unanswered.tolist() == ["u4", "u3"]
+        assert study.take(study.rater_codes == 0).unanswered.tolist() == []
+
+    def test_it_is_first_in_need(self):
+        """It is asked for before units with one rating, and everybody is asked."""
+        frame = sa.next_ratings(self.read(), budget=3).frame
+        assert frame[["unit", "n_ratings", "more"]].to_numpy().tolist()[0] == ["u3", 0, 2]
+        assert frame["raters"][0] == "ann, bob"
+
+    @pytest.mark.parametrize("method", ["label_majority", "medoid", "dawid_skene", "unanimous"])
+    def test_it_has_no_agreed_answer(self, method):
+        """The consensus lists it last, with no answer and the reason."""
+        agreed = sa.consensus(self.read(), method=method)
+        row = agreed.to_frame().iloc[-1]
+        assert (row["unit"], row["labels"], row["n_ratings"]) == ("u3", None, 0)
+        assert (row["adjudicate"], row["why"]) == (True, "no rating")
+        assert np.isnan([row["support"], row["confidence"]]).all()
+        assert "4 units" in repr(agreed)
+        assert agreed.answers["u3"] is None
+        alone = sa.consensus(self.read(), method=method, raters=["ann"]).to_frame()
+        assert alone["unit"].tolist() == ["u1", "u2", "u4", "u3"]
