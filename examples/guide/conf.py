@@ -159,7 +159,7 @@ def options_of(command: Any) -> dict[str, list[str]]:
             names = ", ".join(f"`{name}`" for name in one.opts)
             metavar = f" {one.metavar}" if one.metavar else ""
             told = re.sub(r"(--[a-z-]+)|'([^']+)'", r"`\1\2`", one.help.replace("|", "&#124;"))
-            row = f"| {names}{metavar} | {told} |"
+            row = f"| {names}{metavar.replace('|', ' or ')} | {told} |"
             found.setdefault(one.rich_help_panel or "Options", []).append(row)
     return found
 

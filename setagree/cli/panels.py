@@ -74,10 +74,10 @@ def panel(
         table = sa.alt_test(
             study, **given, epsilon=epsilon, q=q, min_units=min_units, equal=cast(Any, equal)
         )
-    except DataError as error:
+    except DataError:
         if margin is None or len(people) != 2:
             raise
-        say(f"No alt-test: {error}")
+        say("No alt-test: with two humans, nothing is left to call the others' common view.")
     else:
         ranked = [row.model for row in table]
         scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
@@ -88,7 +88,7 @@ def panel(
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
-        text = paragraphs(*filter(None, [text, tables.replacements(list(tests))]))
+        text = paragraphs(*filter(None, [text, tables.replacements(list(tests), alone=not text)]))
     deliver(frame, text, reasons=reasons)
 
 

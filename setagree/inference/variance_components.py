@@ -175,6 +175,8 @@ class VarianceComponents(Result):
             f"{share(u)} of the variance is between units, {share(r)} between raters, "
             f"{share(e)} in single answers"
         )
+        if r + e == 0:
+            return f"{where}: raters do not differ."
         if self.rater < 0:
             where += " (that between raters was estimated below 0 and counts as 0)"
         said = (

@@ -174,3 +174,9 @@ def test_studies_that_cannot_tell_are_refused():
     one_unit = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "b")])
     with pytest.raises(DataError, match="no two ratings are by one rater"):
         sa.variance_components(one_unit)
+
+
+def test_raters_who_do_not_differ():
+    """Where all answers to a unit are one, no source of disagreement is named."""
+    found = sa.variance_components(numbers([[t] * 5 for t in range(6)]), distance="interval")
+    assert found.verdict.endswith("0\u00a0% in single answers: raters do not differ.")
