@@ -46,7 +46,8 @@ class Queue(Result):
         How many ratings were asked for.
     frame : DataFrame
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
-        (who should be asked), why, and queued, a mark that the new rating must keep.
+        (who should be asked; blank where all who can be asked have rated the unit), why, and
+        queued, a mark that the new rating must keep.
     """
 
     goal: Goal
@@ -68,6 +69,18 @@ class Queue(Result):
         return (
             "This queue looks at answers. Keep the column queued with the new ratings: a "
             "coefficient of agreement must be computed without them, or it is biased."
+        )
+
+    @property
+    def nobody_left(self) -> str:
+        """What to do where all who can be asked have rated a unit; blank where nobody has."""
+        n = int((self.frame["raters"] == "").sum())
+        have = "has" if n == 1 else "have"
+        return (
+            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated it already"
+            f", so name others ({option('raters')})."
+            if n
+            else ""
         )
 
     def to_frame(self) -> pd.DataFrame:
