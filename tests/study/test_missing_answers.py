@@ -305,3 +305,33 @@ class TestUnanswered:
         assert agreed.answers["u3"] is None
         alone = sa.consensus(self.read(), method=method, raters=["ann"]).to_frame()
         assert alone["unit"].tolist() == ["u1", "u2", "u4", "u3"]
+
+
+class TestMissingAndCase:
+    """Under case="lower" the case of answers that mean no annotation does not count either."""
+
+    @pytest.mark.parametrize("marker", ["n/a", "N/A", "N/a"])
+    def test_every_road(self, marker, tmp_path):
+        """Tables, files, scalars and DuckDB take any spelling, and doubt none."""
+        rows = [("u1", "ann", "x"), ("u1", "bob", "N/A"), ("u2", "ann", "X"), ("u2", "bob", "n/a")]
+        frame, path = table([*rows, ("u3", "ann", "y"), ("u3", "bob", "x")]), tmp_path / "s.csv"
+        frame.to_csv(path, index=False)
+        how = {"missing": [marker], "case": "lower"}
+        scalars = frame.rename(columns={"labels": "value"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            studies = [
+                sa.Annotations.from_long(frame, **how),
+                sa.Annotations.from_long(scalars, value="value", **how),
+                sa.read(path, **how),
+            ]
+        assert [study.n_ratings for study in studies] == [4, 4, 4]
+        pytest.importorskip("duckdb", reason="files larger than memory need the files extra")
+        assert sa.tally(path, **how, memory_limit="1GB").n_ratings == 4
+
+    def test_kept_case(self):
+        """Under case="keep" it counts, as it does in labels."""
+        rows = [("u1", "ann", "no"), ("u1", "bob", "a"), ("u2", "ann", "NO"), ("u2", "bob", "a")]
+        with pytest.warns(SimilarLabelsWarning), pytest.warns(MissingMarkerWarning, match="'No'"):
+            study = sa.Annotations.from_long(table(rows), missing=["No"])
+        assert study.n_ratings == 4
