@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -96,6 +97,20 @@ def test_every_public_name_is_in_the_reference(pages: dict[Path, Page]) -> None:
         one.rpartition(".")[2] for one in told}}  # fmt: skip
     assert missing == set()
     assert len(told) > 90
+
+
+def test_every_command_is_in_the_reference(site: Path) -> None:
+    """Each command has a heading, an example or its line, and each of its options."""
+    app = pytest.importorskip("setagree.cli.app", reason="the command needs the cli extra")
+    html = (site / "reference" / "commands.html").read_text("utf-8")
+    text = re.sub("['\u2019]", "", " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split()))
+    for name, (_, _, line) in app.COMMANDS.items():
+        assert f'id="setagree-{name}"' in html
+        assert f"setagree {name} " in text or line in text
+        for one in app.imported(name).params:
+            if one.param_type_name == "option" and not one.hidden:
+                assert one.help.replace("'", "") in text
+                assert one.opts[0] in text
 
 
 def test_links_lead_somewhere(site: Path, pages: dict[Path, Page]) -> None:

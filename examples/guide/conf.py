@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from docutils.nodes import SkipNode
 from matplotlib import pyplot as plt
 
 import setagree as sa
+from setagree.cli.app import COMMANDS, imported
+from setagree.cli.options import ANSWERS, COLUMNS
 from setagree.errors import MissingDependencyError
 from setagree.plots.svg import page_style, svg_element
 from setagree.reporting.pdf import browser, printed
@@ -66,6 +69,12 @@ html_theme_options = {
     "search_as_you_type": True,
 }
 
+SHARED = (COLUMNS, ANSWERS)
+"""The groups of options that all commands which read files share."""
+
+MARKS = re.compile(r"\[(/?[a-z ]+|/)\]| (Also|Then):")
+"""What the help of a command has for a terminal, and for the examples below it."""
+
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n.*?^```$)?", re.MULTILINE | re.DOTALL)
 """A Python block with what it prints."""
 
@@ -77,6 +86,7 @@ def setup(app: Sphinx) -> None:
     app.config.html_math_renderer = "mathml"
     app.connect("source-read", with_pictures)
     app.connect("source-read", with_pdf)
+    app.connect("source-read", with_commands)
     app.connect("build-finished", print_cheat_sheet)
 
 
@@ -115,6 +125,48 @@ def with_pdf(_: Sphinx, page: str, source: list[str]) -> None:
     """Link the cheat sheet to its PDF, where there is a browser that prints it."""
     if page == "cheat-sheet" and can_print():
         source[0] += '\n\n<a class="pdf" href="cheat-sheet.pdf">This page as a PDF</a>\n'
+
+
+def with_commands(_: Sphinx, page: str, source: list[str]) -> None:
+    """Put every command below the heading of their page, as the command itself knows them.
+
+    Options of reading stand once, at the end, as those of `score`; a command has what else it has.
+    """
+    if page != "reference/commands":
+        return
+    of_score = options_of(imported("score"))
+    shared = {row for head in SHARED for row in of_score[head]}
+    parts: list[str] = []
+    for name, (place, _function, line) in COMMANDS.items():
+        module = import_module(f"setagree.cli.{place}")
+        told = MARKS.sub("", getattr(module, f"{name.upper()}_HELP", line))
+        examples = [row for row in told.splitlines() if row.startswith("setagree ")]
+        said = [row for row in told.splitlines() if row and row not in examples]
+        parts += [f"## setagree {name}", "\n".join(said)]
+        parts += ["\n".join(["```bash", *examples, "```"])] if examples else []
+        for head, rows in options_of(imported(name)).items():
+            parts += table_of(head, [row for row in rows if row not in shared])
+    parts += ["## Options of reading"]
+    parts += [part for head in SHARED for part in table_of(head, of_score[head])]
+    source[0] = source[0].replace("<!-- commands -->", "\n\n".join(parts))
+
+
+def options_of(command: Any) -> dict[str, list[str]]:
+    """Return the rows of a command's options, in the groups of its help."""
+    found: dict[str, list[str]] = {}
+    for one in command.params:
+        if one.param_type_name == "option" and not one.hidden:
+            names = ", ".join(f"`{name}`" for name in one.opts)
+            metavar = f" {one.metavar}" if one.metavar else ""
+            told = re.sub(r"(--[a-z-]+)|'([^']+)'", r"`\1\2`", one.help.replace("|", "&#124;"))
+            row = f"| {names}{metavar.replace('|', ' or ')} | {told} |"
+            found.setdefault(one.rich_help_panel or "Options", []).append(row)
+    return found
+
+
+def table_of(head: str, rows: list[str]) -> list[str]:
+    """Return a group of options as a table; nothing where it has none."""
+    return ["\n".join([f"| {head} | |", "|---|---|", *rows])] if rows else []
 
 
 def can_print() -> bool:

@@ -55,7 +55,7 @@ class Commands(TyperGroup):
 
     def imported(self, name: str) -> Any:
         """Return a command with its options, of which the list of commands has only the line."""
-        return _imported(name)
+        return imported(name)
 
 
 class Command(TyperCommand):
@@ -72,7 +72,8 @@ class Command(TyperCommand):
 
 
 @cache
-def _imported(name: str) -> Any:
+def imported(name: str) -> Any:
+    """Return a command with its options, its module loaded."""
     place, function, line = COMMANDS[name]
     module = importlib.import_module(f"setagree.cli.{place}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)

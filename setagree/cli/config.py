@@ -13,12 +13,16 @@ from setagree.errors import FileError, OptionError, SetagreeError, did_you_mean,
 from setagree.files.streams import Source, expanded, readable
 from setagree.wording.label_sets import format_labels
 
+_USELESS = {"repeats": {"duplicates"}}
+"""Options that a command has for the sake of a sentence alone, so that a file may name them."""
+
 
 def load_config(context: typer.Context, path: Path | None) -> Path | None:
     """Take the options of a file as the defaults of the command that is about to run.
 
     Keys outside a table are for every command that has such an option, those in ``[score]`` for
-    that command. A key that no command knows is refused.
+    that command. A key that no command knows is refused; which general ones this command has no
+    use for is said.
     """
     if path is not None and not context.resilient_parsing:
         try:
@@ -46,6 +50,7 @@ def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -
     options = {name: _options(group.imported(name)) for name in group.commands}
     every = {key for known in options.values() for key in known}
     found: dict[str, Any] = {}
+    unused: list[str] = []
     for key, value in settings.items():
         if isinstance(value, dict):
             _check_known(key, options, f"{path}: no command")
@@ -53,8 +58,14 @@ def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -
                 _check_known(_key(name), options[key], f"{path}, [{key}]: no option")
         else:
             _check_known(_key(key), every, f"{path}: no command has an option")
-            if _key(key) in options[mine]:
+            if _key(key) in options[mine] and _key(key) not in _USELESS.get(mine, ()):
                 found[_key(key)] = value
+            else:
+                unused.append(key)
+    if unused:
+        from setagree.cli.output import say  # which needs the options, and these this module
+
+        say(f"{path}: not used by {mine}: {', '.join(unused)}.")
     found |= {_key(name): value for name, value in settings.get(mine, {}).items()}
     return {
         str(options[mine][key].name): _fitting(options[mine][key], value, f"{path}, {key}")

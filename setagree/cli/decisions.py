@@ -87,7 +87,9 @@ def queue(
     rest = len(frame) - len(first)
     more = f" {rest:,} more units: write them with -o queue.csv." if rest else ""
     asks = f"{counted(found.n_asked, 'rating')} of {counted(len(frame), 'unit')}."
-    deliver(frame, paragraphs(table_text(shown), wrapped(f"{asks} {found.caution}{more}")))
+    with spelling({"raters": "--pool"}):
+        said = " ".join(filter(None, [asks, found.nobody_left, found.caution]))
+    deliver(frame, paragraphs(table_text(shown), wrapped(f"{said}{more}")))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,9 +26,21 @@ from setagree.cli.options import (
     Reshuffling,
 )
 from setagree.cli.output import Deliverer, about, say, sentences
+from setagree.cli.reading import long_table
 from setagree.cli.tables import Side, reason_of
-from setagree.errors import DataError, OptionError, check_choice, counted, spelling
+from setagree.errors import (
+    DataError,
+    DroppedRowsWarning,
+    OptionError,
+    check_choice,
+    counted,
+    spelling,
+)
 from setagree.scoring.intervals import ABOUT, why_no_score
+from setagree.study.assembly import pick_column
+from setagree.study.codes import as_objects
+from setagree.study.labels import is_missing
+from setagree.study.names import tidied
 from setagree.wording.results import described
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
@@ -43,7 +56,7 @@ COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
 [not dim]Alpha of the first file minus alpha of the second, interval and p. Also:[/]
 
-setagree compare after.csv before.csv --design shared_units -d masi,jaccard
+setagree compare rounds.csv --group round
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 """
 
@@ -92,6 +105,7 @@ def compare(
     reading: Reading,
     large: Large,
     asked: Asked,
+    group: options.Rounds = None,
     level: options.Level = 0.95,
     design: options.Design = None,
     method: options.Method = "linearised",
@@ -108,6 +122,7 @@ def compare(
     if method == "bootstrap":
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
+    refuse_where_large(large, {"--group": group is not None})
     apart = len(files) == 1 or design == "independent"
     if large.asked and not apart:
         raise OptionError(
@@ -115,11 +130,14 @@ def compare(
             f"drop {large.asked}."
         )
     wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
+    read = [(file, file, reading) for file in files]
+    read = read if group is None else [*_rounds(files, reading, group)]
+    called = [name for name, _, _ in read]
     tables_of_files = []
-    for file in files:
-        with about(file if len(files) > 1 else None) as note, _in_every(files):
-            tables_of_files.append(scored([file], reading, large=large, note=note, **wanted))
-    families = _families(files, tables_of_files)
+    for name, file, how in read:
+        with about(name if len(read) > 1 else None) as note, _in_every(files):
+            tables_of_files.append(scored([file], how, large=large, note=note, **wanted))
+    families = _families(called, tables_of_files)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
     frame = _differences(families, given)
@@ -214,13 +232,36 @@ def other_interval(
     )
 
 
+def _rounds(
+    files: Sequence[str], reading: Reading, group: str
+) -> Iterator[tuple[str, str, Reading]]:
+    """Yield the groups of rows that a column of one file tells apart: name, file, reading."""
+    if len(files) > 1 or reading.where is not None:
+        other = "one file" if len(files) > 1 else "--group or --where"
+        raise OptionError(f"--group {group!r} picks the rows of one file; name {other} alone.")
+    frame = long_table(files, reading, besides=group, option="--group")[0]
+    named = [tidied(cell) for cell in as_objects(pick_column(frame, group))]
+    rounds = [one for one in dict.fromkeys(named) if not (is_missing(one) or one == "")]
+    if len(rounds) < 2:
+        raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
+    # Each round drops the rows of the others, which is no news.
+    warnings.filterwarnings("ignore", message="--where ", category=DroppedRowsWarning)
+    quoted = group.replace("`", "``")
+    for one in rounds:
+        value = str(one).replace('"', '""')
+        yield str(one), files[0], replace(reading, where=f'`{quoted}` == "{value}"')
+    if n := sum(is_missing(one) or one == "" for one in named):
+        say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
+
+
 def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:
     """Return what is compared pair by pair: all rows of one file, or a row in all files."""
     if len(files) == 1:
         if len(scored[0]) < 2:
             raise OptionError(
                 "one file is compared with itself by two distances or coefficients, such as "
-                "-d masi,nominal; or name a second file."
+                "-d masi,nominal, or by the rounds in a column (--group COLUMN); or name a second "
+                "file."
             )
         return [[Side(k + 1, files[0], row) for k, row in enumerate(scored[0])]]
     keys = list(scored[0].by_name)

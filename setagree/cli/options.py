@@ -118,6 +118,7 @@ Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or tw
 Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
 ]
+Rounds = Annotated[Text, option(COLUMNS, "COLUMN", "In one file: rounds to compare.", "--group")]
 Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
 HalfWidth = Annotated[float | None, option(SURE, "WIDTH", "Half of the interval (default: 0.05).")]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]

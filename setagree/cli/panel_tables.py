@@ -64,8 +64,11 @@ def agreed(study: sa.Annotations, found: Any, frame: pd.DataFrame) -> str:
     return paragraphs(_summary(study), table_text(shown), wrapped(note))
 
 
-def replacements(tests: Sequence[Any]) -> str:
-    """Return how far agreement changes with each model in the place of each human."""
+def replacements(tests: Sequence[Any], *, alone: bool) -> str:
+    """Return how far agreement changes with each model in the place of each human.
+
+    `alone` says that no alt-test stands above.
+    """
     parts = []
     for test in tests:
         frame = test.to_frame()
@@ -80,13 +83,13 @@ def replacements(tests: Sequence[Any]) -> str:
         }
         head = f"{_clipped(test.model)} in the place of a human [{test.distance}]"
         parts += [head, table_text(shown), wrapped(test.verdict)]
-    return paragraphs(*parts, wrapped(_CHANGES))
+    return paragraphs(*parts, wrapped(_CHANGES if alone else f"{_CHANGES} {_BESIDE}"))
 
 
 _CHANGES = (
-    "change: the agreement of the model with the other humans less that of the human, of alpha. "
-    "The test above asks how often the model is the nearer of the two, this one by how much."
+    "change: the agreement of the model with the other humans less that of the human, of alpha."
 )
+_BESIDE = "The test above asks how often the model is the nearer of the two, this one by how much."
 
 _UNITS = 20
 """Units that are shown to people."""
@@ -121,8 +124,10 @@ def _judged(test: Any) -> str:
 
 def _summary(study: sa.Annotations) -> str:
     """Return the line that counts units, raters and ratings of a study."""
+    n = study.unanswered.size
+    unanswered = f" ({n:,} more that nobody answered)" if n else ""
     return (
-        f"{counted(study.n_units, 'unit')}, {counted(study.n_raters, 'rater')}, "
+        f"{counted(study.n_units, 'unit')}{unanswered}, {counted(study.n_raters, 'rater')}, "
         f"{counted(study.n_ratings, 'rating')}"
     )
 

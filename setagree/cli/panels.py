@@ -15,6 +15,7 @@ from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import escaped
+from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.large.joining import model_files
@@ -67,26 +68,27 @@ def panel(
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     compared = _distance(distance, by_label, reading)
-    table = sa.alt_test(
-        study,
-        model=models,
-        humans=people,
-        distance=compared,
-        epsilon=epsilon,
-        q=q,
-        min_units=min_units,
-        equal=cast(Any, equal),
-    )
-    ranked = [row.model for row in table]
-    scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
-    frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
-    reasons = frame["model"].map(why.__getitem__)
-    text = tables.panels(study, list(table), scores)
+    given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
+    frame, text, reasons = pd.DataFrame(), "", None
+    try:
+        table = sa.alt_test(
+            study, **given, epsilon=epsilon, q=q, min_units=min_units, equal=cast(Any, equal)
+        )
+    except DataError:
+        if margin is None or len(people) != 2:
+            raise
+        say("No alt-test: with two humans, nothing is left to call the others' common view.")
+    else:
+        ranked = [row.model for row in table]
+        scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
+        frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
+        reasons = frame["model"].map(why.__getitem__)
+        text = tables.panels(study, list(table), scores)
     if margin is not None:
-        given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
-        frame = frame.merge(_replaced(tests), how="left", on=["model", "human"])
-        text = f"{text}\n\n{tables.replacements(list(tests))}"
+        replaced = _replaced(tests)
+        frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
+        text = paragraphs(*filter(None, [text, tables.replacements(list(tests), alone=not text)]))
     deliver(frame, text, reasons=reasons)
 
 

@@ -105,6 +105,9 @@ def how_read(reading: Reading) -> HowRead:
     missing = None if reading.missing is None else names(reading.missing)
     if missing == []:
         raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
+    if reading.config and reading.codebook and reading.value is not None:
+        say(f"{reading.config}: not used: codebook, as single values have none.")
+        reading = replace(reading, codebook=None)
     sep = reading.sep and unescaped(reading.sep)
     return HowRead.of(
         {

@@ -60,8 +60,10 @@ def convert(
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
     say(
         f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
-        f"{counted(study.n_raters, 'rater')}{left_out}."
+        f"{counted(study.n_raters, 'rater')}{left_out}. Only these three columns are written."
     )
+    if study.kind == "labels" and deliver.form != "json" and sep != ",":
+        say(f"Labels are separated as in the file: read this again with --sep {reading.sep!r}.")
 
 
 def escaped(cell: object) -> object:

@@ -46,7 +46,8 @@ class Queue(Result):
         How many ratings were asked for.
     frame : DataFrame
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
-        (who should be asked), why, and queued, a mark that the new rating must keep.
+        (who should be asked; blank where all who can be asked have rated the unit), why, and
+        queued, a mark that the new rating must keep.
     """
 
     goal: Goal
@@ -68,6 +69,18 @@ class Queue(Result):
         return (
             "This queue looks at answers. Keep the column queued with the new ratings: a "
             "coefficient of agreement must be computed without them, or it is biased."
+        )
+
+    @property
+    def nobody_left(self) -> str:
+        """What to do where all who can be asked have rated a unit; blank where nobody has."""
+        n = int((self.frame["raters"] == "").sum())
+        have = "has" if n == 1 else "have"
+        return (
+            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated it already"
+            f", so name others ({option('raters')})."
+            if n
+            else ""
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -116,7 +129,7 @@ def next_ratings(
     goal : {"consensus", "agreement"}
         What they are for: the right answer of each unit, or a coefficient.
     units : sequence, optional
-        All units there are, those without any answer among them.
+        All units there are. Default: those of the study, those that nobody answered among them.
     raters : sequence, optional
         Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
         it, the ones with the fewest answers first.
@@ -192,8 +205,8 @@ _WHY = {"consensus": "a label may change sides", "agreement": "the fewest rating
 def _all_units(
     study: Annotations, units: Sequence[object] | None
 ) -> tuple[npt.NDArray[np.object_], Ints]:
-    """Return the units, those of the study first, and how many ratings each has."""
-    names = study.units
+    """Return the units, those with a rating first, and how many ratings each has."""
+    names = np.concatenate([study.units, study.unanswered])
     if units is not None:
         check_list("units", units, "units")
         known = {*names.tolist()}

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
-from setagree.study.labels import Blank, Missing
+from setagree.study.labels import Blank, Case, Missing
 from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
@@ -96,6 +96,8 @@ class Request:
         Of a workbook: which sheet.
     missing : collection of text or numbers, or None
         Answers that mean no annotation.
+    case : {"keep", "lower"}
+        How these are compared with cells.
     """
 
     question: str | None = None
@@ -106,6 +108,7 @@ class Request:
     where: Where | None = None
     sheet: str | int | None = None
     missing: Missing | None = None
+    case: Case = "keep"
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from setagree.exports.unclear import Flags, Found
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
 from setagree.study.columns import Role, guess_columns
-from setagree.study.doubts import doubt_brackets, doubt_separator
+from setagree.study.doubts import doubt_brackets, doubt_merged_names, doubt_separator
 from setagree.study.layouts import from_cube
 from setagree.study.where import matching_rows
 from setagree.wording.label_sets import LabelSet
@@ -116,9 +116,14 @@ class Sheet:
             raise FileError(f"{self.name} has no column {name!r}; the columns are {known}.{hint}")
         return self.frame[name].str.strip()
 
-    def ids(self, name: str) -> list[Hashable]:
-        """Return identifiers; a blank cell is none."""
-        return [cell or None for cell in self.cells(name).tolist()]
+    def ids(self, name: str, role: str = "identifier") -> list[Hashable]:
+        """Return identifiers without the space around them; a blank cell is none."""
+        found = [cell or None for cell in self.cells(name).tolist()]
+        first: dict[str, str] = {}
+        written = self.frame[name].unique().tolist()
+        spelled = [(first.setdefault(one.strip(), one), one) for one in written if one.strip()]
+        doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
+        return list(found)
 
     def blank(self, name: str) -> Flags:
         """Return which cells of a column are blank."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import pandas as pd
 
-from setagree.errors import counted
+from setagree.errors import counted, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.wishes import Wishes
 from setagree.scoring.results import Agreement
 from setagree.wording.results import Result
+
+_FEW_UNITS = 30
+"""Units below which a pilot is doubted."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,12 +93,14 @@ class Plan(Result):
                 "exceed, allowing for the chance in the pilot, too."
             )
         if wishes.at_least is not None:
+            other = "" if wishes.at_least else f" ({option('at_least')} names another bound)"
             said.append(
                 f"power: how often such a study shows with {100 * wishes.level:g} % confidence "
-                f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}, if "
-                f"it is {self.agreement.estimate:.4f} as in the pilot."
+                f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}"
+                f"{other}, if it is {self.agreement.estimate:.4f} as in the pilot."
             )
         said += [self.too_few] if self.too_few else []
+        said += [self.doubt] if self.doubt else []
         if (best := self.best) is not None:
             n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
             what = (
@@ -107,6 +113,26 @@ class Plan(Result):
             edge = " More raters were not tried." if at_edge else ""
             said.append(f"{what}: {n} with {r} ratings each{guess}.{edge}")
         return (*said, *filter(None, [self.reached]))
+
+    @property
+    def doubt(self) -> str:
+        """A sentence on how little a pilot of few units says; nothing where it has 30 or more."""
+        if self.pilot_units >= _FEW_UNITS:
+            return ""
+        pilot, here = self.agreement, self.pilot_half_width
+        low, high = pilot.interval(self.level, method=pilot.best_method)
+        if isnan(low):
+            low, high = pilot.estimate - here, min(1.0, pilot.estimate + here)
+        asked = self.wishes.assurance is not None or self.wishes.power is not None
+        room = (
+            f" {option('assurance', 0.8)} leaves room for that; without it, half of such studies "
+            "come out wider than planned."
+        )
+        return (
+            f"A pilot of {counted(self.pilot_units, 'unit')} says little: its {pilot.coefficient} "
+            f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g} % interval), and "
+            f"the spread of units that this plan rests on is as uncertain.{'' if asked else room}"
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return the plan, nothing rounded."""

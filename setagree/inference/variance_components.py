@@ -19,7 +19,7 @@ from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import case_of, check_least
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import level_text, number, share
+from setagree.wording.numbers import interval, level_text, number, share
 from setagree.wording.results import Result
 
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
@@ -167,7 +167,7 @@ class VarianceComponents(Result):
 
     @property
     def verdict(self) -> str:
-        """What the largest source of disagreement is, and what would help."""
+        """What the larger source of disagreement is, as far as the intervals tell."""
         u, r, e = self.frame["share"].tolist()
         if np.isnan(u):
             return "All answers are alike: there is no variance to divide."
@@ -175,11 +175,27 @@ class VarianceComponents(Result):
             f"{share(u)} of the variance is between units, {share(r)} between raters, "
             f"{share(e)} in single answers"
         )
-        if r > e:
-            return f"{where}: raters differ by habits of their own more than from unit to unit."
+        if r + e == 0:
+            return f"{where}: raters do not differ."
         if self.rater < 0:
             where += " (that between raters was estimated below 0 and counts as 0)"
-        return f"{where}: raters differ from unit to unit more than by habits of their own."
+        said = (
+            "raters differ by habits of their own more than from unit to unit"
+            if r > e
+            else "raters differ from unit to unit more than by habits of their own"
+        )
+        if self._why_no_interval("rater") is not None:
+            few = counted(self.study.n_raters, "rater")
+            return f"{where}. By these estimates, {said}; {few} are too few to be sure of that."
+        parts = [one.by_name for one in (self.components, self.without_unit, self.without_rater)]
+        low, high = self._interval(*(one["residual"] - one["rater"] for one in parts))
+        if low > 0 or high < 0:
+            return f"{where}: {said}."
+        ends = "is not known" if np.isnan(low) else f"is {interval(low, high)}"
+        return (
+            f"{where}. Whether raters differ more from unit to unit or by habits of their own "
+            f"cannot be told: the {level_text(self.level)} interval of the difference {ends}."
+        )
 
     def __str__(self) -> str:
         table = self.frame.drop(columns="reason").round(4).to_string(index=False)

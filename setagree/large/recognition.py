@@ -174,7 +174,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     kept, where = _kept_files(files, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
-        *(where, reading.sheet, reading.missing),
+        *(where, reading.sheet, reading.missing, reading.case),
     )
     joined = Answers()
     for file in kept:

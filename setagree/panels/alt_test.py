@@ -19,6 +19,7 @@ from setagree.errors import (
     counted,
     listing,
     option,
+    python_or_command,
     warn,
 )
 from setagree.inference.known_raters import known_plain
@@ -215,10 +216,12 @@ def _humans(study: Annotations, humans: Sequence[object] | None, models: list[in
             both = listing(study.raters[people & models_too].tolist())
             raise OptionError(f"{both} cannot be a model and a human at once.")
     if people.sum() < 3:
+        other = python_or_command("noninferiority_test", "--margin")
+        also = f" {other} needs no more than two." if people.sum() == 2 else ""
         raise DataError(
             f"the alt-test needs three humans or more; here {counted(int(people.sum()), 'human')} "
             f"beside the model: {listing(study.raters[people].tolist()) or 'nobody'}. With two, "
-            "nothing is left to call the humans' common view."
+            f"nothing is left to call the humans' common view.{also}"
         )
     return people
 

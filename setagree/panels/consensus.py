@@ -30,7 +30,6 @@ from setagree.inference.raters import (
     check_share,
     flags,
     is_number,
-    part_of,
     rater_codes,
 )
 from setagree.large.opening import Data
@@ -51,6 +50,7 @@ WHY = (
     "no answer",
     "an answer that nobody gave",
     "low confidence",
+    "no rating",
 )
 """Why a unit should be looked at again, in the order of the bits of `Consensus.doubts`."""
 
@@ -66,7 +66,7 @@ class Consensus(Result):
     kind : {"labels", "number", "category"}
         What the answers are.
     units : ndarray of object, shape (n_units,)
-        The units with a rating.
+        The units with a rating, then those that nobody rated.
     values : tuple
         The distinct answers.
     codes : ndarray of int, shape (n_units,)
@@ -260,7 +260,7 @@ def consensus(
     distance : name, callable, Distance or labelled matrix, optional
         Of the medoid. Default: MASI for label sets, nominal for scalars.
     raters : sequence of raters, optional
-        Whose answers count. Default: everybody's.
+        Whose answers count; a unit that only others rated has none. Default: everybody's.
     adjudicate_below : float
         Units with less confidence are flagged too.
 
@@ -309,22 +309,24 @@ def consensus(
     check_share("adjudicate_below", adjudicate_below)
     if raters is not None:
         members = flags(study.n_raters, rater_codes(study, raters))
-        study = part_of(study, members[study.rater_codes])
+        others = study.raters[~members].tolist()
+        study = study.without_raters(others) if others else study
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     support = _support(study, decision, ratings)
     doubts = _doubts(decision, support, ratings, adjudicate_below)
+    unrated = (0, len(study.unanswered))
     return Consensus(
         rule.named(study),
         study.kind,
-        study.units,
+        np.concatenate([study.units, study.unanswered]),
         decision.values,
-        decision.codes,
-        support,
-        decision.confidence,
-        ratings,
-        doubts,
+        np.pad(decision.codes, unrated, constant_values=-1),
+        np.pad(support, unrated, constant_values=np.nan),
+        np.pad(decision.confidence, unrated, constant_values=np.nan),
+        np.pad(ratings, unrated),
+        np.pad(doubts, unrated, constant_values=1 << WHY.index("no rating")),
         _rates(study, decision),
     )
 

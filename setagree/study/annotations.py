@@ -14,7 +14,7 @@ import pandas as pd
 from setagree.errors import OptionError, check_choice, counted
 from setagree.study import layouts, parts, tables, unit_columns
 from setagree.study.assembly import QUEUED, assemble, from_long
-from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, in_use, used_labels
+from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, in_use, used_labels
 from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
@@ -44,6 +44,8 @@ class Annotations(ReadOnlyArrays):
         read-only.
     n_missing : int
         Cells that held no annotation.
+    unanswered : ndarray of object
+        Units of the table that nobody annotated; they are not among `units`. A part has none.
     n_repeated : int
         Annotations of a unit by a rater who had one already, dropped or united.
     missing_by_rater : mapping
@@ -70,6 +72,7 @@ class Annotations(ReadOnlyArrays):
     rater_codes: Codes
     value_codes: Codes
     n_missing: int = 0
+    unanswered: npt.NDArray[np.object_] = field(default_factory=lambda: as_objects([]))
     n_repeated: int = 0
     missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
     reading: Reading | None = None
@@ -364,6 +367,7 @@ class Annotations(ReadOnlyArrays):
             unit_codes=unit_codes,
             rater_codes=rater_codes,
             value_codes=self.value_codes[rows],
+            unanswered=as_objects([]),
             repeats=None,
             with_queued=None,
         )

@@ -33,6 +33,7 @@ from setagree.study.codes import (
     merge,
     recode,
 )
+from setagree.study.columns import guess_columns
 from setagree.study.doubts import doubt_alike, doubt_merged_names
 from setagree.study.frames import (
     Frame,
@@ -73,8 +74,25 @@ def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongC
     """Pick the three columns of a table with one row an annotation."""
     frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
     if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
-        check_columns(list(frame.columns), (unit, rater, answer))
+        _check_named(list(frame.columns), (unit, rater, answer))
     return LongColumns(*(pick_column(frame, name) for name in (unit, rater, answer)))
+
+
+def _check_named(columns: list[Any], named: Sequence[object]) -> None:
+    """Refuse names of columns that are absent; say how to name those that are there."""
+    try:
+        check_columns(columns, named)
+    except DataError as error:
+        there = zip(("unit", "rater", "labels"), named, strict=True)
+        try:
+            found = guess_columns(
+                [str(name) for name in columns], **{k: str(x) for k, x in there if x in columns}
+            )
+            said = {role: shorten(name) for role, name in vars(found).items() if name is not None}
+        except DataError:
+            said = dict.fromkeys(("unit", "rater", "labels"), "...")
+        way = ", ".join(f"{role}={name}" for role, name in said.items())
+        raise DataError(f"{error} Say which is which: from_long(table, {way}).") from None
 
 
 def pick_column(data: pd.DataFrame, name: object) -> Column:
@@ -109,6 +127,9 @@ def assemble(
         names = (long.unit.name, long.rater.name)
         _doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
+    if kept.n_units < len(units):
+        rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
+        kept = replace(kept, unanswered=units[~rated])
     # Every value stands for a cell; only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 

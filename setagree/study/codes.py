@@ -27,7 +27,7 @@ from setagree.study.doubts import (
     doubt_similar,
     how_many,
 )
-from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.study.labels import Case, LabelSyntax, is_missing, read_cell
 from setagree.study.objects import distinct_lists, in_arrow, text_of
 from setagree.wording.label_sets import LabelSet
 
@@ -124,7 +124,7 @@ def code_label_sets(
     `place` words where a row is, for error sentences. `times` says how many cells of the study each
     row stands for, where it is not one.
     """
-    codes, cells = without_markers(*distinct_cells(column), syntax.markers)
+    codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _refuse_flags(cells)
     _refuse_numbers(column)
     sets, failures = parse_all(cells, partial(read_cell, syntax=syntax))
@@ -202,24 +202,24 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
 
 
 def without_markers(
-    codes: Codes, cells: list[Any], markers: Sequence[str | float]
+    codes: Codes, cells: list[Any], markers: Sequence[str | float], case: Case
 ) -> tuple[Codes, list[Any]]:
     """Make the answers missing that mean no annotation; say which of them nobody gave."""
     if not markers:
         return codes, cells
-    said = [_alone(cell) for cell in cells]
-    doubt_absent([marker for marker in markers if marker not in said])
-    kept = np.array([one not in markers for one in said], dtype=bool)
+    said, meant = ([_alone(one, case) for one in each] for each in (cells, markers))
+    doubt_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said])
+    kept = np.array([one not in meant for one in said], dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
     return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
 
 
-def _alone(cell: object) -> object:
+def _alone(cell: object, case: Case) -> object:
     """Return a scalar, or the only item of a list, tuple or set; None for all else."""
     if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-        return _alone(next(iter(cell))) if len(cell) == 1 else None
+        return _alone(next(iter(cell)), case) if len(cell) == 1 else None
     if isinstance(cell, str):
-        return cell.strip()
+        return cell.strip().lower() if case == "lower" else cell.strip()
     return cell if isinstance(cell, Hashable) and not isinstance(cell, bool | np.bool_) else None
 
 

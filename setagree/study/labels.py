@@ -19,6 +19,7 @@ from setagree.errors import (
     check_choice,
     check_list,
     did_you_mean,
+    listing,
     option,
     shorten,
 )
@@ -230,7 +231,12 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
         return _blank(cell, syntax.blank)
     if syntax.allowed is not None:
         for label in sorted_labels(labels.difference(syntax.allowed)):
-            hint = did_you_mean(label, syntax.allowed)
+            hint = did_you_mean(label, syntax.allowed) or (
+                f" It has {listing(syntax.allowed)}; add the label there, or mend the answer."
+            )
+            lowered = {one.lower() for one in syntax.allowed if isinstance(one, str)}
+            if isinstance(label, str) and label.lower() in lowered:
+                hint += f" Where only the case differs, say {option('case', 'lower')}."
             raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
     return labels
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     """Return the annotations of all raters but these, as if these had never answered.
 
-    Units and values that nobody else has are forgotten.
+    Values that nobody else gave are forgotten; units that nobody else has are unanswered.
 
     Raises
     ------
@@ -47,7 +47,9 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     missing = {who: n for who, n in study.missing_by_rater.items() if who not in names}
     n_missing = study.n_missing - sum(study.missing_by_rater.values()) + sum(missing.values())
     part = study.take(kept).with_used_values()
-    part = replace(part, n_missing=n_missing, missing_by_rater=missing)
+    rated = np.isin(np.arange(study.n_units), study.unit_codes[kept])
+    unanswered = np.concatenate([study.units[~rated], study.unanswered])
+    part = replace(part, n_missing=n_missing, missing_by_rater=missing, unanswered=unanswered)
     more = None if study.with_queued is None else study.with_queued.without_raters(raters)
     return replace(part, with_queued=more, repeats=_without(study.repeats, names))
 

@@ -74,8 +74,8 @@ def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
     if odd:
         raise DataError(
             f"column {QUEUED!r} marks ratings that came from a queue by yes or no; row "
-            f"{odd[0] + 1} has {shorten(cells[odd[0]])}. Rename the column if it says something "
-            "else."
+            f"{odd[0] + 1}, counted from 1 below the header, has {shorten(cells[odd[0]])}. Rename "
+            "the column if it says something else."
         )
     return np.array([one in _YES for one in said], dtype=bool)
 

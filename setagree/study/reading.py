@@ -68,7 +68,8 @@ class Reading:
         The labels that may occur.
     missing : collection of text or numbers, optional
         Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-        around a cell does not count; a list of that one label is such an answer, too.
+        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
+        label is such an answer, too.
     duplicates : {"error", "first", "last", "union", "repeats"}
         What to do where a rater annotated a unit more than once; `n_repeated` counts what was
         dropped or united, and where that is most of the table, a warning says so. ``"repeats"``

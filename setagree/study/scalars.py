@@ -53,7 +53,7 @@ def code_scalars(
     `markers` are the answers that mean no annotation; `place` and `times` are as in
     `code_label_sets`.
     """
-    codes, cells = without_markers(*distinct_cells(column), markers)
+    codes, cells = without_markers(*distinct_cells(column), markers, case)
     cleaned, failures = parse_all(cells, lambda cell: _clean_scalar(cell, case))
     if failures:
         raise DataError(worded(failures, codes, place, times))

@@ -68,7 +68,10 @@ _TIME = re.compile(rf"(?:(\d{{4}}-\d\d-\d\d)[T ])?{_CLOCK}{_OFFSET}")
 _SHOWN = 5
 _MOST_CELLS = 1000
 _ROWS = re.compile(r"\brows? \d")
-_ONE = "; there is one condition, and text with spaces or signs stands in quotes"
+_ONE = (
+    "; there is one condition (for several values: COLUMN in [1, 2]; for more, filter the table "
+    "first), and text with spaces or signs stands in quotes"
+)
 
 
 @dataclass(frozen=True)

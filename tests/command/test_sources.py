@@ -228,6 +228,22 @@ class TestConfig:
         words[words.index("masi,jaccard")] = "dice"
         assert ok("score", "long.csv", *config, "-d", "dice") == ok("score", "long.csv", *words)
 
+    def test_what_a_command_has_no_use_for(self):
+        """A general key that means nothing to the command stops nothing, and is named."""
+        Path("again.csv").write_text(
+            "unit,rater,labels,score\n1,a,x,1\n1,a,y,1\n1,b,x,2\n2,a,x,1\n2,b,x,2\n"
+        )
+        config = self.write('duplicates = "last"\nthreshold = 0.6\ncodebook = ["x", "y"]\n')
+        result = invoke("repeats", "again.csv", *config)
+        assert result.exit_code == 0
+        assert "setagree.toml: not used by repeats: duplicates, threshold." in result.stderr
+        result = invoke("score", "again.csv", "--value", "score", *config)
+        assert result.exit_code == 0
+        assert "not used: codebook, as single values have none." in result.stderr
+        assert "drop --duplicates last" in refusal(
+            "repeats", "again.csv", *self.write('[repeats]\nduplicates = "last"\n')
+        )
+
     def test_all_kinds_of_values(self):
         """Flags, numbers, lists and codebooks come as the command line would give them."""
         Path("wide.csv").write_text('q,a,b\n1,"x, y",y\n2,y,y\n', encoding="utf-8")

@@ -96,6 +96,19 @@ def test_those_are_asked_who_answered_least():
         sa.next_ratings(study, budget=2, raters=[])
 
 
+def test_where_nobody_is_left_to_ask():
+    """A unit that all who can be asked have rated has a blank cell, which a sentence explains."""
+    rows = [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a")]
+    study = sa.Annotations.from_triples(rows)
+    queue = sa.next_ratings(study, budget=3)
+    assert queue.frame["raters"].tolist() == ["ben", ""]
+    assert queue.nobody_left == (
+        "1 unit has no rater here: all who can be asked have rated it already, so name others "
+        "(raters=)."
+    )
+    assert sa.next_ratings(study, budget=3, raters=["eva"]).nobody_left == ""
+
+
 def test_what_is_refused():
     """Numbers have no labels to vote on; a budget is a whole number of 1 or more."""
     with pytest.raises(OptionError, match="budget=0 must be a whole number"):

@@ -11,6 +11,7 @@ from setagree.errors import (
     FileError,
     MissingMarkerWarning,
     SeparatorWarning,
+    SimilarLabelsWarning,
 )
 from setagree.exports import FORMATS
 from setagree.exports.detection import peek, recognised
@@ -27,6 +28,17 @@ def test_plain_tables_warn_as_elsewhere(save):
     with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
         read(save(semicolons))
     assert read(save(semicolons), sep=";")["u0", "kim"] == {"a", "b"}
+
+
+def test_space_around_names_is_said_as_elsewhere(save):
+    """Names that become one without the space around them are told of, as `from_long` does."""
+    file = save("unit,rater,labels\nu1,ann ,a\nu1,bob,a\nu2,ann,a\n u2,bob,a\n")
+    with pytest.warns(SimilarLabelsWarning) as said:
+        assert sa.read(file).n_units == 2
+    assert [str(one.message) for one in said] == [
+        "1 unit is spelled in two ways and taken as one: 'u2' and ' u2'.",
+        "1 rater is spelled in two ways and taken as one: 'ann ' and 'ann'.",
+    ]
 
 
 def test_plain_cells_are_read_as_elsewhere(save):

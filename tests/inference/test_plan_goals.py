@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -147,6 +148,25 @@ class TestPower:
         pd.testing.assert_frame_equal(
             sa.plan(PILOT, power=0.8).frame, sa.plan(PILOT, at_least=0.0, power=0.8).frame
         )
+
+    def test_the_bound_is_named(self):
+        """A plan for a power alone says that it tests against 0."""
+        said = "is above 0 (at_least= names another bound), if"
+        assert said in str(sa.plan(PILOT, power=0.8))
+        assert "is above 0.1, if" in str(sa.plan(PILOT, at_least=0.1))
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "mv_alpha"])
+    def test_a_pilot_of_few_units_is_doubted(self, name):
+        """Below 30 units its interval is told, and the way to leave room for that."""
+        few = sa.agreement(sa.simulate(12, 3, rng=1), coefficient=name)[name]
+        said = str(sa.plan(few, half_width=0.1))
+        low, high = re.search(r"may be anywhere from (.*) to (.*) \(95 %", said).groups()
+        assert float(low) < few.estimate < float(high)
+        assert "A pilot of 12 units says little" in said
+        assert "assurance=0.8 leaves room" in said
+        assert "leaves room" not in str(sa.plan(few, half_width=0.1, assurance=0.8))
+        assert "leaves room" not in str(sa.plan(few, power=0.8))
+        assert "says little" not in str(sa.plan(PILOT, half_width=0.1))
 
     @pytest.mark.parametrize("n", [15, 60, 500])
     @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from diagnosis_support import walkthrough
+from scipy import stats
 
 import setagree as sa
 from setagree.errors import DataError
@@ -114,6 +115,26 @@ def test_raters_with_habits_show():
     found = sa.variance_components(numbers(shifted), distance="interval")
     assert found.rater > found.residual
     assert "habits of their own more than from unit to unit" in found.verdict
+    assert found.verdict.endswith("4 raters are too few to be sure of that.")
+
+
+@pytest.mark.parametrize("noise", [0.3, 3.0])
+def test_the_verdict_follows_the_intervals(noise):
+    """Where the interval of the difference of both sources holds 0, none is called the larger.
+
+    The difference is checked against the two-way jackknife of the parts, by hand.
+    """
+    rng = np.random.default_rng(1)
+    rows = [[t + s + rng.normal(0, noise) for s in (3, -3) * 4] for t in range(8)]
+    found = sa.variance_components(numbers(rows), distance="interval")
+    variance, x = 0.0, found.residual - found.rater
+    for parts in (found.without_unit, found.without_rater):
+        d = parts.by_name["residual"] - parts.by_name["rater"]
+        variance += (len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum()
+    half = stats.t.ppf(0.975, 7) * np.sqrt(variance)
+    assert (abs(x) <= half) == (noise > 1)
+    assert ("cannot be told" in found.verdict) == (noise > 1)
+    assert found.verdict.endswith("from unit to unit.") == (noise < 1)
 
 
 def test_each_label_has_its_components():
@@ -153,3 +174,9 @@ def test_studies_that_cannot_tell_are_refused():
     one_unit = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "b")])
     with pytest.raises(DataError, match="no two ratings are by one rater"):
         sa.variance_components(one_unit)
+
+
+def test_raters_who_do_not_differ():
+    """Where all answers to a unit are one, no source of disagreement is named."""
+    found = sa.variance_components(numbers([[t] * 5 for t in range(6)]), distance="interval")
+    assert found.verdict.endswith("0\u00a0% in single answers: raters do not differ.")

@@ -405,9 +405,10 @@ class TestLabelMajority:
         assert answers(annotations(text("abc ab a")), threshold=np.float32(0.25)) == ["abc"]
 
     def test_chosen_raters(self):
-        """Only the named raters count; units without them are gone."""
+        """Only the named raters count; units that only others rated have no answer."""
         found = consensus(annotations(text("a b b / . . c / a . a")), raters=["r0"])
-        assert found.answers.to_dict() == {"u0": frozenset("a"), "u2": frozenset("a")}
+        assert found.answers.dropna().to_dict() == {"u0": frozenset("a"), "u2": frozenset("a")}
+        assert found.to_frame()["why"].tolist() == ["one rating", "one rating", "no rating"]
 
     def test_only_empty_sets(self):
         """A study without labels has empty answers, by every method."""

@@ -60,8 +60,8 @@ class TestSentences:
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
-        # 12 units disagree alike: half of the disagreement is in 6 of the 24.
-        assert "lies in 6 of 24 units (25\u00a0%); in 12 units all agree fully" in said["Units"]
+        # 12 units disagree alike, so that no 6 of them hold half more than the others do.
+        assert "in equal parts in 12 of 24 units (50\u00a0%); in 12 units all" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
         assert "one set inside the other" in said["Choice"]
         assert said["Chance"].startswith("It is more than chance")
@@ -122,9 +122,9 @@ class TestSentences:
             (
                 "a b / a b / a b / a b / a b / a b / a a / b b",
                 (
-                    "Half of the disagreement lies in 3 of 8 units (38\u00a0%); in 2 units all "
-                    "agree fully. To adjudicate first: 6 units tie at the maximum, among them “0”, "
-                    "“1”, “2”, “3” and “4”."
+                    "The disagreement lies in equal parts in 6 of 8 units (75\u00a0%); in 2 units "
+                    "all agree fully. To adjudicate first: 6 units tie at the maximum, among them "
+                    "“0”, “1”, “2”, “3” and “4”."
                 ),
             ),
         ],
@@ -503,6 +503,38 @@ class TestSentences:
             f"In 50{base}, one rater says “a” and the other says “b” instead."
         )
 
+    def test_confusions_that_tie(self):
+        """Of several that are as frequent, or as far above chance, none is named as the one."""
+        found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
+        rows = [
+            ("a", None, "left out", 6.0, 3.0, 2.0, 0.3),
+            ("b", None, "left out", 6.0, 1.0, 6.0, 0.3),
+            ("c", None, "left out", 6.0, 1.0, 6.0, 0.3),
+        ]
+        columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
+        found.results["confusions"] = pd.DataFrame(rows, columns=columns)
+        part = "30\u00a0% of the pairs that differ"
+        assert plain(confusions.say(found)) == (
+            f"One of the 3 labels most often left out is “a” ({part}, 2.0 times what chance gives)."
+            f" Furthest above chance, one of 2: in {part}, “b” is left out (6.0 times what chance "
+            "gives)."
+        )
+        found.results["confusions"] = found.results["confusions"][1:]
+        assert plain(confusions.say(found)).startswith(
+            f"One of 2 that lie furthest above chance: in {part}, “b” is left out"
+        )
+
+    def test_too_few_units_to_clear_a_rater(self):
+        """Where the intervals reach far above 0, no rater is said to be without blame."""
+        study = annotations(text("ab a ab / b b b / cd cd c / e e e / ef e ef / a ab a"))
+        found = gather(study, n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        assert said["Raters"].startswith(
+            "Whether a single rater explains it cannot be told with so few units: leaving out any"
+        )
+        reach = number(found.results["raters"]["change_high"].max(), signed=True)
+        assert said["Raters"].endswith(f"but the intervals reach {reach}.")
+
     def test_repeats_are_counted(self):
         """Answers that were dropped as repeats stand in what was left out, and in the methods."""
         rows = [(r, u, "ab"[u % 2]) for r in "xy" for u in range(6)] + [("x", 0, "b")]
@@ -671,6 +703,9 @@ class TestStandouts:
         )
         assert said(*[0.25] * 4) == (
             "The disagreement is spread over all 4 labels, 25\u00a0% each."
+        )
+        assert said(*[0.2] * 5, 0.0) == (
+            "The disagreement is spread over 5 of 6 labels, 20\u00a0% each."
         )
 
     def test_pairs_at_chance(self):

@@ -35,7 +35,7 @@ from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, headline, verdict_sentence
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.report import methods_of, report
-from setagree.reporting.sections import models, rater_map
+from setagree.reporting.sections import data, models, rater_map
 from setagree.reporting.sections.data import contents
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.sections.units import answers, running_share
@@ -343,6 +343,17 @@ class TestTables:
         }  # fmt: skip
         found = gather(study, n_resamples=19, rng=1)
         assert counts_line(found) == "3 units · 2 raters · 5 ratings · 3 distinct sets"
+
+    def test_units_that_nobody_answered(self):
+        """They are counted and named once, beside those that only a model answered."""
+        study = sa.Annotations.from_triples(
+            [(who, unit, "ab"[unit - 1]) for who in ("ann", "ben") for unit in (1, 2)]
+            + [("gpt", 1, "a"), ("gpt", 3, "a"), ("ann", 4, None), ("gpt", 4, None)]
+        )
+        found = gather(study, model="gpt", n_resamples=19, rng=1)
+        rows = {what: (n, fate) for what, n, fate in data.show(found)[0].table.rows}
+        assert rows["Units that nobody answered"] == (1, "left out, of the grid below too: 4")
+        assert rows["Units that only models rated"] == (1, "left out with them")
 
     def test_fate_of_singles(self):
         """Alpha leaves units with one rating out; kappa uses them for chance."""

@@ -353,6 +353,22 @@ class TestNamedColumns:
             with pytest.raises(DataError, match="there are no columns 'd', 'w', 'c'; the columns"):
                 sa.Annotations.from_long(table, **named)
 
+    @pytest.mark.parametrize(
+        ("columns", "way"),
+        [
+            (["doc", "who", "tags"], "unit='doc', rater='who', labels='tags'"),
+            (["unit", "who", "score"], "unit='unit', rater='who', value='score'"),
+            (["a", "b", "c"], "unit=..., rater=..., labels=..."),
+        ],
+    )
+    def test_from_long_says_how_to_name_them(self, columns, way):
+        """Where the usual names are absent, the error has those that are there and what to say."""
+        table = pd.DataFrame([["u", "x", "1"]], columns=columns)
+        with pytest.raises(DataError) as caught:
+            sa.Annotations.from_long(table)
+        assert str(caught.value).endswith(f" Say which is which: from_long(table, {way}).")
+        assert f"the columns are {', '.join(map(repr, columns))}" in str(caught.value)
+
     def test_all_that_are_absent_in_a_wide_table(self):
         """So does it where each rater has a column."""
         with pytest.raises(DataError, match="there are no columns 'd', 'e', 'f'; the columns are"):

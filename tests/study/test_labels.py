@@ -432,7 +432,14 @@ class TestCodebook:
 
     def test_case_counts(self):
         """Under case="keep" another case is another label."""
-        assert "Did you mean 'joy'?" in refusal("Joy", codebook=["joy"])
+        said = refusal("Joy", codebook=["joy"])
+        assert said.endswith("Did you mean 'joy'? Where only the case differs, say case='lower'.")
+
+    def test_what_to_do(self):
+        """Where no spelling is near, the sentence has the codebook and the two ways out."""
+        assert refusal("fear", codebook=["joy", 7]).endswith(
+            "not in the codebook. It has 'joy', 7; add the label there, or mend the answer."
+        )
 
     def test_empty_set_and_missing(self):
         """No label is never outside the codebook."""

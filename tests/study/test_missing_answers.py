@@ -262,3 +262,76 @@ def test_missing_cell_that_is_blank():
         "Unit 2, rater 'y': '' is blank; say blank='missing' (no annotation) or 'empty' (no label "
         "applies). (1 more row fails.)"
     )
+
+
+class TestUnanswered:
+    """A unit that nobody answered is no unit of the study, and is named where it is looked for."""
+
+    ROWS = (
+        *(("u1", "ann", "a"), ("u1", "bob", "a"), ("u2", "ann", "b"), ("u2", "bob", "NA")),
+        *(("u3", "ann", ""), ("u3", "bob", "NA"), ("u4", "bob", "a")),
+    )
+
+    def read(self):
+        """Return the study; nobody answered u3."""
+        return sa.Annotations.from_long(table(self.ROWS), missing=["NA"], blank="missing")
+
+    def test_every_layout(self):
+        """Long, wide and triples know it; who is left out leaves units without an answer."""
+        study, how = self.read(), {"missing": ["NA"], "blank": "missing"}
+        wide = table(self.ROWS).pivot(index="unit", columns="rater", values="labels")
+        triples = [(rater, unit, cell) for unit, rater, cell in self.ROWS]
+        assert sa.Annotations.from_wide(wide, **how).unanswered.tolist() == ["u3"]
+        assert sa.Annotations.from_triples(triples, **how).unanswered.tolist() == ["u3"]
+        assert (study.n_units, study.unanswered.tolist()) == (3, ["u3"])
+        assert study.without_raters(["bob"]).unanswered.tolist() == ["u4", "u3"]
+        assert study.take(study.rater_codes == 0).unanswered.tolist() == []
+
+    def test_it_is_first_in_need(self):
+        """It is asked for before units with one rating, and everybody is asked."""
+        frame = sa.next_ratings(self.read(), budget=3).frame
+        assert frame[["unit", "n_ratings", "more"]].to_numpy().tolist()[0] == ["u3", 0, 2]
+        assert frame["raters"][0] == "ann, bob"
+
+    @pytest.mark.parametrize("method", ["label_majority", "medoid", "dawid_skene", "unanimous"])
+    def test_it_has_no_agreed_answer(self, method):
+        """The consensus lists it last, with no answer and the reason."""
+        agreed = sa.consensus(self.read(), method=method)
+        row = agreed.to_frame().iloc[-1]
+        assert (row["unit"], row["labels"], row["n_ratings"]) == ("u3", None, 0)
+        assert (row["adjudicate"], row["why"]) == (True, "no rating")
+        assert np.isnan([row["support"], row["confidence"]]).all()
+        assert "4 units" in repr(agreed)
+        assert agreed.answers["u3"] is None
+        alone = sa.consensus(self.read(), method=method, raters=["ann"]).to_frame()
+        assert alone["unit"].tolist() == ["u1", "u2", "u4", "u3"]
+
+
+class TestMissingAndCase:
+    """Under case="lower" the case of answers that mean no annotation does not count either."""
+
+    @pytest.mark.parametrize("marker", ["n/a", "N/A", "N/a"])
+    def test_every_road(self, marker, tmp_path):
+        """Tables, files, scalars and DuckDB take any spelling, and doubt none."""
+        rows = [("u1", "ann", "x"), ("u1", "bob", "N/A"), ("u2", "ann", "X"), ("u2", "bob", "n/a")]
+        frame, path = table([*rows, ("u3", "ann", "y"), ("u3", "bob", "x")]), tmp_path / "s.csv"
+        frame.to_csv(path, index=False)
+        how = {"missing": [marker], "case": "lower"}
+        scalars = frame.rename(columns={"labels": "value"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            studies = [
+                sa.Annotations.from_long(frame, **how),
+                sa.Annotations.from_long(scalars, value="value", **how),
+                sa.read(path, **how),
+            ]
+        assert [study.n_ratings for study in studies] == [4, 4, 4]
+        pytest.importorskip("duckdb", reason="files larger than memory need the files extra")
+        assert sa.tally(path, **how, memory_limit="1GB").n_ratings == 4
+
+    def test_kept_case(self):
+        """Under case="keep" it counts, as it does in labels."""
+        rows = [("u1", "ann", "no"), ("u1", "bob", "a"), ("u2", "ann", "NO"), ("u2", "bob", "a")]
+        with pytest.warns(SimilarLabelsWarning), pytest.warns(MissingMarkerWarning, match="'No'"):
+            study = sa.Annotations.from_long(table(rows), missing=["No"])
+        assert study.n_ratings == 4

@@ -60,7 +60,7 @@ def test_a_queue_counts_what_it_asked_for(tmp_path):
 
 def test_marks_are_yes_or_no():
     """Another word is refused with its row, and so is a table in which every rating is marked."""
-    with pytest.raises(DataError, match="row 2 has 'maybe'"):
+    with pytest.raises(DataError, match="row 2, counted from 1 below the header, has 'maybe'"):
         sa.Annotations.from_long(table(["", "maybe", "", "", "", "", ""]))
     with pytest.raises(DataError, match="all 7 ratings are marked"):
         sa.Annotations.from_long(table([True] * 7))

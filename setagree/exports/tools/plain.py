@@ -83,7 +83,8 @@ def read_long(path: Path, request: Request) -> Answers:
     unclear, null = _open(labels), sheet.is_null(name)
     if (unclear & ~null).any():  # beside blank text, a null is no annotation, as in `from_long`
         unclear &= ~null
-    found = sheet.found(sheet.ids(columns.unit), sheet.ids(columns.rater), labels, unclear)
+    units, raters = sheet.ids(columns.unit, "unit"), sheet.ids(columns.rater, "rater")
+    found = sheet.found(units, raters, labels, unclear)
     return _settled(found, request)
 
 
@@ -105,7 +106,7 @@ def read_wide(path: Path, request: Request) -> Answers:
     raters = [name for name in sheet.columns if name != unit]
     from_wide(sheet.frame, unit, None)  # refuses columns that look like no rater
     labels = _parsed(sheet, raters, request)
-    units = sheet.ids(unit) * len(raters)
+    units = sheet.ids(unit, "unit") * len(raters)
     who: list[Hashable] = [rater for rater in raters for _ in range(len(sheet.frame))]
     # Only a roster can tell a missing annotation from a label that is called NA.
     odd = _markers(sheet, raters) & ~listed_pairs(request, units, who)
@@ -130,8 +131,9 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     doubt_separator(distinct.tolist(), sep)
     doubt_brackets(distinct.tolist(), sep)
     if request.roster is None:
-        said = {str(one).strip() for one in request.missing or ()}
-        open_ = ["" if cell.strip() in said else cell for cell in distinct.tolist()]
+        cased = str.lower if request.case == "lower" else str
+        said = {cased(str(one).strip()) for one in request.missing or ()}
+        open_ = ["" if cased(cell.strip()) in said else cell for cell in distinct.tolist()]
         doubt_markers(codes, open_)
     return [
         labels
@@ -155,7 +157,7 @@ def read_flags(path: Path, request: Request) -> Answers:
     sheet = Sheet.open(path, request)
     unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
     labels, blank = flag_sets(sheet, {n: n for n in sheet.columns if n not in {unit, rater}})
-    found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, blank)
+    found = sheet.found(sheet.ids(unit, "unit"), sheet.ids(rater, "rater"), labels, blank)
     return settle(found, request, why="All labels are blank.", default="missing")
 
 

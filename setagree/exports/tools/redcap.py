@@ -39,7 +39,7 @@ def read(path: Path, request: Request, kind: str) -> Answers:
     unit, rater = _record_unit(rest, sheet.name), usual_column("rater", rest, sheet.name)
     _doubt_events(sheet, unit)
     labels, unclear = _by_status(sheet, *ticked, _status_column(sheet.columns, [*columns][-1]))
-    found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, unclear)
+    found = sheet.found(sheet.ids(unit, "unit"), sheet.ids(rater, "rater"), labels, unclear)
     why = "REDCap exports boxes that nobody saw as unchecked, and there is no '<form>_complete'."
     return settle(found, request, why=why)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.confusions import confusions
@@ -53,6 +53,7 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
         return ()
     excess = (above["pairs"] - above["expected"]).sort_values(ascending=False, kind="stable")
     most, top = rows.iloc[0], above.loc[excess.index[0]]
+    n_tied = int(np.isclose(excess, excess.iloc[0]).sum())
     one, beside = Name.of(top["label"]), _beside_chance(top["lift"], " ({})")
     said: Sentence = (" one rater says ", one, " and the other says ", Name.of(top["other"]))
     said = (*said, f" instead{beside}.")
@@ -60,18 +61,24 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
         said = (" ", one, f" is left out{beside}.")
     part = f"n {share(top['share'])} of the pairs that differ,"
     if most.name == top.name or most["lift"] < _BELOW_CHANCE:
-        return (f"I{part}", *said)
-    return (*_most_frequent(most, alone=alone), f" Furthest above chance: i{part}", *said)
+        tied = f"One of {n_tied:,} that lie furthest above chance: i" if n_tied > 1 else "I"
+        return (f"{tied}{part}", *said)
+    tied = f", one of {n_tied:,}" if n_tied > 1 else ""
+    return (*_most_frequent(rows, alone=alone), f" Furthest above chance{tied}: i{part}", *said)
 
 
-def _most_frequent(most: pd.Series[Any], *, alone: bool) -> Sentence:
+def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
     """Return the most frequent confusion of a kind as a plain fact."""
+    most = rows.iloc[0]
+    n = int((rows["pairs"] == most["pairs"]).sum())
     base = f"{share(most['share'])} of the pairs that differ"
     part = f" ({base}{_beside_chance(most['lift'], ', {}')})."
     if most["kind"] == "left out":
-        return ("The label most often left out is ", Name.of(most["label"]), part)
-    what = f"The most frequent {'difference' if alone else 'swap'} is "
-    return (what, Name.of(most["label"]), " against ", Name.of(most["other"]), part)
+        one = f"One of the {n:,} labels" if n > 1 else "The label"
+        return (f"{one} most often left out is ", Name.of(most["label"]), part)
+    what = "difference" if alone else "swap"
+    one = f"One of the {n:,} most frequent {what}s" if n > 1 else f"The most frequent {what}"
+    return (f"{one} is ", Name.of(most["label"]), " against ", Name.of(most["other"]), part)
 
 
 def _beside_chance(lift: float, around: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from setagree.errors import counted
+from setagree.errors import counted, listing
 from setagree.reporting.sections.base import Findings, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.results import Agreement
@@ -45,7 +46,9 @@ def show(f: Findings) -> list[Section]:
         Column("Number", "count"),
         Column("What became of it", "text"),
     )
-    rows = (*contents(f.study, f.main, people="Humans" if f.models else "Raters"), *_models(f))
+    # What only models rated has a row of its own.
+    study = replace(f.study, unanswered=f.everyone.unanswered)
+    rows = (*contents(study, f.main, people="Humans" if f.models else "Raters"), *_models(f))
     caption = "What the study holds, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
         caption += f"; of the table only the rows with {f.study.reading.where} were read"
@@ -73,6 +76,9 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
         if main.definition.model.weigh == "ratings":
             fate = "left out: nobody to compare with"
         yield "Units with a single rating", lone, fate
+    if n := study.unanswered.size:
+        fate = f"left out, of the grid below too: {listing(study.unanswered.tolist())}"
+        yield "Units that nobody answered", n, fate
     yield people, study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
     filled = study.n_ratings / (study.n_units * study.n_raters)
     grid = f"{share(filled)} of the unit × rater grid is filled"

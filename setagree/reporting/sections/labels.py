@@ -90,8 +90,10 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
     n = _untied(shares, min(int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1, _MOST_NAMED))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
     if evenly_spread(labels, n):
-        ends = " to ".join(dict.fromkeys([share(shares.min()), share(shares.max())]))
-        return (f"The disagreement is spread over all {all_of_them}, {ends} each.",)
+        held = shares[shares > 0]
+        ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
+        part = "all" if len(held) == len(labels) else f"{len(held):,} of"
+        return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
     few = _NUMBERS[n - 1] if n <= _MOST_NAMED else f"{n:,}"
     said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {all_of_them}"
     names = [Name.of(label) for label in labels["label"].iloc[: min(n, _MOST_NAMED)]]

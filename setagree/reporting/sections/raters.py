@@ -18,6 +18,9 @@ from setagree.wording.words import Name, Sentence
 _LOW = 0.25
 """What the middle interval of a rater who agrees with nobody stays below."""
 
+_MUCH = 0.1
+"""How far a removal might raise the coefficient before it cannot be ruled out as the cause."""
+
 
 def find(f: Findings) -> pd.DataFrame:
     """Return what each rater does to the agreement."""
@@ -85,6 +88,9 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     if raters["change_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
     none = f"no removal raises it significantly (t-tests, {tested(raters)})"
+    if (most := raters["change_high"].max()) >= _MUCH:
+        few = "Whether a single rater explains it cannot be told with so few units"
+        return (f"{few}: {said}, and {none}, but the intervals reach {number(most, signed=True)}.",)
     return (f"No single rater explains it: {said}, and {none}.",)
 
 

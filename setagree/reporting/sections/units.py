@@ -56,8 +56,12 @@ def say(f: Findings) -> Sentence:
     n = int(np.searchsorted(running, 0.5 - 1e-12)) + 1
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
+    held = costly["share_of_disagreement"].iloc[: len(units) - agreed]
+    said = f"{_held(running[n - 1])} of the disagreement lies in"
+    if len(held) > 1 and np.allclose(held, held.iloc[0], rtol=1e-9, atol=0):
+        n, said = len(held), "The disagreement lies in equal parts in"
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
-    said = f"{_held(running[n - 1])} of the disagreement lies in {part}{perfect}."
+    said = f"{said} {part}{perfect}."
     return (f"{said} To adjudicate first: ", *_first(costly[costly["disagreement"] > 0]), ".")
 
 
