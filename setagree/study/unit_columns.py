@@ -6,7 +6,7 @@ units of the population it stands for; or a batch or a time that a diagnosis ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +18,6 @@ from setagree.checks import public
 from setagree.errors import (
     DataError,
     OptionError,
-    a_type,
     check_list,
     counted,
     did_you_mean,
@@ -26,11 +25,10 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.study.assembly import pick_column
+from setagree.study.beside import as_column, said_of, with_columns
 from setagree.study.codes import Codes, as_objects
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.study.reading import Reading
 
 if TYPE_CHECKING:
@@ -157,12 +155,7 @@ def with_units(
     >>> study.with_units({"doc": {1: "x", 2: "y"}}).units_frame["doc"].tolist()
     ['x', 'y']
     """
-    table = study.units_frame
-    if not isinstance(columns, Mapping | pd.DataFrame):
-        raise OptionError(f"columns is {a_type(columns)}; give a frame, or a mapping of mappings.")
-    for name, of_unit in columns.items():
-        table[name] = _column(_of_each(study, of_unit, str(name)), table)
-    return replace(study, unit_table=table)
+    return replace(study, unit_table=with_columns(study.units_frame, columns, "unit"))
 
 
 @public
@@ -257,57 +250,11 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
         check_list("unit_columns", reading.unit_columns, "columns")
     if not reading.of_units:
         return study
-    unit = reading.unit
-    table = as_pandas(data, [*([] if unit is None else [unit]), *reading.of_units])
-    ids = as_objects(table.index) if unit is None else as_objects(pick_column(table, unit))
-    codes, listed = pd.factorize(ids)
-    place = {name: k for k, name in enumerate(study.units.tolist())}
-    of_row = np.array([place.get(tidied(one), -1) for one in listed], dtype=np.int64)[codes]
-    kept = np.flatnonzero(of_row >= 0)
-    units, columns = of_row[kept], study.units_frame
-    for name in reading.of_units:
-        cells, things = pd.factorize(as_objects(map(_said, pick_column(table, name).iloc[kept])))
-        said, told = np.full(study.n_units, -1, dtype=np.int64), cells >= 0
-        said[units[told]] = cells[told]
-        other = told & (said[units] != cells)
-        if other.any():
-            which = units[np.flatnonzero(other)[0]]
-            several = [things[k] for k in np.unique(cells[told & (units == which)])]
-            raise DataError(
-                f"column {name!r} says several things of unit {shorten(study.units[which])}: "
-                f"{listing(several)}. A column of units says one thing of each."
-            )
-        columns[name] = _column(as_objects([*things, None])[said], columns)
+    columns = study.units_frame
+    for name, said in said_of(study.units, data, reading.unit, reading.of_units, "unit").items():
+        columns[name] = as_column(said, columns)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
-
-
-def _of_each(study: Annotations, of_unit: Any, name: str) -> list[Any]:
-    """Return what a mapping or a Series says of each unit; None where it says nothing."""
-    if not isinstance(of_unit, Mapping | pd.Series):
-        raise OptionError(
-            f"{name}: a column of units by name, or a mapping or Series from unit, is wanted, not "
-            f"{a_type(of_unit)}."
-        )
-    keys = as_objects(of_unit.index if isinstance(of_unit, pd.Series) else of_unit).tolist()
-    units = [tidied(unit) for unit in keys]
-    if len({*units}) < len(units):
-        twice = [unit for unit in dict.fromkeys(units) if units.count(unit) > 1]
-        raise DataError(f"{name}: the units {listing(twice)} have several entries.")
-    entries = of_unit.tolist() if isinstance(of_unit, pd.Series) else of_unit.values()
-    found = dict(zip(units, map(_said, entries), strict=True))
-    return [found.get(unit) for unit in study.units.tolist()]
-
-
-def _said(cell: Any) -> Any:
-    """Return what a cell says of a unit; None where it says nothing."""
-    said = tidied(cell)
-    return None if said == "" or is_missing(said) else said
-
-
-def _column(cells: Iterable[Any], table: pd.DataFrame) -> pd.Series[Any]:
-    """Return a column of a table whose cells stay what they are."""
-    return pd.Series(as_objects(cells), index=table.index, dtype=object)
 
 
 def _check_column(study: Annotations, column: str, role: str) -> None:
