@@ -13,15 +13,16 @@ from setagree.cli import panel_tables as tables
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.reading import rater_names, read_study, read_with_models, unescaped
+from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import escaped
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
-from setagree.large.joining import model_files
+from setagree.large.joining import model_files, with_models
 from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
     from setagree.panels.alt_results import AltTestTable
+    from setagree.panels.facet_results import FacetAgreement
     from setagree.panels.replacement import ReplacementTable
 
 
@@ -32,6 +33,7 @@ PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
 setagree panel study.csv --model gpt --humans ann,ben,cem
 setagree panel humans.csv --model gpt.csv --margin 0.1
+setagree panel study.csv --facets model,prompt,run
 """
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
@@ -49,7 +51,7 @@ def panel(
     files: options.Files,
     *,
     reading: Reading,
-    model: options.Models,
+    model: options.AnyModels = None,
     humans: options.Humans = None,
     distance: options.OneDistance = None,
     by_label: LabelFiles,
@@ -59,11 +61,21 @@ def panel(
     equal: options.Equal = "published",
     margin: options.Margin = None,
     against: options.Against = "mean",
+    facets: options.Facets = None,
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
     read = [*files, *by_label.given.values(), *model_files(model)]
     deliver = Deliverer(delivery, read, reading)
+    if facets is not None and margin is not None:
+        raise OptionError("--margin is of one model at a time; drop --facets, or --margin.")
+    if facets is not None:
+        compared = _distance(distance, by_label, reading)
+        found = _by_facet(files, reading, facets, model, humans, compared)
+        deliver(found.to_frame(), tables.facets(found), reasons=found.frame["reason"])
+        return
+    if model is None:
+        raise OptionError("name a model (--model), or columns that tell models apart (--facets).")
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     compared = _distance(distance, by_label, reading)
@@ -126,6 +138,27 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _by_facet(
+    files: Sequence[str],
+    reading: Reading,
+    facets: list[str],
+    model: list[str] | None,
+    humans: list[str] | None,
+    distance: str | Distance | None,
+) -> FacetAgreement:
+    """Return how far models agree with themselves; their facets stand where their answers do."""
+    columns = names(facets)
+    elsewhere = bool(model_files(model))
+    study = read_study(files, reading, of_raters=() if elsewhere else columns)
+    models: list[Any] | None = None
+    if model is not None:
+        asked = rater_names(study, model)
+        with reading.spelled():
+            study, models = with_models(study, asked, note=say, rater_columns=columns)
+    people = None if humans is None else rater_names(study, humans)
+    return sa.facet_agreement(study, facets=columns, model=models, humans=people, distance=distance)
 
 
 def _replaced(tests: ReplacementTable) -> pd.DataFrame:

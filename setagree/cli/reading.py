@@ -31,14 +31,19 @@ Note: TypeAlias = Callable[[str], None]
 
 
 def read_study(
-    files: Sequence[str], reading: Reading, *, of_units: Sequence[str] = ()
+    files: Sequence[str],
+    reading: Reading,
+    *,
+    of_units: Sequence[str] = (),
+    of_raters: Sequence[str] = (),
 ) -> sa.Annotations:
     """Return the study of files; say which columns were guessed, or which format was seen.
 
-    `of_units` are columns that say one thing of each unit.
+    `of_units` are columns that say one thing of each unit, `of_raters` of each rater.
     """
     plan = Plan(in_memory=True)
-    study = read_or_reduce(files, reading, plan, note=say, of_units=of_units)
+    beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters}
+    study = read_or_reduce(files, reading, plan, note=say, **beside)
     return cast("sa.Annotations", study)
 
 
@@ -49,11 +54,13 @@ def read_or_reduce(
     *,
     note: Note,
     of_units: Sequence[str] = (),
+    of_raters: Sequence[str] = (),
 ) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
     which = ", ".join(Path(file).name for file in files)
     with reading.spelled(), stages(f"reading {which}"):
         how = replace(how_read(reading), unit_columns=[*of_units] or None)
+        how = replace(how, rater_columns=[*of_raters] or None)
         study = open_study(files, how, plan, note=note)
     if isinstance(study, sa.Tally):
         if reading.population_size:

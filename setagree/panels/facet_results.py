@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
@@ -32,7 +32,8 @@ class FacetAgreement(Result):
         The level of the intervals.
     frame : DataFrame
         A row for each kind of pairs, stability first: pairs, who ("all", or the models of one model
-        and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high, at_most,
+        and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high; at_most,
+        what stability leaves room for, how much of that is lost, and lost_low, the low end of that;
         reason (why there is no interval).
     own : str
         The pairs that tell how far a model agrees with itself.
@@ -87,16 +88,10 @@ class FacetAgreement(Result):
 
     def _less(self, i: int, j: int) -> tuple[float, float, float]:
         """Return the difference of two rows with its jackknife interval, by t."""
-        from scipy.special import stdtrit
-
-        estimates, n_units = self.frame["estimate"], self.frame["n_units"]
+        estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
         gap = float(estimates[i] - estimates[j])
-        each = self.without[:, i] - self.without[:, j]
-        n, df = len(each), int(min(n_units[i], n_units[j])) - 1
-        if df < 1 or not np.isfinite(each).all():
-            return gap, float("nan"), float("nan")
-        error = float(np.sqrt((n - 1) / n * ((each - each.mean()) ** 2).sum()))
-        half = float(stdtrit(df, (1 + self.level) / 2)) * error
+        error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
+        half = float((t_quantile(np.minimum(n_units[[i]], n_units[[j]]), self.level) * error)[0])
         return gap, gap - half, gap + half
 
     def _said(self, row: int) -> str:
@@ -124,37 +119,48 @@ class FacetAgreement(Result):
             )
         if kinds:
             said.append(f"With {_with(names[kinds[0]])} agreement is {self._said(kinds[0])}.")
-        for before, row in pairwise(kinds):
-            gap, low, high = self._less(before, row)
-            ends = f"{level_text(self.level)} {four_interval(low, high)}"
-            than = "not told apart from that"
-            if low > 0 or high < 0:
-                than = f"{'lower' if gap > 0 else 'higher'} by {four(abs(gap))} ({ends})"
-            said.append(f"With {_with(names[row])} it is {self._said(row)}, {than}.")
-        return said
+        others = kinds[1:]
+        return said + [
+            f"With {_with(names[row])} it is {self._said(row)}{self._room(row)}." for row in others
+        ]
+
+    def _room(self, row: int) -> str:
+        """Say how much of what stability leaves room for is lost."""
+        one = self.frame.loc[row]
+        if np.isnan(one["lost_low"]):
+            return ""
+        most = f"what stability leaves room for ({four(one['at_most'])})"
+        if one["lost_low"] > 0:
+            least = f"{level_text(self.level)} {four(one['lost_low'])} or more"
+            return f", which is {four(one['lost'])} ({least}) less than {most}"
+        return f", not told apart from {most}"
 
     def _validity(self) -> list[str]:
         """Say how far models agree with people, beside people with one another."""
         pairs = self.frame["pairs"].tolist()
         if WITH_PEOPLE not in pairs:
             return ["No pair is of a model with a human: this is stability alone."]
-        said = f"Models agree with people by {self._said(self._row(WITH_PEOPLE))}"
+        row = self._row(WITH_PEOPLE)
+        said = [f"Models agree with people by {self._said(row)}{self._room(row)}."]
         if PEOPLE not in pairs:
-            return [f"{said}."]
-        row = self._row(PEOPLE)
-        said = f"{said}, people with one another by {self._said(row)}"
-        gap, low, high = self._less(self._row(WITH_PEOPLE), row)
+            return said
+        gap, low, high = self._less(row, self._row(PEOPLE))
         ends = f"{level_text(self.level)} {four_interval(low, high)}"
-        if high < 0 or low > 0:
-            return [f"{said}: {'more' if gap > 0 else 'less'} by {four(abs(gap))} ({ends})."]
-        return [f"{said}; these data do not tell the two apart."]
+        own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
+        if low > 0 or high < 0:
+            more = "more" if gap > 0 else "less"
+            return [*said, f"{own}; models agree with them {more}, by {four(abs(gap))} ({ends})."]
+        return [*said, f"{own}; these data do not tell the two apart."]
 
     def _ceilings(self) -> list[str]:
         """Say of the least stable model how far it can agree with people at most."""
         frame = self.frame
         limited = []
-        for row in np.flatnonzero(frame["at_most"].notna()).tolist():
+        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["at_most"].notna()
+        for row in np.flatnonzero(has_room).tolist():
             who = frame["who"][row]
+            if who == ALL and has_room.sum() > 1:
+                continue
             gap, _, high = self.difference(self.own, PEOPLE, who=who)
             if high < 0:
                 limited.append((gap, who, frame["at_most"][row]))
@@ -194,3 +200,18 @@ def _with(pairs: str) -> str:
     if not same:
         return f"another {other}" if pairs.startswith("other ") else f"the {pairs}"
     return f"the {same.removesuffix(', ')} but another {other}"
+
+
+def jackknife_error(without: Floats) -> Floats:
+    """Return the standard error of each column of estimates without each unit."""
+    n = len(without)
+    squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt((n - 1) / n * squares))
+
+
+def t_quantile(n_units: npt.NDArray[np.integer], level: float) -> Floats:
+    """Return the quantile of t for n - 1 degrees of freedom; nan for one unit."""
+    from scipy.special import stdtrit
+
+    df = np.where(n_units > 1, n_units - 1.0, np.nan)
+    return np.asarray(stdtrit(df, (1 + level) / 2))

@@ -85,14 +85,14 @@ def test_standard_errors_are_the_jackknife_over_units():
     """The standard error is that of the loop without each unit; the interval is t for log D/De."""
     from scipy.stats import t
 
-    table = built(9, 3)
+    table = built(7, 3)
     frame = sa.facet_agreement(table, facets=FACETS).frame.set_index(["pairs", "who"])
     key = ("same model, other prompt", "all")
-    without = [by_loop(table[table["unit"] != unit])[key][0] for unit in range(9)]
-    error = np.sqrt(8 / 9 * ((np.array(without) - np.mean(without)) ** 2).sum())
+    without = [by_loop(table[table["unit"] != unit])[key][0] for unit in range(7)]
+    error = np.sqrt(6 / 7 * ((np.array(without) - np.mean(without)) ** 2).sum())
     row = frame.loc[key]
     assert row["standard_error"] == pytest.approx(error, abs=1e-12)
-    factor = np.exp(t.ppf(0.975, 8) * error / (1 - row["estimate"]))
+    factor = np.exp(t.ppf(0.975, 6) * error / (1 - row["estimate"]))
     assert row["low"] == pytest.approx(1 - (1 - row["estimate"]) * factor, abs=1e-12)
     assert row["high"] == pytest.approx(1 - (1 - row["estimate"]) / factor, abs=1e-12)
 
@@ -134,7 +134,7 @@ def test_the_limit_holds_for_repeated_draws():
     study = sa.simulate(4000, 6, skill=[0.9, 0.9, 0.4, 0.4, 0.7, 0.7], rng=5)
     model = {"r1": "good", "r2": "good", "r3": "poor", "r4": "poor"}
     found = sa.facet_agreement(study.with_raters({"model": model}), facets=["model"])
-    rows = found.frame.dropna(subset="at_most")
+    rows = found.frame.query("pairs == 'models with people' and who != 'all'")
     assert rows["who"].tolist() == ["good", "poor"]
     assert (rows["estimate"] <= rows["at_most"] + 0.01).all()
     assert "poor agrees with itself by" in found.verdict
@@ -158,16 +158,66 @@ def test_stability_stands_before_validity():
     assert places == sorted(places)
 
 
-def test_differences_follow_from_their_intervals():
-    """What is called lower has an interval of the difference above 0, and else it says so."""
-    found = sa.facet_agreement(built(150, 7), facets=FACETS)
-    own, prompt, other = found.frame.query("who == 'all'")["pairs"].tolist()[:3]
-    for one, next_ in ((own, prompt), (prompt, other)):
-        gap, low, high = found.difference(one, next_)
-        assert low < gap < high
-        told = low > 0 or high < 0
-        sentence = found.verdict.split(". ")[[own, prompt, other].index(next_)]
-        assert ("not told apart" in sentence) != told
+def test_what_stability_leaves_room_for_is_a_plain_loop():
+    """Of each pair the mean of what both sides agree with themselves, by a loop over pairs."""
+    table = built(15, 7, missing=0.2)
+    frame = sa.facet_agreement(table, facets=FACETS).frame.set_index(["pairs", "who"])
+    own = {key[1]: v for key, (v, _) in by_loop(table).items() if key[1] != "all"
+           and key[0] == "same model and prompt, other run"}  # fmt: skip
+    own["people"] = by_loop(table)["people with one another", "all"][0]
+    rooms = {}
+    rows = [*table.astype(object).where(table.notna(), None).itertuples(index=False)]
+    for a, b in combinations(rows, 2):
+        if a.unit == b.unit:
+            names = [f"{x.model} / {x.prompt}" if x.model else "people" for x in (a, b)]
+            kind = kind_of(*((x.model, x.prompt, x.run) for x in (a, b)))
+            rooms.setdefault(kind, []).append((own[names[0]] + own[names[1]]) / 2)
+    for kind in ("same model, other prompt", "other model", "models with people"):
+        row = frame.loc[kind, "all"]
+        assert row["at_most"] == pytest.approx(np.mean(rooms[kind]), abs=1e-12)
+        assert row["lost"] == pytest.approx(row["at_most"] - row["estimate"], abs=1e-12)
+    assert np.isnan(frame.loc["people with one another", "all"]["at_most"])
+    assert np.isnan(frame.loc["same model and prompt, other run", "all"]["at_most"])
+
+
+def test_what_is_called_lost_follows_from_its_interval():
+    """Agreement is called less than stability leaves room for where the interval is above 0."""
+    for seed in (7, 8, 9):
+        found = sa.facet_agreement(built(150, seed), facets=FACETS)
+        rows = found.frame.query("who == 'all'").set_index("pairs")
+        said = found.verdict.split(". ")
+        for kind, start in (
+            ("same model, other prompt", "With the same model but another prompt it is"),
+            ("other model", "With another model it is"),
+            ("models with people", "Models agree with people by"),
+        ):
+            (sentence,) = [one for one in said if one.startswith(start)]
+            assert ("less than what stability" in sentence) == (rows.loc[kind, "lost_low"] > 0)
+            assert f"({rows.loc[kind, 'at_most']:.4f})" in sentence
+
+
+def test_a_systematic_difference_is_lost():
+    """Two steady models that always answer otherwise lose all; a noisy copy loses nothing."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, 400)
+    rows = []
+    for name, shift, noise in (("a", 0, 0), ("b", 1, 0), ("c", 0, 0.4)):
+        for run in (1, 2):
+            given = np.where(rng.random(400) < noise, rng.integers(0, 4, 400), truth + shift) % 4
+            rows += [(f"{name}{run}", u, "wxyz"[k]) for u, k in enumerate(given)]
+    study = sa.Annotations.from_triples(rows)
+    study = study.with_raters({"model": {rater: rater[0] for rater in study.raters}})
+    pair = {other: study.without_raters([f"{other}1", f"{other}2"]) for other in "bc"}
+    steady = sa.facet_agreement(pair["c"], facets=["model"], distance="nominal")
+    row = steady.frame.set_index("pairs").loc["other model"]
+    assert row["at_most"] == 1
+    assert row["lost"] == pytest.approx(1 - row["estimate"])
+    noisy = sa.facet_agreement(pair["b"], facets=["model"], distance="nominal")
+    row = noisy.frame.set_index("pairs").loc["other model"]
+    # Half of the squared distance between the shares of both: (0.4 * 3/4)^2 (1 + 3/9) / 2.
+    lost = 0.3**2 * (1 + 1 / 3) / 2 / 0.75
+    assert row["lost_low"] < lost
+    assert row["lost"] == pytest.approx(lost, abs=0.03)
 
 
 def test_one_run_says_that_stability_is_not_known():
