@@ -36,6 +36,7 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "rng": "--seed",
     "by": "--group",
     "at": "--over-time",
+    "rater_columns": "--facets",
 }
 """What the command calls the options of the library; an option not listed is Python's alone."""
 

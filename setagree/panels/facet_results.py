@@ -73,6 +73,11 @@ class FacetAgreement(Result):
         """What the table says: stability, what other prompts and models cost, then validity."""
         return " ".join([*self._stability(), *self._validity(), *self._ceilings()])
 
+    @property
+    def lead(self) -> str:
+        """The first sentence about stability, and the first about people."""
+        return " ".join([self._stability()[0], self._validity()[0]])
+
     def _row(self, pairs: str, who: str = ALL) -> int:
         """Return the position of a row.
 

@@ -141,7 +141,7 @@ def _sides(
             listed = f"it knows {listing([*known])}" if len(known.columns) else "it knows none"
             raise DataError(
                 f"the study knows no column {name!r} of its raters, {listed}; name it when the "
-                f"table is read: rater_columns=[{name!r}].{did_you_mean(name, known)}"
+                f"table is read: {option('rater_columns', [name])}.{did_you_mean(name, known)}"
             )
     said = ~known[names].map(is_missing).to_numpy(dtype=bool)
     is_model = said.any(axis=1)
