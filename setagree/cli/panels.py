@@ -17,7 +17,7 @@ from setagree.cli.reading import names, rater_names, read_study, read_with_model
 from setagree.cli.sources import escaped
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
-from setagree.large.joining import model_files, with_models
+from setagree.large.joining import model_files
 from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
@@ -150,15 +150,11 @@ def _by_facet(
 ) -> FacetAgreement:
     """Return how far models agree with themselves; their facets stand where their answers do."""
     columns = names(facets)
-    elsewhere = bool(model_files(model))
-    study = read_study(files, reading, of_raters=() if elsewhere else columns)
-    models: list[Any] | None = None
-    if model is not None:
-        asked = rater_names(study, model)
-        with reading.spelled():
-            study, models = with_models(study, asked, note=say, rater_columns=columns)
+    study, models = read_with_models(files, reading, model, facets=columns)
     people = None if humans is None else rater_names(study, humans)
-    return sa.facet_agreement(study, facets=columns, model=models, humans=people, distance=distance)
+    return sa.facet_agreement(
+        study, facets=columns, model=models or None, humans=people, distance=distance
+    )
 
 
 def _replaced(tests: ReplacementTable) -> pd.DataFrame:

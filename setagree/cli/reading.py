@@ -17,7 +17,7 @@ from setagree.cli.output import say
 from setagree.cli.population import with_population
 from setagree.errors import FileError, OptionError, SetagreeWarning, counted
 from setagree.files.streams import Source, expanded, readable
-from setagree.large.joining import with_models
+from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
@@ -86,15 +86,22 @@ def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
 
 
 def read_with_models(
-    files: Sequence[str], reading: Reading, models: Sequence[str] | None
+    files: Sequence[str],
+    reading: Reading,
+    models: Sequence[str] | None,
+    *,
+    facets: Sequence[str] = (),
 ) -> tuple[sa.Annotations, list[Any]]:
     """Return the study of files with the answers of models, and what these are called in it.
 
-    A model is a rater of the study, or failing that a file with its answers.
+    A model is a rater of the study, or failing that a file with its answers. `facets` are columns
+    of raters: of the models' files where there are some, else of the study's.
     """
-    study = read_study(files, reading)
+    elsewhere = bool(model_files(models))
+    study = read_study(files, reading, of_raters=() if elsewhere else facets)
     with reading.spelled():
-        joined, called = with_models(study, rater_names(study, models), note=say)
+        asked, columns = rater_names(study, models), [*facets] or None
+        joined, called = with_models(study, asked, note=say, rater_columns=columns)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import counted
+from setagree.errors import counted, shorten
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import four, four_interval, level_text
 from setagree.wording.results import Result
@@ -123,10 +123,10 @@ class FacetAgreement(Result):
                 "each model answer the same units again."
             )
         if kinds:
-            said.append(f"With {_with(names[kinds[0]])} agreement is {self._said(kinds[0])}.")
+            said.append(f"With {_with(names[kinds[0]])}, agreement is {self._said(kinds[0])}.")
         others = kinds[1:]
         return said + [
-            f"With {_with(names[row])} it is {self._said(row)}{self._room(row)}." for row in others
+            f"With {_with(names[row])}, it is {self._said(row)}{self._room(row)}." for row in others
         ]
 
     def _room(self, row: int) -> str:
@@ -173,7 +173,7 @@ class FacetAgreement(Result):
             return []
         gap, who, most = min(limited)
         own, people = (four(frame["estimate"][self._row(*x)]) for x in ((self.own, who), (PEOPLE,)))
-        name = "The model" if who == ALL else who
+        name = "The model" if who == ALL else shorten(who)
         rest = f" The same holds for {len(limited) - 1} more." if len(limited) > 1 else ""
         said = f"{name} agrees with itself by {own}, less than people do with one another"
         limit = f"so that it can hardly agree with people by more than {four(most)}"

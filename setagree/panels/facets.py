@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from setagree.errors import DataError, OptionError, check_list, did_you_mean, li
 from setagree.inference.known_raters import known_raters, plain_units
 from setagree.inference.raters import Codes, Flags, case_of, flags, part_of, rater_codes
 from setagree.inference.variance_components import NOT_SQUARED
-from setagree.large.joining import with_models
+from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Data
 from setagree.panels.facet_pairs import Kinds, PairTable
 from setagree.panels.facet_results import FacetAgreement, jackknife_error, t_quantile
@@ -101,8 +102,7 @@ def facet_agreement(
     """
     check_level(level)
     names = _facet_names(facets)
-    is_built = isinstance(study, Annotations | Tally) or model is not None
-    reading = None if is_built else Reading(rater_columns=names)
+    reading = rater_reading(study, names, model)
     study = plain_units(known_raters(study, "facet_agreement", reading), "facet_agreement")
     if model is not None:
         study, model = with_models(study, model, rater_columns=names)
@@ -118,6 +118,19 @@ def facet_agreement(
     pairs = PairTable(part, compared.weights, kinds)
     frame, without = _table(kinds, pairs, level, has_room=compared.name not in NOT_SQUARED)
     return FacetAgreement(tuple(names), compared.name, level, frame, kinds.own, without, part)
+
+
+def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:
+    """Return how a table with facets is read; None for a study, or where models stand elsewhere."""
+    models = model if isinstance(model, list) else [model]
+    elsewhere = any(
+        isinstance(one, Annotations | PathLike)
+        or any(hasattr(one, name) for name in ("columns", "column_names"))
+        or (isinstance(one, str) and bool(model_files([one])))
+        for one in models
+    )
+    is_built = isinstance(study, Annotations | Tally)
+    return None if is_built or elsewhere else Reading(rater_columns=facets)
 
 
 def _facet_names(facets: Sequence[str]) -> list[str]:

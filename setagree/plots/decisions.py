@@ -178,8 +178,10 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
     )
     both = zip(shown["pairs"], shown["who"], strict=True)
     names = [short_text(pairs, limit=40) if who == ALL else short_text(who) for pairs, who in both]
-    ends = (floats(shown, name) for name in ("estimate", "low", "high"))
-    rows = Rows(names, *ends, second=floats(shown, "at_most"))
+    values, low, high, most = (
+        floats(shown, name) for name in ("estimate", "low", "high", "at_most")
+    )
+    rows = Rows(names, values, low, high, second=most)
     rows.columns["units"] = [count(n) for n in shown["n_units"]]
     rows.columns["agreement (interval)"] = estimates_column(rows)
     draw_rows(ax, rows)

@@ -137,8 +137,8 @@ def test_the_limit_holds_for_repeated_draws():
     rows = found.frame.query("pairs == 'models with people' and who != 'all'")
     assert rows["who"].tolist() == ["good", "poor"]
     assert (rows["estimate"] <= rows["at_most"] + 0.01).all()
-    assert "poor agrees with itself by" in found.verdict
-    assert "good agrees with itself" not in found.verdict
+    assert "'poor' agrees with itself by" in found.verdict
+    assert "'good' agrees with itself" not in found.verdict
     assert f"by more than {rows['at_most'].iloc[1]:.4f}." in found.verdict
     assert sa.facet_agreement(study.with_raters({"model": model}), facets=["model"],
                               distance="overlap").frame["at_most"].isna().all()  # fmt: skip
@@ -187,8 +187,8 @@ def test_what_is_called_lost_follows_from_its_interval():
         rows = found.frame.query("who == 'all'").set_index("pairs")
         said = found.verdict.split(". ")
         for kind, start in (
-            ("same model, other prompt", "With the same model but another prompt it is"),
-            ("other model", "With another model it is"),
+            ("same model, other prompt", "With the same model but another prompt, it is"),
+            ("other model", "With another model, it is"),
             ("models with people", "Models agree with people by"),
         ):
             (sentence,) = [one for one in said if one.startswith(start)]
