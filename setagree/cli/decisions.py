@@ -74,6 +74,7 @@ def queue(
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
     with spelling({"raters": "--pool"}):
         found = sa.next_ratings(study, budget=budget, goal=cast(Any, goal), raters=asked, rng=seed)
+        caution = found.caution
     frame = found.to_frame()
     first = frame.head(_ROWS)
     shown = {
@@ -87,7 +88,7 @@ def queue(
     rest = len(frame) - len(first)
     more = f" {rest:,} more units: write them with -o queue.csv." if rest else ""
     asks = f"{counted(found.n_asked, 'rating')} of {counted(len(frame), 'unit')}."
-    deliver(frame, paragraphs(table_text(shown), wrapped(f"{asks} {found.caution}{more}")))
+    deliver(frame, paragraphs(table_text(shown), wrapped(f"{asks} {caution}{more}")))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")
 

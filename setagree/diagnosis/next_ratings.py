@@ -61,13 +61,19 @@ class Queue(Result):
     @property
     def caution(self) -> str:
         """What must be known before a coefficient is computed with the new ratings."""
-        if self.goal == "agreement":
-            return (
-                "This queue does not look at answers, so the new ratings may enter a coefficient."
+        nobody = int((self.frame["raters"] == "").sum())
+        said = "This queue does not look at answers, so the new ratings may enter a coefficient."
+        if self.goal == "consensus":
+            said = (
+                "This queue looks at answers. Keep the column queued with the new ratings: a "
+                "coefficient of agreement must be computed without them, or it is biased."
             )
+        if not nobody:
+            return said
+        everybody = "was rated" if nobody == 1 else "were rated"
         return (
-            "This queue looks at answers. Keep the column queued with the new ratings: a "
-            "coefficient of agreement must be computed without them, or it is biased."
+            f"{said} {counted(nobody, 'unit')} of the queue {everybody} by everybody who may be "
+            f"asked: name others ({option('raters')})."
         )
 
     def to_frame(self) -> pd.DataFrame:
