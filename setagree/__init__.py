@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
+    from setagree.panels.facets import facet_agreement
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.noninferiority import equivalence_test, noninferiority_test
     from setagree.panels.rater_map import rater_map
@@ -103,6 +104,7 @@ __all__ = [
     "distance_matrix",
     "distances",
     "equivalence_test",
+    "facet_agreement",
     "fleiss_kappa",
     "format_labels",
     "formats",
@@ -175,6 +177,7 @@ _HOMES = {
     "cross_replication": "inference.cross_replication",
     "distance_matrix": "distances",
     "equivalence_test": "panels.noninferiority",
+    "facet_agreement": "panels.facets",
     "fleiss_kappa": "scoring.coefficients",
     "format_labels": "wording.label_sets",
     "formats": "large.recognition",

@@ -52,6 +52,9 @@ MADE = {
     ),
     "Queue": sa.next_ratings(STUDY, budget=9),
     "VarianceComponents": sa.variance_components(STUDY),
+    "FacetAgreement": sa.facet_agreement(
+        STUDY.with_raters({"model": {"r4": "gpt", "r5": "gpt"}}), facets=["model"]
+    ),
     "IntraRater": sa.intra_rater_agreement(TWICE),
     "Replacement": sa.noninferiority_test(STUDY, model="r5", margin=0.05)["r5"],
     "ReplacementTable": sa.equivalence_test(STUDY, model=["r4", "r5"], margin=0.05),

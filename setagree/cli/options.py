@@ -25,7 +25,7 @@ AGREED = "How answers become one"
 _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
-    "distance duplicates encoding epsilon equal format goal good half_width humans interval "
+    "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
     "interval_method kind labels level looks margin max_units memory_limit method min_units "
     "missing model over partitioned_by_unit people_in_rows population_size power "
     "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
@@ -36,6 +36,7 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "rng": "--seed",
     "by": "--group",
     "at": "--over-time",
+    "rater_columns": "--facets",
 }
 """What the command calls the options of the library; an option not listed is Python's alone."""
 
@@ -142,6 +143,10 @@ Models = Annotated[list[str], _MODEL]
 AnyModels = Annotated[Texts, _MODEL]
 Humans = Annotated[
     Texts, option(PANEL, "NAME", "Who are the humans (default: all others).", "--humans")
+]
+Facets = Annotated[
+    Texts,
+    option(PANEL, "COLUMNS", "Instead: do models agree with themselves? model,prompt,run."),
 ]
 Epsilon = Annotated[
     float, option(PANEL, "SHARE", "0.1 crowd (default), 0.15 skilled, 0.2 experts.")

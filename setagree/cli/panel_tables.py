@@ -86,6 +86,30 @@ def replacements(tests: Sequence[Any], *, alone: bool) -> str:
     return paragraphs(*parts, wrapped(_CHANGES if alone else f"{_CHANGES} {_BESIDE}"))
 
 
+def facets(found: Any) -> str:
+    """Return how far models agree with themselves, with one another and with people."""
+    frame = found.to_frame()
+    shown = {
+        "pairs of": [
+            cut(visible(one if who == "all" else who), 48)
+            for one, who in zip(frame["pairs"], frame["who"], strict=True)
+        ],
+        "units": map(whole, frame["n_units"]),
+        "agreement": map(four, frame["estimate"]),
+        "95% interval": intervals(frame),
+        "at most": map(four, frame["at_most"]),
+        "lost": map(four, frame["lost"]),
+    }
+    summary, verdict = _summary(found.study), wrapped(found.verdict)
+    return paragraphs(summary, table_text(shown), verdict, wrapped(_FACETS))
+
+
+_FACETS = (
+    "agreement: 1 - D / De, D the mean distance of such pairs, De that of any two ratings, the "
+    "same in all rows. at most: what the agreement of both sides with themselves leaves room for. "
+    "lost: how far the sides differ beyond that."
+)
+
 _CHANGES = (
     "change: the agreement of the model with the other humans less that of the human, of alpha."
 )

@@ -13,7 +13,7 @@ from setagree.cli import panel_tables as tables
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.reading import rater_names, read_study, read_with_models, unescaped
+from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import escaped
 from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
@@ -23,6 +23,7 @@ from setagree.wording.label_sets import format_labels
 
 if TYPE_CHECKING:
     from setagree.panels.alt_results import AltTestTable
+    from setagree.panels.facet_results import FacetAgreement
     from setagree.panels.replacement import ReplacementTable
 
 
@@ -33,6 +34,7 @@ PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]
 setagree panel study.csv --model gpt --model claude --epsilon 0.2 -d jaccard
 setagree panel study.csv --model gpt --humans ann,ben,cem
 setagree panel humans.csv --model gpt.csv --margin 0.1
+setagree panel study.csv --facets model,prompt,run
 """
 
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
@@ -50,7 +52,7 @@ def panel(
     files: options.Files,
     *,
     reading: Reading,
-    model: options.Models,
+    model: options.AnyModels = None,
     humans: options.Humans = None,
     distance: options.OneDistance = None,
     by_label: LabelFiles,
@@ -60,11 +62,21 @@ def panel(
     equal: options.Equal = "published",
     margin: options.Margin = None,
     against: options.Against = "mean",
+    facets: options.Facets = None,
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
     read = [*files, *by_label.given.values(), *model_files(model)]
     deliver = Deliverer(delivery, read, reading)
+    if facets is not None and margin is not None:
+        raise OptionError("--margin is of one model at a time; drop --facets, or --margin.")
+    if facets is not None:
+        compared = _distance(distance, by_label, reading)
+        found = _by_facet(files, reading, facets, model, humans, compared)
+        deliver(found.to_frame(), tables.facets(found), reasons=found.frame["reason"])
+        return
+    if model is None:
+        raise OptionError("name a model (--model), or columns that tell models apart (--facets).")
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     compared = _distance(distance, by_label, reading)
@@ -128,6 +140,23 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _by_facet(
+    files: Sequence[str],
+    reading: Reading,
+    facets: list[str],
+    model: list[str] | None,
+    humans: list[str] | None,
+    distance: str | Distance | None,
+) -> FacetAgreement:
+    """Return how far models agree with themselves; their facets stand where their answers do."""
+    columns = names(facets)
+    study, models = read_with_models(files, reading, model, facets=columns)
+    people = None if humans is None else rater_names(study, humans)
+    return sa.facet_agreement(
+        study, facets=columns, model=models or None, humans=people, distance=distance
+    )
 
 
 def _replaced(tests: ReplacementTable) -> pd.DataFrame:

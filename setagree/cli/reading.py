@@ -17,7 +17,7 @@ from setagree.cli.output import say
 from setagree.cli.population import with_population
 from setagree.errors import FileError, OptionError, SetagreeWarning, counted
 from setagree.files.streams import Source, expanded, readable
-from setagree.large.joining import with_models
+from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
@@ -31,14 +31,19 @@ Note: TypeAlias = Callable[[str], None]
 
 
 def read_study(
-    files: Sequence[str], reading: Reading, *, of_units: Sequence[str] = ()
+    files: Sequence[str],
+    reading: Reading,
+    *,
+    of_units: Sequence[str] = (),
+    of_raters: Sequence[str] = (),
 ) -> sa.Annotations:
     """Return the study of files; say which columns were guessed, or which format was seen.
 
-    `of_units` are columns that say one thing of each unit.
+    `of_units` are columns that say one thing of each unit, `of_raters` of each rater.
     """
     plan = Plan(in_memory=True)
-    study = read_or_reduce(files, reading, plan, note=say, of_units=of_units)
+    beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters}
+    study = read_or_reduce(files, reading, plan, note=say, **beside)
     return cast("sa.Annotations", study)
 
 
@@ -49,11 +54,13 @@ def read_or_reduce(
     *,
     note: Note,
     of_units: Sequence[str] = (),
+    of_raters: Sequence[str] = (),
 ) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
     which = ", ".join(Path(file).name for file in files)
     with reading.spelled(), stages(f"reading {which}"):
         how = replace(how_read(reading), unit_columns=[*of_units] or None)
+        how = replace(how, rater_columns=[*of_raters] or None)
         study = open_study(files, how, plan, note=note)
     if isinstance(study, sa.Tally):
         if reading.population_size:
@@ -79,15 +86,22 @@ def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
 
 
 def read_with_models(
-    files: Sequence[str], reading: Reading, models: Sequence[str] | None
+    files: Sequence[str],
+    reading: Reading,
+    models: Sequence[str] | None,
+    *,
+    facets: Sequence[str] = (),
 ) -> tuple[sa.Annotations, list[Any]]:
     """Return the study of files with the answers of models, and what these are called in it.
 
-    A model is a rater of the study, or failing that a file with its answers.
+    A model is a rater of the study, or failing that a file with its answers. `facets` are columns
+    of raters: of the models' files where there are some, else of the study's.
     """
-    study = read_study(files, reading)
+    elsewhere = bool(model_files(models))
+    study = read_study(files, reading, of_raters=() if elsewhere else facets)
     with reading.spelled():
-        joined, called = with_models(study, rater_names(study, models), note=say)
+        asked, columns = rater_names(study, models), [*facets] or None
+        joined, called = with_models(study, asked, note=say, rater_columns=columns)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
 

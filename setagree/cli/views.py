@@ -21,7 +21,7 @@ from setagree.cli.label_files import wished
 from setagree.cli.options import RESULTS, SURE, Asked, Delivery, Reading, Text, member, option
 from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
 from setagree.cli.population import with_population
-from setagree.cli.reading import long_table, read_with_models
+from setagree.cli.reading import long_table, names, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
@@ -47,6 +47,7 @@ REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 setagree report study.csv -o report.html --group batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
+setagree report study.csv -o report.md --threshold 0.667 --model gpt --margin 0.1
 setagree report study.csv -o report.pdf
 """
 
@@ -66,6 +67,9 @@ Page = Annotated[
 ]
 Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
 Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
+_REACHED, _TOLD = "Also: is it at least VALUE?", "Also: do models agree with themselves?"
+Reached = Annotated[float | None, option(SURE, "VALUE", _REACHED, "--threshold")]
+Told = Annotated[list[str] | None, option(options.PANEL, "COLUMNS", _TOLD, "--facets")]
 Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
 
 
@@ -102,6 +106,9 @@ def report(
     *,
     reading: Reading,
     asked: Explained,
+    margin: options.Margin = None,
+    threshold: Reached = None,
+    facets: Told = None,
     title: Title = None,
     form: Page = None,
     output: Target,
@@ -114,7 +121,9 @@ def report(
     check_not_read(expanded(output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
-    study, given, how = _studied(files, reading, asked)
+    columns = names(facets)
+    study, given, how = _studied(files, reading, asked, facets=columns)
+    how |= {"margin": margin, "threshold": threshold, "facets": columns or None}
     with replacing(expanded(output)):
         path = write_report(
             study,
@@ -155,12 +164,12 @@ def diagnose(
 
 
 def _studied(
-    files: Sequence[str], reading: Reading, asked: Explained
+    files: Sequence[str], reading: Reading, asked: Explained, *, facets: Sequence[str] = ()
 ) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
     """Return the study, which of its agreements is explained, and how that is done."""
     seed, given = seed_or_drawn(asked.seed), _one_of_each(asked, reading)
     n_resamples = resamples_or(asked.resamples, 999)
-    study, models = read_with_models(files, reading, asked.model)
+    study, models = read_with_models(files, reading, asked.model, facets=facets)
     how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
     return study, given, {**how, "groups": _groups(files, reading, asked.group, given, how)}
 

@@ -67,16 +67,16 @@ class IntraRater(Result):
         if np.isnan(own.estimate) or np.isnan(others.estimate):
             undefined = own if np.isnan(own.estimate) else others
             return f"No comparison: {undefined.reason}."
-        ends = own.interval(self.level, method=own.best_method)
+        ends, between = (one.interval(self.level, method=one.best_method) for one in (own, others))
+        sure = level_text(self.level)
         said = (
-            f"Raters agree with themselves by {four(own.estimate)} "
-            f"({level_text(self.level)} {four_interval(*ends)}, "
+            f"Raters agree with themselves by {four(own.estimate)} ({sure} {four_interval(*ends)}, "
             f"{counted(own.n_units, 'unit')} rated again), with one another by "
-            f"{four(others.estimate)}."
+            f"{four(others.estimate)} ({sure} {four_interval(*between)})."
         )
-        if ends[1] < others.estimate:
+        if ends[1] < between[0]:
             return f"{said} They agree with others more than with their own earlier answers."
-        if ends[0] > others.estimate:
+        if ends[0] > between[1]:
             return f"{said} Much of the disagreement between them is steady rather than accidental."
         return f"{said} These data do not tell the two apart."
 

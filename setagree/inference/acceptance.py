@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import DataError, OptionError, option
+from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.raters import check_least, is_number
 from setagree.wording.numbers import number
 from setagree.wording.results import Result
@@ -92,11 +92,12 @@ class AcceptanceTest(Result):
     @property
     def verdict(self) -> str:
         """The decision in words, with what it stands on."""
-        errors = f"{self.n_errors:,} errors in {self.n_checked:,} answers checked"
+        errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
+        allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
         sure = f"with 95 % confidence the error rate is {number(self.at_most)} or less"
         if self.passes:
-            return f"Accepted: {errors}, {self.plan.c:,} are allowed; {sure}."
-        return f"Refused: {errors}, {self.plan.c:,} are allowed; {sure}."
+            return f"Accepted: {errors}, {allowed}; {sure}."
+        return f"Refused: {errors}, {allowed}; {sure}."
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""

@@ -93,7 +93,9 @@ class Monitor(Result):
             return f"Stop and retrain: {seen}, below {goal}."
         if not np.isfinite(row["low"]):
             return f"Go on: after {n} there is no interval yet."
-        return f"Go on: {seen}, which holds {goal}."
+        to_come = [size for size in self.planned if size > row["n_units"]]
+        next_ = f" The next look is at {to_come[0]:,} units." if to_come else ""
+        return f"Go on: {seen}, which holds {goal}.{next_}"
 
     @property
     def first_look(self) -> int:

@@ -25,7 +25,7 @@ from setagree.wording.results import Result
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
 _LOOKED_THROUGH = 500
 """Values up to which it is looked whether distances are squared ones of points."""
-_NOT_SQUARED = {"overlap", "any_overlap", "passonneau_2004", "masi_dkpro", "kulczynski"}
+NOT_SQUARED = {"overlap", "any_overlap", "passonneau_2004", "masi_dkpro", "kulczynski"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,6 +295,6 @@ def _remark(name: str, weights: Weights) -> str | None:
             f"{off} here (their smallest eigenvalue is {number(-ratio)} of the largest): the "
             "components are variances approximately."
         )
-    if name in _NOT_SQUARED:
+    if name in NOT_SQUARED:
         return f"{off}: read the components with care."
     return None

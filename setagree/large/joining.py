@@ -29,7 +29,9 @@ from setagree.large.opening import Note, open_study, open_table
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
+from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
+from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Reading
 from setagree.study.where import Where, counting_kept, kept_rows
 
@@ -41,7 +43,11 @@ _ENDINGS = {
 
 
 def with_models(
-    study: Annotations, models: Any, *, note: Note | None = None
+    study: Annotations,
+    models: Any,
+    *,
+    note: Note | None = None,
+    rater_columns: list[str] | None = None,
 ) -> tuple[Annotations, list[Any]]:
     """Return a study with the answers of models, and what the models are called in it.
 
@@ -56,6 +62,9 @@ def with_models(
         are called (also one called ``model``); without one it is the name of the file, or "model".
     note : callable, optional
         Takes sentences about what was left out; default: a warning.
+    rater_columns : list of str, optional
+        Columns of the models' tables that say one thing of each. Default: those that the study was
+        read with, as far as a table has them.
 
     Raises
     ------
@@ -75,7 +84,7 @@ def with_models(
         if not _is_elsewhere(study, one):
             names.append(one)
             continue
-        answers = _read(study, one, note)
+        answers = _read(study, one, note, rater_columns)
         names += answers.raters.tolist()
         study = _joined(study, answers, _called(one), note)
     return study, names
@@ -111,7 +120,9 @@ def _stem(name: str) -> str:
     return name
 
 
-def _read(study: Annotations, source: Any, note: Note | None) -> Annotations:
+def _read(
+    study: Annotations, source: Any, note: Note | None, rater_columns: list[str] | None
+) -> Annotations:
     """Return the answers of a model, read as the study was as far as that is said of its cells."""
     if isinstance(source, Annotations):
         return source
@@ -129,6 +140,9 @@ def _read(study: Annotations, source: Any, note: Note | None) -> Annotations:
             where = given.where if _applies(given.condition, columns, source, note) else None
             return recognition.read_export(source, found, replace(how, where=where))
     table = open_table(source, replace(how, format="table"))
+    if rater_columns is None and given.rater_columns is not None:
+        rater_columns = [name for name in given.rater_columns if name in table] or None
+    how = replace(how, rater_columns=rater_columns)
     if not _applies(given.condition, list(table), source, note):
         return _of_table(study, table, how, source)
     assert given.condition is not None  # noqa: S101 - one applies
@@ -167,7 +181,8 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    frame, how = _with_rater(table, replace(how, **named), _stem(_called(source)))
+    with_raters, how = named_raters(table, replace(how, **named))
+    frame, how = _with_rater(as_pandas(with_raters), how, _stem(_called(source)))
     answer, other = ("labels", "value") if has_sets else ("value", "labels")
     named = {answer: how.answer, other: None}
     with warnings.catch_warnings():
@@ -203,8 +218,10 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
     model = _shared(study, model, name, note)
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
+    known = pd.concat([one.raters_frame for one in (study, model)]).astype(object)
     return replace(
         study,
+        rater_table=known.where(known.notna(), None) if len(known.columns) else None,
         raters=as_objects([*study.raters, *model.raters]),
         values=tuple(codes),
         unit_codes=_after(study.unit_codes, _places(study, model)[model.unit_codes]),

@@ -28,6 +28,7 @@ from setagree.study.assembly import assemble, code_ids
 from setagree.study.columns import guess_people, guess_wide_unit, with_columns
 from setagree.study.frames import Frame, as_pandas, column_names
 from setagree.study.names import find_names
+from setagree.study.rater_columns import named_raters, read_raters
 from setagree.study.reading import Reading, as_reading
 from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
@@ -270,6 +271,7 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         return _of_wide(as_pandas(frame), how, say)
     if how.people_in_rows:
         return _of_people(as_pandas(frame), how, say)
+    frame, how = named_raters(frame, how)
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
         found = with_columns(how, list(frame) if is_pandas else column_names(frame))
@@ -313,8 +315,8 @@ def tell(sentence: str, say: Note) -> None:
 
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
-    """Return a table without the columns that say something else: of the file, or of units."""
-    beside = {how.source, how.condition and how.condition.column, *how.of_units}
+    """Return a table without the columns that say something else: of the file, units or raters."""
+    beside = {how.source, how.condition and how.condition.column, *how.beside}
     beside -= {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 
@@ -334,7 +336,7 @@ def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
 
 def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row a rater and one column a unit."""
-    frame = _answered(frame, how)
+    whole, frame = frame, _answered(frame, how)
     rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
     left_out = [str(name) for name in frame if name not in {rater, *units}]
     beside = f"; left out: {_some(left_out)}" if left_out else ""
@@ -344,7 +346,8 @@ def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     triples = (
         (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
     )
-    return assemble(Annotations, layouts.from_triples(triples), replace(how, rater=rater))
+    how = replace(how, rater=rater)
+    return read_raters(assemble(Annotations, layouts.from_triples(triples), how), whole, how)
 
 
 def _some(names: Sequence[str]) -> str:

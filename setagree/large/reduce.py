@@ -150,9 +150,10 @@ def tally(
 
 def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
     """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
-    if reading.of_units:
+    if reading.beside:
+        what = "unit" if reading.of_units else "rater"
         raise OptionError(
-            f"{listing(reading.of_units)} says one thing of each unit, which a reduced table does "
+            f"{listing(reading.beside)} says one thing of each {what}, which a reduced table does "
             "not tell apart; read the table into memory (setagree.read)."
         )
     if isinstance(reading.labels, list):
@@ -190,13 +191,13 @@ def _roles(reading: Reading) -> dict[str, Any]:
 def is_lazy(data: Any, reading: Reading) -> bool:
     """Say whether a table is reduced without being asked for, as lazy ones are.
 
-    Columns of flags, or of units, which no engine reduces here, are so only where a cluster holds
-    them: its tables are never read into memory unasked.
+    Columns of flags, of units or of raters, which no engine reduces here, are so only where a
+    cluster holds them: its tables are never read into memory unasked.
     """
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
-    flags = isinstance(reading.labels, list) or bool(reading.of_units)
+    flags = isinstance(reading.labels, list) or bool(reading.beside)
     return engine is not None and (engine.name == "Spark" or not flags)
 
 

@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Floats
 from setagree.errors import OptionError, counted, listing, shorten
 from setagree.inference.comparison import holm
 from setagree.inference.raters import Codes, check_share
-from setagree.wording.numbers import four, p_four
+from setagree.wording.numbers import four, p_four, p_phrase
 from setagree.wording.results import Result, ResultRows
 
 Against: TypeAlias = Literal["mean", "all"]
@@ -264,7 +264,7 @@ class Replacement(Result):
         low, high = self.interval()
         share = f"{self.margin / self.human_alpha:.0%} of the humans' alpha"
         margin, model = f"{self.margin:g} ({share})", shorten(self.model)
-        mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}"
+        mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}, {self._p_said}"
         if self.equivalence:
             shown = "changes" if self.passes else "was not shown to change"
             return (
@@ -272,12 +272,21 @@ class Replacement(Result):
                 f"{margin}, up or down: {mean}."
             )
         place = "a human drawn at random from" if self.against == "mean" else "any human of"
-        shown = "costs" if self.passes else "was not shown to cost"
+        shown = "costs less" if self.passes else "was not shown to cost less"
+        if self.against == "mean" and high < -self.margin:
+            shown = "costs more"
         at_worst = min(one.change for one in self.defined)
         return (
-            f"{model} in the place of {place} this panel {shown} less than {margin} of "
+            f"{model} in the place of {place} this panel {shown} than {margin} of "
             f"agreement: {mean}; lowest in the place of {shorten(self.worst)} ({at_worst:+.3f})."
         )
+
+    @property
+    def _p_said(self) -> str:
+        """The p-value that decides, and what it is."""
+        p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
+        largest = "largest " if self.against == "all" else ""
+        return f"{largest}{p_phrase(p)}{' (Holm)' if p != self.p_value else ''}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the row of each human."""

@@ -7,7 +7,7 @@ from setagree.plots.by_label import confusions, labels
 from setagree.plots.by_rater import pairs, raters
 from setagree.plots.by_unit import groups, over_time, units
 from setagree.plots.credit import weights
-from setagree.plots.decisions import monitor, reliability, replacement
+from setagree.plots.decisions import facets, monitor, reliability, replacement
 from setagree.plots.inference import bootstrap, forest, null
 from setagree.plots.panels import advantage, rater_map
 
@@ -15,6 +15,7 @@ __all__ = [
     "advantage",
     "bootstrap",
     "confusions",
+    "facets",
     "forest",
     "groups",
     "labels",

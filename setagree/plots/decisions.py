@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from setagree.inference.monitor import Monitor
     from setagree.inference.variance_components import VarianceComponents
+    from setagree.panels.facet_results import FacetAgreement
     from setagree.panels.replacement import Replacement, ReplacementTable
 
 _RATERS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -139,6 +140,52 @@ def replacement(
         ax.axvline(margin, color=ORANGE, linewidth=1.4, linestyle="--")
     ax.axhline(0.5, color=ink(ax), alpha=0.3, linewidth=0.6)
     label_x(ax, "change of alpha")
+    return ax
+
+
+@picture(
+    takes="What `facet_agreement` returned.",
+    most="rows are drawn at most: the first ones",
+)
+def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw how far models agree with themselves, with one another and with people.
+
+    A hollow diamond marks what stability leaves room for.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> study = sa.simulate(60, 4, rng=1).with_raters({"model": {"r1": "gpt", "r2": "gpt"}})
+    >>> ax = plots.facets(sa.facet_agreement(study, facets=["model"]))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['same model', 'models with people', 'people with one another']
+    """
+    from setagree.panels.facet_results import ALL
+    from setagree.panels.facet_results import FacetAgreement as Known
+
+    check_limit(limit)
+    result = check_result(result, Known, "facets", "facet_agreement")
+    frame = result.to_frame()
+    ax, shown, note = list_axes(frame, ax, limit=limit, what="first rows")
+    heading(
+        ax,
+        "Do models agree with themselves?",
+        short_text(result.lead, limit=400),
+        f"1 - D / De ({short_text(distance_name(result.distance))} distance), "
+        f"{level_text(result.level)} intervals; diamond: what stability leaves room for.",
+        note,
+    )
+    both = zip(shown["pairs"], shown["who"], strict=True)
+    names = [short_text(pairs, limit=40) if who == ALL else short_text(who) for pairs, who in both]
+    values, low, high, most = (
+        floats(shown, name) for name in ("estimate", "low", "high", "at_most")
+    )
+    rows = Rows(names, values, low, high, second=most)
+    rows.columns["units"] = [count(n) for n in shown["n_units"]]
+    rows.columns["agreement (interval)"] = estimates_column(rows)
+    draw_rows(ax, rows)
+    label_x(ax, "agreement")
     return ax
 
 

@@ -13,6 +13,7 @@ from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
+from setagree.panels.facets import rater_reading
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.models import named_models
 from setagree.reporting.sections.registry import find_all
@@ -33,6 +34,9 @@ def gather(
     n_resamples: int = 999,
     model: Models = None,
     panels: Panels = None,
+    margin: float | None = None,
+    threshold: float | None = None,
+    facets: list[str] | None = None,
     rng: Rng = None,
 ) -> Findings:
     """Return all that is found about a study; a million ratings take about a minute.
@@ -40,12 +44,14 @@ def gather(
     The options are those of `report`; a seed is drawn where none is given. Models are taken out
     first: only what compares them with the humans sees their answers.
     """
-    everyone = known_raters(study, "report")
+    reading = None if facets is None else rater_reading(study, facets, model)
+    everyone = known_raters(study, "report", reading)
     if model is not None:
-        everyone, model = with_models(everyone, model)
+        everyone, model = with_models(everyone, model, rater_columns=facets)
     check_level(level)
     check_resamples(n_resamples)
-    asked = Asked(groups, model, panels, n_resamples, secrets.randbits(32) if rng is None else rng)
+    seed = secrets.randbits(32) if rng is None else rng
+    asked = Asked(groups, model, panels, n_resamples, seed, margin, threshold, facets)
     as_generator(asked.rng)  # refuses what is no seed before any work
     models = named_models(everyone, model)
     humans = everyone.without_raters(models) if models else everyone

@@ -45,6 +45,9 @@ def report(
     groups: Groups | None = None,
     model: Models = None,
     panels: Panels = None,
+    margin: float | None = None,
+    threshold: float | None = None,
+    facets: list[str] | None = None,
     title: str | None = None,
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
     n_resamples: int = 999,
@@ -56,7 +59,8 @@ def report(
     coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
     groups, what a change would bring, what chance gives, and a methods paragraph; of four raters
     or more a map, unless that takes long; of models and panels, where they are named, how they
-    stand to the humans and to each other. The page needs no network and no JavaScript; as PDF it is
+    stand to the humans and to each other; decisions, where they were asked for, or raters rated
+    units again. The page needs no network and no JavaScript; as PDF it is
     printed by Chromium, Chrome or Edge, one of which must be installed.
 
     Parameters
@@ -81,6 +85,14 @@ def report(
     panels : mapping from two names to lists of raters, optional
         ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
         alone stands against all others.
+    margin : float, optional
+        Beside models: does each in the place of a human cost less than this of alpha? See
+        `noninferiority_test`.
+    threshold : float, optional
+        Is the coefficient at least this? See `at_least`.
+    facets : list of str, optional
+        Columns of raters that tell models, prompts and runs apart: do models agree with
+        themselves? See `facet_agreement`.
     title : str, optional
         What stands above it. Default: the name of the file.
     format : {"html", "markdown", "pdf"}, optional
@@ -128,6 +140,9 @@ def report(
         groups=groups,
         model=model,
         panels=panels,
+        margin=margin,
+        threshold=threshold,
+        facets=facets,
         n_resamples=n_resamples,
         rng=rng,
     )

@@ -41,6 +41,8 @@ REFERENCES = {
     "61(1), 29–48.",
     "Gwet 2014": "Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.). Advanced "
     "Analytics.",
+    "Hall 1992": "Hall, P. (1992). On the removal of skewness by transformation. Journal of the "
+    "Royal Statistical Society: Series B, 54(1), 221–228.",
     "Jaccard 1912": "Jaccard, P. (1912). The distribution of the flora in the alpine zone. New "
     "Phytologist, 11(2), 37–50.",
     "Krippendorff 2011": "Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. "

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import OptionError, check_choice, counted
-from setagree.study import layouts, parts, tables, unit_columns
+from setagree.study import layouts, parts, rater_columns, tables, unit_columns
 from setagree.study.assembly import QUEUED, assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, in_use, used_labels
 from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.rater_columns import read_raters
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.study.sampling import Sampling
 from setagree.study.unit_columns import read_units
@@ -54,6 +55,8 @@ class Annotations(ReadOnlyArrays):
         How the table or the file was read; None where the study was built from arrays or counts.
     unit_table : DataFrame or None
         What is known of units beside their answers; see `units_frame`.
+    rater_table : DataFrame or None
+        What is known of raters beside their answers; see `raters_frame`.
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
     repeats : Annotations or None
@@ -77,6 +80,7 @@ class Annotations(ReadOnlyArrays):
     missing_by_rater: Mapping[Any, int] = field(default_factory=dict)
     reading: Reading | None = None
     unit_table: pd.DataFrame | None = None
+    rater_table: pd.DataFrame | None = None
     sampling: Sampling | None = None
     repeats: Annotations | None = None
     with_queued: Annotations | None = None
@@ -130,6 +134,7 @@ class Annotations(ReadOnlyArrays):
         missing: Missing | None = None,
         duplicates: Duplicates = "error",
         unit_columns: list[str] | None = None,
+        rater_columns: list[str] | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
 
@@ -174,6 +179,7 @@ class Annotations(ReadOnlyArrays):
             missing=missing,
             duplicates=duplicates,
             unit_columns=unit_columns,
+            rater_columns=rater_columns,
         )
         return cls.from_reading(data, reading)
 
@@ -196,6 +202,7 @@ class Annotations(ReadOnlyArrays):
         long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
         long = long_of(data, reading.unit, reading.rater, reading.answer)
         study = assemble(cls, long, reading, is_long=long_of is from_long)
+        study = read_raters(study, data, reading)
         return read_units(study, data, reading) if reading.of_units else study
 
     @classmethod
@@ -387,4 +394,5 @@ class Annotations(ReadOnlyArrays):
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled
     units_frame = property(unit_columns.units_frame)
+    with_raters, raters_frame = rater_columns.with_raters, property(rater_columns.raters_frame)
     without_raters = parts.without_raters

@@ -42,7 +42,7 @@ def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> 
         A mark is neither yes nor no, or all ratings are marked.
     """
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
-    if QUEUED in {reading.unit, reading.rater, *answers, *reading.of_units}:
+    if QUEUED in {reading.unit, reading.rater, *answers, *reading.beside}:
         return None
     table = as_pandas(data)
     marks, table = _marks(table[QUEUED]), table.drop(columns=QUEUED)

@@ -108,6 +108,9 @@ class Reading:
     unit_columns : list of str, optional
         Further columns of a table, which say one thing of each unit: the study keeps them
         (`units_frame`), so that clusters, batches or times are named, not passed again.
+    rater_columns : list of str, optional
+        Further columns of a table, which say one thing of each rater: of models, say, the prompt
+        and the run. The study keeps them (`raters_frame`).
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
         cluster are alike, and every interval respects it. See `Annotations.sampled`.
@@ -148,6 +151,7 @@ class Reading:
     people_in_rows: bool = False
     raters: list[str] | None = None
     unit_columns: list[str] | None = None
+    rater_columns: list[str] | None = None
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
@@ -190,7 +194,7 @@ class Reading:
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
         names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
-        for name in (*self.columns, *self.drawn, *names):
+        for name in (*self.columns, *self.drawn, *names, "rater_columns"):
             asked = getattr(self, name)
             try:
                 bool(asked)
@@ -211,7 +215,7 @@ class Reading:
             odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd, place = ("rater", "labels", "value"), "without"
+            odd, place = ("rater", "labels", "value", "rater_columns"), "without"
         for name in odd:
             if getattr(self, name):
                 raise OptionError(f"{option(name)} makes sense only {place} {option(layout)}.")
@@ -258,6 +262,11 @@ class Reading:
         return [*dict.fromkeys([*(self.unit_columns or ()), *self.drawn.values()])]
 
     @property
+    def beside(self) -> list[str]:
+        """All columns that say one thing of each unit, or of each rater."""
+        return [*dict.fromkeys([*self.of_units, *(self.rater_columns or ())])]
+
+    @property
     def is_table(self) -> bool:
         """Whether something says that a file is a table, not the export of a tool."""
         return self.format == "table" or bool(self._of_tables)
@@ -266,7 +275,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
-        names += ("unit_columns", *self.drawn)
+        names += ("unit_columns", "rater_columns", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -274,7 +283,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", *self.drawn),
+            *("source", "sheet", "unit_columns", "rater_columns", *self.drawn),
         )
         given = [option(name) for name in names if getattr(self, name)]
         given += [option("roster")] * (self.roster is not None)

@@ -6,7 +6,7 @@ units of the population it stands for; or a batch or a time that a diagnosis ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,20 +18,17 @@ from setagree.checks import public
 from setagree.errors import (
     DataError,
     OptionError,
-    a_type,
     check_list,
     counted,
     did_you_mean,
     listing,
     option,
-    shorten,
 )
-from setagree.study.assembly import doubt_names, pick_column
+from setagree.study.assembly import doubt_names
+from setagree.study.beside import GROUPS, as_column, no_name, said_of, with_columns
 from setagree.study.codes import as_objects
-from setagree.study.doubts import doubt_merged_names
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.study.reading import Reading
 from setagree.study.sampling import (
     OF_SIZES,
@@ -48,8 +45,6 @@ if TYPE_CHECKING:
 
 OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 """A column of units by name, or what says something of each unit."""
-_GROUPS = {"cluster": "Clusters", "strata": "Strata"}
-"""The roles that name groups of units, and these as sentences call them."""
 
 
 def units_frame(study: Annotations) -> pd.DataFrame:
@@ -92,12 +87,7 @@ def with_units(
     >>> study.with_units({"doc": {1: "x", 2: "y"}}).units_frame["doc"].tolist()
     ['x', 'y']
     """
-    table = study.units_frame
-    if not isinstance(columns, Mapping | pd.DataFrame):
-        raise OptionError(f"columns is {a_type(columns)}; give a frame, or a mapping of mappings.")
-    for name, of_unit in columns.items():
-        table[name] = _column(_of_each(study, of_unit, str(name)), table)
-    return replace(study, unit_table=table)
+    return replace(study, unit_table=with_columns(study.units_frame, columns, "unit"))
 
 
 @public
@@ -153,8 +143,8 @@ def sampled(
         if not isinstance(column, str):
             study, column = with_units(study, {role: column}), role
         _check_column(study, column, role)
-        if role in _GROUPS and getattr(before, role) != column:
-            doubt_names(_GROUPS[role], pd.unique(study.units_frame[column]))
+        if role in GROUPS and getattr(before, role) != column:
+            doubt_names(GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
     beside = [option(role) for role in names if role != "cluster"]
@@ -196,94 +186,13 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
         check_list("unit_columns", reading.unit_columns, "columns")
     if not reading.of_units:
         return study
-    unit = reading.unit
-    table = as_pandas(data, [*([] if unit is None else [unit]), *reading.of_units])
-    ids = as_objects(table.index) if unit is None else as_objects(pick_column(table, unit))
-    codes, listed = pd.factorize(ids)
-    place = {name: k for k, name in enumerate(study.units.tolist())}
-    of_row = np.array([place.get(tidied(one), -1) for one in listed], dtype=np.int64)[codes]
-    kept = np.flatnonzero(of_row >= 0)
-    units, columns = of_row[kept], study.units_frame
-    for name in reading.of_units:
-        given = as_objects(pick_column(table, name).iloc[kept])
-        cells, things = _things(given, name, is_group=name != reading.sampling_weight)
-        said, told = np.full(study.n_units, -1, dtype=np.int64), cells >= 0
-        said[units[told]] = cells[told]
-        other = told & (said[units] != cells)
-        if other.any():
-            which = units[np.flatnonzero(other)[0]]
-            several = [things[k] for k in np.unique(cells[told & (units == which)])]
-            raise DataError(
-                f"column {name!r} says several things of unit {shorten(study.units[which])}: "
-                f"{listing(several)}. A column of units says one thing of each."
-            )
-        columns[name] = _column(as_objects([*things, None])[said], columns)
+    columns = study.units_frame
+    numbers = {reading.sampling_weight}
+    found = said_of(study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers)
+    for name, said in found.items():
+        columns[name] = as_column(said, columns)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
-
-
-def _of_each(study: Annotations, of_unit: Any, name: str) -> list[Any]:
-    """Return what a mapping or a Series says of each unit; None where it says nothing."""
-    if not isinstance(of_unit, Mapping | pd.Series):
-        raise OptionError(
-            f"{name}: a column of units by name, or a mapping or Series from unit, is wanted, not "
-            f"{a_type(of_unit)}."
-        )
-    keys = as_objects(of_unit.index if isinstance(of_unit, pd.Series) else of_unit).tolist()
-    units = [tidied(unit) for unit in keys]
-    if len({*units}) < len(units):
-        twice = [unit for unit in dict.fromkeys(units) if units.count(unit) > 1]
-        raise DataError(f"{name}: the units {listing(twice)} have several entries.")
-    entries = as_objects(of_unit if isinstance(of_unit, pd.Series) else of_unit.values())
-    if name in _GROUPS:
-        codes, things = _things(entries, name)
-        entries = as_objects([*things, None])[codes]
-    found = dict(zip(units, map(_said, entries), strict=True))
-    return [found.get(unit) for unit in study.units.tolist()]
-
-
-def _things(
-    cells: npt.NDArray[np.object_], name: str, *, is_group: bool = True
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.object_]]:
-    """Return what cells say as codes of distinct things, -1 where a cell says nothing.
-
-    Names of groups that become one without the space around them are said in a warning. A truth
-    value among numbers is made text: it is no number, and would be taken for 1 or 0.
-    """
-    if not is_group:
-        cells = as_objects(str(one) if isinstance(one, bool | np.bool_) else one for one in cells)
-    try:
-        codes, given = pd.factorize(cells)
-    except TypeError:
-        raise DataError(f"column {name!r}: {_no_name(cells)}") from None
-    merged, things = pd.factorize(as_objects(map(_said, given)))
-    if is_group:
-        first: dict[int, object] = {}
-        pairs = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), given, strict=True)]
-        spelled = [pair for pair, k in zip(pairs, merged, strict=True) if k >= 0]
-        doubt_merged_names("group", [(one, other) for one, other in spelled if one != other])
-    return np.append(merged, -1)[codes], things
-
-
-def _no_name(cells: Iterable[Any]) -> str:
-    """Word which of some cells cannot be the name of something, nor a number."""
-    for cell in cells:
-        try:
-            hash(cell)
-        except TypeError:
-            return f"text, a number or a date is wanted of each unit, not {shorten(cell)}."
-    return "text, a number or a date is wanted of each unit."
-
-
-def _said(cell: Any) -> Any:
-    """Return what a cell says of a unit; None where it says nothing."""
-    said = tidied(cell)
-    return None if is_missing(said) or (isinstance(said, str) and not said) else said
-
-
-def _column(cells: Iterable[Any], table: pd.DataFrame) -> pd.Series[Any]:
-    """Return a column of a table whose cells stay what they are."""
-    return pd.Series(as_objects(cells), index=table.index, dtype=object)
 
 
 def _check_column(study: Annotations, column: str, role: str) -> None:
@@ -299,7 +208,7 @@ def _check_column(study: Annotations, column: str, role: str) -> None:
     try:
         pd.unique(cells)
     except TypeError:
-        raise DataError(f"{role}, column {column!r}: {_no_name(cells)}") from None
+        raise DataError(f"{role}, column {column!r}: {no_name(cells)}") from None
     without = [unit for unit, one in zip(study.units, cells, strict=True) if is_missing(one)]
     if without:
         raise DataError(

@@ -1,4 +1,4 @@
-"""The commands that decide: next, monitor, components, repeats, accept, panel --margin."""
+"""The commands that decide: next, monitor, components, repeats, accept, panel."""
 
 import json
 from pathlib import Path
@@ -139,3 +139,43 @@ def test_panel_with_a_margin_adds_the_change(study):
         "panel", "study.csv", "--model", "r4", "--margin", 0.95
     )
     assert Path("study.csv").exists()
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Write a study of two models in two runs and two people, whole and in two files."""
+    monkeypatch.chdir(tmp_path)
+    found = sa.simulate(60, 6, skill=[0.9, 0.9, 0.4, 0.4, 0.8, 0.8], rng=2)
+    table = found.to_long()
+    table["labels"] = [", ".join(sorted(x)) or "[]" for x in table["labels"]]
+    table["model"] = table["rater"].map({"r1": "gpt", "r2": "gpt", "r3": "mini", "r4": "mini"})
+    table["run"] = table["rater"].map({"r1": "one", "r2": "two", "r3": "one", "r4": "two"})
+    table.to_csv("runs.csv", index=False)
+    table[table["model"].isna()][["unit", "rater", "labels"]].to_csv("people.csv", index=False)
+    table.dropna()[["unit", "model", "run", "labels"]].to_csv("models.csv", index=False)
+    return table
+
+
+def test_panel_by_facets(runs):
+    """Columns of raters tell runs and models apart; answers of models may stand elsewhere."""
+    found = rows("panel", "runs.csv", "--facets", "model,run")
+    expected = sa.facet_agreement("runs.csv", facets=["model", "run"])
+    assert [row["estimate"] for row in found] == pytest.approx(expected.frame["estimate"].tolist())
+    elsewhere = rows("panel", "people.csv", "--model", "models.csv", "--facets", "model,run")
+    assert elsewhere == found
+    shown = " ".join(ok("panel", "runs.csv", "--facets", "model", "--facets", "run").split())
+    assert expected.verdict in shown
+    assert shown.index("same model, other run") < shown.index("models with people")
+    people = rows("panel", "runs.csv", "--facets", "model,run", "--humans", "r5")
+    assert "people with one another" not in {row["pairs"] for row in people}
+
+
+def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
+    """An unknown column, another layout, a test of one model, and neither models nor facets."""
+    assert "Did you mean 'run'?" in refusal("panel", "runs.csv", "--facets", "model,rum")
+    assert "--facets makes sense only without --wide" in refusal(
+        "panel", "runs.csv", "--facets", "model", "--wide"
+    )
+    both = ("panel", "runs.csv", "--facets", "model,run", "--margin", 0.1)
+    assert "drop --facets, or --margin" in refusal(*both)
+    assert "name a model (--model)" in refusal("panel", "runs.csv")

@@ -65,6 +65,18 @@ def test_the_verdict_follows_from_the_intervals():
     assert "do not tell the two apart" in sa.intra_rater_agreement(few).verdict
 
 
+def test_both_intervals_count():
+    """The agreement between raters is uncertain, too: where the intervals overlap it is said."""
+    first = sa.simulate(40, 3, skill=0.97, rng=1).to_triples()
+    later = sa.simulate(40, 3, skill=0.8, rng=1).to_triples()
+    study = sa.Annotations.from_triples([*first, *later], duplicates="repeats")
+    found = sa.intra_rater_agreement(study)
+    own, between = (one.interval(method=one.best_method) for one in (found.pooled, found.between))
+    assert between[0] < own[1] < found.between.estimate
+    assert "do not tell the two apart" in found.verdict
+    assert f"({between[0]:.4f}".removeprefix("(") in found.verdict
+
+
 def test_a_table_is_read_with_its_repeats():
     """A table is read with its repeats kept apart, without saying so."""
     table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])

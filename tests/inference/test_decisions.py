@@ -69,6 +69,8 @@ def test_acceptance_says_what_was_found():
     assert passed.passes
     refused = sa.acceptance_test(plan, n_errors=4, n_checked=65)
     assert refused.verdict.startswith("Refused: 4 errors in 65 answers checked, 3 are allowed")
+    one = sa.acceptance_test(plan, n_errors=1, n_checked=65).verdict
+    assert one.startswith("Accepted: 1 error in 65 answers checked, 3 are allowed")
     assert sa.acceptance_test(plan, n_errors=65, n_checked=65).at_most == 1
     assert refused.to_frame()["passes"].tolist() == [False]
     assert plan.to_frame()["n"].tolist() == [65]

@@ -70,6 +70,15 @@ def test_no_look_before_thirty_units():
     assert found.verdict == "Go on: no look yet; the first is at 30 units."
 
 
+def test_a_planned_look_to_come_is_named():
+    """Where planned looks are still to come, going on says when the next one is."""
+    study = sa.simulate(240, 3, skill=0.9, rng=1)
+    at = {unit: k // 40 for k, unit in enumerate(study.units)}
+    found = sa.monitor(study, at=at, threshold=0.667, looks=[60, 120, 900])
+    assert found.decision == "go on"
+    assert found.verdict.endswith("which holds 0.667. The next look is at 900 units.")
+
+
 def test_planned_looks_take_exactly_their_units():
     """A planned look is at the first n pairable units in order; later ones are still to come."""
     study = sa.simulate(240, 3, skill=0.95, rng=1)

@@ -191,3 +191,25 @@ def test_how_often_and_by_how_much_are_two_questions():
         often = sa.alt_test(study, model="model", epsilon=0.15, distance=distance)["model"]
         much = sa.noninferiority_test(study, model="model", margin=0.1, distance=distance)
         assert (often.passes, much["model"].passes) == (passes, not passes)
+
+
+def test_the_verdict_follows_from_the_numbers():
+    """A loss whose whole interval is beyond the margin is called one; p is the one that decides.
+
+    Of several models that is the corrected p; against all humans the largest of theirs.
+    """
+    study = sa.simulate(150, 6, skill=[0.8, 0.8, 0.8, 0.8, 0.75, 0.3], rng=4)
+    table = sa.noninferiority_test(study, model=["r5", "r6"], margin=0.1)
+    near, far = table["r5"], table["r6"]
+    assert far.interval()[1] < -0.1
+    assert "costs more than 0.1" in far.verdict
+    low, high = near.interval()
+    assert low < -0.1 < high
+    assert "was not shown to cost less than 0.1" in near.verdict
+    assert near.p_adjusted == pytest.approx(2 * near.p_value)
+    assert f"p = {near.p_adjusted:.3f}".replace("0.", ".") + " (Holm)" in near.verdict
+    alone = sa.noninferiority_test(study, model="r5", humans=["r1", "r2", "r3", "r4"],
+                                   margin=0.1, against="all")["r5"]  # fmt: skip
+    largest = f"largest p = {alone.humans['p_value'].max():.3f}".replace("0.", ".")
+    assert largest in alone.verdict
+    assert "Holm" not in alone.verdict

@@ -19,6 +19,7 @@ from picture_frames import (
     contest,
     forest_frame,
     group_frame,
+    in_facets,
     label_frame,
     pair_frame,
     rater_frame,
@@ -135,11 +136,12 @@ PICTURES = {
     "rater_map": lambda n, h: chart(n, hostile=h),
     "monitor": lambda n, h: watched(n),
     "replacement": lambda n, h: replaced(n, hostile=h),
+    "facets": lambda n, h: in_facets(n, hostile=h),
     "reliability": lambda n, h: sa.variance_components(sa.simulate(max(n, 9), 6, rng=1)),
 }
 RESULTS = [
-    *("advantage", "bootstrap", "monitor", "null", "rater_map", "reliability", "replacement"),
-    "weights",
+    *("advantage", "bootstrap", "facets", "monitor", "null", "rater_map", "reliability"),
+    *("replacement", "weights"),
 ]
 NOT_ROWS = {"null", "bootstrap", "monitor", "reliability"}
 FRAMES = sorted(set(PICTURES) - set(RESULTS))

@@ -37,6 +37,13 @@ def test_read():
     assert read().units_frame.columns.tolist() == []
 
 
+def test_a_null_of_pandas():
+    """A null of pandas' own text says nothing, as any other null."""
+    table = TABLE.astype({"document": "string"})
+    study = sa.read(table, unit="sentence", rater="who", unit_columns=["document"])
+    assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
+
+
 def test_a_copy():
     """What is changed in the frame that was handed out changes nothing in the study."""
     study = read(unit_columns=["day"])

@@ -12,6 +12,7 @@ import pandas as pd
 import setagree as sa
 from setagree.inference.monitor import Monitor
 from setagree.panels.alt_results import AltTest
+from setagree.panels.facet_results import FacetAgreement
 from setagree.panels.rater_map import RaterMap
 from setagree.panels.replacement import Change, Replacement
 
@@ -206,6 +207,31 @@ def replaced(n: int, *, hostile: bool = False, seed: int = 1) -> Replacement:
         psi -= psi.mean()
         changes.append(Change(human, 60, before, after, units, scale=1.0, psi=psi))
     return Replacement(model, "masi", 0.1, "mean", tuple(changes), 0.45)
+
+
+def in_facets(n: int, *, hostile: bool = False, seed: int = 1) -> FacetAgreement:
+    """Return a result such as `facet_agreement` returns, with n rows, most of them of one model."""
+    rng = np.random.default_rng(seed)
+    estimate = rng.uniform(0.3, 0.9, n)
+    own, people = "same model, other run", "models with people"
+    frame = pd.DataFrame(
+        {
+            "pairs": [own] * (n - n // 3) + [people] * (n // 3),
+            "who": ["all", *names(n - 1, "model", hostile=hostile)],
+            "n_units": rng.integers(30, 2000, n),
+            "estimate": estimate,
+            "low": estimate - 0.1,
+            "high": estimate + 0.1,
+            "at_most": estimate + 0.05,
+            "lost": 0.05,
+            "lost_low": -0.01,
+        }
+    )
+    frame.loc[n - n // 3 : n - n // 3, "who"] = "all"
+    frame.loc[frame["pairs"] == people, "at_most"] = np.nan  # nobody else is there
+    without = rng.uniform(0.3, 0.9, (40, n))
+    study = sa.simulate(40, 4, rng=1)
+    return FacetAgreement(("model", "run"), "masi", 0.95, frame, own, without, study)
 
 
 def watched(n: int) -> Monitor:

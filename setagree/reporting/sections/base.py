@@ -53,6 +53,9 @@ class Asked:
     panels: Panels
     n_resamples: int
     rng: Rng
+    margin: float | None = None
+    threshold: float | None = None
+    facets: list[str] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

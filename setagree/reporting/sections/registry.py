@@ -13,6 +13,7 @@ from setagree.reporting.sections import (
     choices,
     confusions,
     data,
+    decisions,
     groups,
     labels,
     models,
@@ -26,7 +27,7 @@ from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.wording.words import Sentence
 
 _ORDER = (
-    *(data, choices, models, replication, labels, confusions),
+    *(data, choices, decisions, models, replication, labels, confusions),
     *(raters, pairs, rater_map, units, groups, changes, chance),
 )
 TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)

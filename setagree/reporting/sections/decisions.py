@@ -1,0 +1,189 @@
+"""Decisions: what was asked beside how far raters agree, each answered in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from setagree.diagnosis.intra_rater import intra_rater_agreement
+from setagree.errors import DataError, OptionError, option, shorten
+from setagree.inference.at_least import at_least
+from setagree.panels.facet_results import ALL, FacetAgreement
+from setagree.panels.facets import facet_agreement
+from setagree.panels.noninferiority import noninferiority_test
+from setagree.plots.base import rows_height
+from setagree.plots.decisions import facets as draw_facets
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
+from setagree.reporting.tables import Column, Table
+from setagree.scoring.names import distance_name
+from setagree.wording.words import Name, Sentence, Words
+
+_ROWS = 40
+"""Rows of the table of facets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A question and its answer.
+
+    Attributes
+    ----------
+    question : str
+        What was asked.
+    answer : tuple
+        The verdict, in which what a user wrote is marked.
+    result : object
+        What it follows from; None where the data do not allow an answer.
+    """
+
+    question: str
+    answer: Sentence
+    result: Any
+
+
+def find(f: Findings) -> list[Decided]:
+    """Return the answers to what was asked; none where nothing was."""
+    asked = f.asked
+    if asked.margin is not None and not f.models:
+        raise OptionError(f"{option('margin')} is for models; name them: {option('model')}.")
+    found: list[Decided] = []
+    if asked.threshold is not None:
+        test = at_least(f.main, asked.threshold, level=f.level)
+        question = f"Is {f.main.definition.short} at least {asked.threshold:g}?"
+        found.append(Decided(question, (test.verdict,), test))
+    if asked.margin is not None:
+        found += _in_the_place_of_humans(f, asked.margin)
+    if asked.facets is not None:
+        given: dict[str, Any] = {"facets": asked.facets, "model": f.models or None}
+        question = "Do models agree with themselves?"
+        found.append(_answered(question, f, facet_agreement, f.everyone, given))
+    if f.study.repeats is not None:
+        question = "Do raters agree with themselves?"
+        found.append(_answered(question, f, intra_rater_agreement, f.study, {}))
+    return found
+
+
+def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
+    """Yield what each model in the place of a human costs."""
+    question = f"Does a model in the place of a human cost less than {margin:g} of alpha?"
+    try:
+        tests = noninferiority_test(f.everyone, model=f.models, margin=margin, distance=f.distance)
+    except DataError as error:
+        yield Decided(question, (f"No verdict: {error}",), None)
+        return
+    for test in tests:
+        names = [test.model, *(change.human for change in test.changes)]
+        yield Decided(question, marked(test.verdict, names), test)
+
+
+def _answered(
+    question: str, f: Findings, function: Callable[..., Any], study: Any, given: dict[str, Any]
+) -> Decided:
+    """Return the verdict of a function, or why there is none."""
+    try:
+        found = function(study, distance=f.distance, level=f.level, **given)
+    except DataError as error:
+        return Decided(question, (f"No verdict: {error}",), None)
+    names = found.frame["who"].unique() if isinstance(found, FacetAgreement) else ()
+    return Decided(question, marked(found.verdict, names), found)
+
+
+def marked(text: str, names: Iterable[object]) -> Sentence:
+    """Return a sentence in which the names in it, quoted as in errors, are marked as such.
+
+    Examples
+    --------
+    >>> marked("'ann' is near.", ["ann", "ben"])
+    (Name(text='ann'), ' is near.')
+    """
+    pieces: list[Words] = [text]
+    for name in sorted(names, key=lambda one: -len(str(one))):
+        split: list[Words] = []
+        for piece in pieces:
+            first, *rest = piece.split(shorten(name)) if isinstance(piece, str) else (piece,)
+            split.append(first)
+            for part in rest:
+                split += [Name.of(name), part]
+        pieces = split
+    return tuple(piece for piece in pieces if piece != "")
+
+
+def say(f: Findings) -> Sentence:
+    """Say the first answer."""
+    found: list[Decided] = f.results["decisions"]
+    return found[0].answer if found else ()
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the questions with their answers, and the table of facets."""
+    found: list[Decided] = f.results["decisions"]
+    if not found:
+        return []
+    rows = tuple((one.question, one.answer) for one in found)
+    columns = (Column("Question", "text"), Column("Answer", "text"))
+    table = Table("What was asked", columns, rows, is_ranking=False, sortable=False)
+    sections = [Section("decisions", "Decisions", (), table, None, _note(found))]
+    return sections + [
+        _facets(one.result) for one in found if isinstance(one.result, FacetAgreement)
+    ]
+
+
+def _note(found: list[Decided]) -> str:
+    """Return what the sentences do not say of themselves."""
+    if not any(hasattr(one.result, "margin") for one in found):
+        return ""
+    return (
+        "The alt-test asks how often a model is the nearer one; by how much agreement changes is "
+        "asked here. p is corrected by Holm where there are several models."
+    )
+
+
+def _facets(found: FacetAgreement) -> Section:
+    """Return how far models agree with themselves, with one another and with people."""
+    frame = found.to_frame()
+    top = frame.head(_ROWS)
+    rows = tuple(
+        (
+            (row.pairs,) if row.who == ALL else ("… ", Name.of(row.who)),
+            (row.estimate, row.low, row.high),
+            row.at_most,
+            row.n_units,
+        )
+        for row in top.itertuples()
+    )
+    columns = (
+        Column("Pairs of", "text"),
+        Column("Agreement", "estimate"),
+        Column("At most", "number"),
+        Column("Units", "count"),
+    )
+    more = "" if len(top) == len(frame) else f"The first {len(top):,} of {len(frame):,}."
+    caption = "Agreement of pairs of raters, the most alike first"
+    table = Table(caption, columns, rows, more, is_ranking=False, sortable=False)
+    picture = Picture(partial(draw_facets, found, limit=_ROWS), rows_height(len(top)), more=1.0)
+    note = (
+        "Agreement is 1 less the mean distance of such pairs over that of any two ratings "
+        f"({distance_name(found.distance)}). At most: the mean of what both sides agree with "
+        "themselves."
+    )
+    return Section("facets", "Do models agree with themselves?", (), table, picture, note)
+
+
+def method(f: Findings) -> Method | None:
+    """Return how models in the place of humans were tested, with the sources."""
+    tests = [one.result for one in f.results["decisions"] if hasattr(one.result, "margin")]
+    if not tests:
+        return None
+    said = (
+        "By how much agreement changes where a model answers in the place of a human was tested "
+        f"for non-inferiority with a margin of {tests[0].margin:g}, by t with the correction for "
+        "skewness of Hall (1992)."
+    )
+    return said, ("Hall 1992",)
+
+
+TOPIC = Topic(
+    "decisions", show, find, about="Decisions", say=say, method=method, without_estimate=True
+)

@@ -1,0 +1,116 @@
+"""The decisions of a report: only what was asked, each answer that of its function."""
+
+import re
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import OptionError
+from setagree.reporting.findings import gather
+from setagree.reporting.report import methods_of
+from setagree.reporting.sections.decisions import marked
+from setagree.reporting.sections.registry import main_findings, sections
+from setagree.wording.words import Name, plain
+
+FEW = {"n_resamples": 19, "rng": 1}
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Return four people and a model in two runs."""
+    found = sa.simulate(80, 6, skill=[0.9, 0.9, 0.9, 0.9, 0.7, 0.7], rng=1)
+    return found.with_raters({"model": {"r5": "gpt", "r6": "gpt"}})
+
+
+def section(f, name):
+    """Return a section by its name, or None."""
+    return next((one for one in sections(f) if one.id == name), None)
+
+
+def answers(f):
+    """Return the answers by question, as text."""
+    return [(row[0], plain(row[1], quoted=False)) for row in section(f, "decisions").table.rows]
+
+
+def unquoted(text):
+    """Return a verdict as the report has it: names without the quotes of Python."""
+    return re.sub(r"'(\w+)'", r"\1", text)
+
+
+def test_nothing_asked_nothing_said(study):
+    """Without a question there is no such section, finding or method."""
+    f = gather(study, model=["r5", "r6"], **FEW)
+    assert section(f, "decisions") is None
+    assert section(f, "facets") is None
+    assert "Decisions" not in {one.about for one in main_findings(f)}
+    assert "Hall" not in methods_of(f)
+
+
+def test_each_answer_is_that_of_its_function(study):
+    """A threshold, a margin for each model, and facets: the verdicts of the functions."""
+    people = study.without_raters(["r5", "r6"])
+    f = gather(study, model=["r5", "r6"], margin=0.15, threshold=0.5, facets=["model"], **FEW)
+    tests = sa.noninferiority_test(study, model=["r5", "r6"], margin=0.15)
+    assert [answer for _, answer in answers(f)] == [
+        sa.at_least(sa.krippendorff_alpha(people), 0.5).verdict,
+        *(unquoted(test.verdict) for test in tests),
+        unquoted(sa.facet_agreement(study, facets=["model"]).verdict),
+    ]
+    assert main_findings(f)[0].sentence == section(f, "decisions").table.rows[0][1]
+    assert "margin of 0.15" in methods_of(f)
+    assert "Hall, P. (1992)" in methods_of(f)
+    rows = section(f, "facets").table.rows
+    assert rows[0][0] == ("same model",)
+
+
+def test_repeats_are_answered_where_there_are_some(study):
+    """Raters who rated units again are compared with themselves without being asked for."""
+    table = study.to_long()
+    twice = sa.Annotations.from_long(pd.concat([table, table.head(60)]), duplicates="repeats")
+    f = gather(twice, **FEW)
+    (row,) = answers(f)
+    assert row == (
+        "Do raters agree with themselves?",
+        unquoted(sa.intra_rater_agreement(twice).verdict),
+    )
+
+
+def test_what_has_no_answer_says_why(study):
+    """With one human beside the model there is no panel; the report is made all the same."""
+    two = study.without_raters(["r2", "r3", "r4", "r6"])
+    with pytest.warns(sa.UndefinedAgreementWarning):
+        f = gather(two, model="r5", margin=0.1, **FEW)
+    (row,) = answers(f)
+    assert row[1].startswith("No verdict: agreement with the other humans needs two humans or more")
+    with pytest.raises(OptionError, match="margin= is for models; name them: model="):
+        gather(study, margin=0.1, **FEW)
+
+
+def test_names_in_a_verdict_are_marked():
+    """What a user wrote is marked, the longer of two names first, and nothing else."""
+    said = marked("'a' beside 'a b' and 'c'.", ["a", "a b"])
+    assert said == (Name("a"), " beside ", Name("a b"), " and 'c'.")
+
+
+def test_the_report_and_the_command(study, tmp_path, monkeypatch):
+    """A path has its facets read; the command writes the same answers."""
+    pytest.importorskip("typer", reason="the command needs the cli extra")
+    from cli_support import ok
+
+    monkeypatch.chdir(tmp_path)
+    table = study.to_long()
+    table["labels"] = [", ".join(sorted(x)) or "[]" for x in table["labels"]]
+    table["model"] = table["rater"].map({"r5": "gpt", "r6": "gpt"})
+    table.to_csv("study.csv", index=False)
+    asked = {"model": ["r5", "r6"], "margin": 0.1, "threshold": 0.4, "facets": ["model"]}
+    sa.report("study.csv", "python.md", title="x", **asked, **FEW)
+    options = ("--model", "r5", "--model", "r6", "--margin", 0.1, "--threshold", 0.4)
+    more = ("--facets", "model", "--title", "x", "--resamples", 19, "--seed", 1)
+    ok("report", "study.csv", "-o", "command.md", *options, *more)
+    ours, theirs = (
+        (tmp_path / name).read_text(encoding="utf-8").partition("## Decisions")[2]
+        for name in ("python.md", "command.md")
+    )
+    assert ours == theirs
+    assert "Do models agree with themselves?" in ours
