@@ -92,12 +92,9 @@ def test_those_are_asked_who_answered_least():
     frame = sa.next_ratings(study, budget=2, raters=["ann", "eva", "new"]).frame
     assert frame.set_index("unit").loc[1, "raters"] == "new"
     assert frame.set_index("unit").loc[2, "raters"] == "new"
-    assert "everybody" not in sa.next_ratings(study, budget=2, raters=["new"]).caution
+    assert sa.next_ratings(study, budget=2, raters=["new"]).nobody_left == ""
     nobody = sa.next_ratings(study, budget=2, raters=["ann", "ben"])
     assert nobody.frame["raters"].tolist() == ["", ""]
-    assert nobody.caution.endswith(
-        "2 units of the queue were rated by everybody who may be asked: name others (raters=)."
-    )
     with pytest.raises(OptionError, match="names nobody"):
         sa.next_ratings(study, budget=2, raters=[])
 

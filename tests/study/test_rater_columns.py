@@ -12,7 +12,7 @@ TABLE = pd.DataFrame(
     {
         "unit": [1, 1, 1, 2, 2, 2],
         "rater": ["m1", "m2", "ann", "m1", "m2", "ann"],
-        "model": ["gpt", "gpt ", None, "gpt", None, None],
+        "model": ["gpt", "gpt", None, "gpt", None, None],
         "run": [1, 2, None, 1, 2, None],
         "labels": ["p", "q", "p", "p", "p", "p, q"],
     }
@@ -21,12 +21,20 @@ COLUMNS = ["model", "run"]
 
 
 def test_read():
-    """A column that is constant for each rater is kept; text is trimmed, a null says nothing."""
+    """A column that is constant for each rater is kept, and a null says nothing."""
     frame = sa.read(TABLE, rater_columns=COLUMNS).raters_frame
     assert frame.index.tolist() == ["m1", "m2", "ann"]
     assert frame["model"].tolist() == ["gpt", "gpt", None]
     assert frame["run"].tolist() == [1, 2, None]
     assert sa.read(TABLE).raters_frame.columns.tolist() == []
+
+
+def test_text_is_trimmed():
+    """Names that differ by the space around them are one, which is said."""
+    table = TABLE.assign(model=["gpt", "gpt ", None, "gpt", None, None])
+    with pytest.warns(sa.SetagreeWarning, match="1 group is spelled in two ways"):
+        frame = sa.read(table, rater_columns=COLUMNS).raters_frame
+    assert frame["model"].tolist() == ["gpt", "gpt", None]
 
 
 def test_a_copy():
