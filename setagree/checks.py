@@ -229,9 +229,10 @@ def _unknown_option(
         alpha = " (level=0.95 is alpha=0.05)" if called[0] == "level" and wrong == "alpha" else ""
         return UnknownOptionError(f"{wrong}= is called {called[0]}={alpha}.")
     if wrong in _OF_SAMPLED.split():
+        table = f", or of the table: sa.read(table, {wrong}=...)"
         return UnknownOptionError(
-            f"{said}; say it of the study first: study.sampled({wrong}=...), or of the table: "
-            f"sa.read(table, {wrong}=...)."
+            f"{said}; say it of the study first: study.sampled({wrong}=...)"
+            f"{table if wrong != 'population_size' else ''}."
         )
     if wrong in _OF_READ.split():
         if "reading" in known:

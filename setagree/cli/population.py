@@ -12,6 +12,7 @@ from setagree.cli.options import Reading
 from setagree.errors import DataError, OptionError, SetagreeError, did_you_mean, listing, shorten
 from setagree.files.streams import expanded
 from setagree.files.tables import read_table
+from setagree.study.names import tidied
 
 _HINT = (
     "write a=90,b=40 for strata, 5000 for a whole population, or name a file with the columns "
@@ -64,7 +65,7 @@ def _of_text(listed: Sequence[str]) -> list[tuple[str, float]]:
         size = _number(text)
         if not sign or size is None:
             raise OptionError(f"--population-size {part!r} is no size: {_HINT}.")
-        pairs.append((name.strip(), size))
+        pairs.append((tidied(name), size))
     return pairs
 
 
@@ -72,7 +73,7 @@ def _of_file(path: str, reading: Reading) -> list[tuple[str, float]]:
     try:
         frame = read_table(path, encoding=reading.encoding)
         pairs = []
-        for name, size in two_columns(frame, *_COLUMNS, lambda cell: str(cell).strip()):
+        for name, size in two_columns(frame, *_COLUMNS, lambda cell: tidied(str(cell))):
             number = _number(size)
             if number is None:
                 raise DataError(

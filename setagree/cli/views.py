@@ -33,7 +33,7 @@ from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import check_target
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
-from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.sections.registry import UNWEIGHTED, main_findings, sections
 from setagree.reporting.tables import Column, Table, cell_text
 from setagree.study.annotations import Annotations
 from setagree.wording.tables import TERMINAL, aligned
@@ -230,6 +230,8 @@ def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iter
         return
     n = rows if section.table.is_ranking else len(section.table.rows)
     yield from _table_lines(section.table, n, tables)
+    if section.note.endswith(UNWEIGHTED):
+        yield from _wrapped((section.note.rpartition(". ")[2],), width)
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:

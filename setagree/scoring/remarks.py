@@ -220,10 +220,11 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     commonest). Simulated, the score interval of alpha held the truth in 95 % of the studies where
     that is 4 or more, and in far fewer below it, the more raters the fewer.
     """
-    tally, n = row.tally, row.n_pairable_units
+    n = row.n_pairable_units
     # Chance that does not come from how often answers were given does not depend on rare ones.
-    if type(row.definition.model) is not Urn or row.reason is not None or n < _RARE_UNITS:
+    if n < _RARE_UNITS or row.reason is not None or type(row.definition.model) is not Urn:
         return ""
+    tally = row.tally
     totals = tally.value_totals(tally.multiplicity * tally.pairable)
     N, most = float(totals.sum()), int(totals.argmax())
     others = n * (N - float(totals[most])) / N

@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, a_type, counted, listing, option, shorten
+from setagree.errors import (
+    DataError,
+    OptionError,
+    a_type,
+    counted,
+    listing,
+    option,
+    python_or_command,
+    shorten,
+)
 from setagree.study.codes import Codes, as_objects
 from setagree.study.names import tidied
 from setagree.study.numbers import as_number
@@ -125,7 +134,8 @@ def sample_of(study: Annotations) -> Sample | None:
 def check_weights(study: Annotations, column: str) -> None:
     """Refuse weights that are no finite numbers above 0, or too unequal to compute with."""
     cells = study.units_frame[column]
-    weights = np.array([_as_float(cell) for cell in cells])
+    plain = {*map(type, cells)} == {float}  # which most are, and many
+    weights = cells.to_numpy(dtype=float) if plain else np.array([*map(_as_float, cells)])
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if bad.size:
         has = "has no such weight" if bad.size == 1 else "have no such weight"
@@ -175,9 +185,10 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
         _check_size(size, study.n_units, "")
         return size
     if not isinstance(size, Mapping):
+        example = python_or_command("{'a': 90, 'b': 40}", "a=90,b=40")
         raise OptionError(
             f"{option('population_size')} beside {option('strata')} says the size of each, as in "
-            f"{{'a': 90, 'b': 40}}; it is {' '.join(shorten(size).split())}, {a_type(size)}."
+            f"{example}; it is {' '.join(shorten(size).split())}, {a_type(size)}."
         )
     sizes = {tidied(name): one for name, one in size.items()}
     if len(sizes) < len(size):

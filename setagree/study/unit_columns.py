@@ -110,7 +110,7 @@ def sampled(
         it of each unit. Units of one cluster are alike, and are no independent evidence.
     sampling_weight : str, mapping or Series, optional
         How many units of the population each unit stands for, where some were more likely to be
-        drawn; no frequencies. Only their proportions count.
+        drawn; no frequencies. Only their proportions count; the largest may be 1e9 times the least.
     strata : str, mapping or Series, optional
         The part of the population that each unit was drawn from on its own.
     population_size : mapping or number, optional
@@ -123,6 +123,11 @@ def sampled(
         A unit has no cluster, weight or stratum, or a stratum has one unit with two ratings.
     OptionError
         Clusters stand beside weights or strata, or something is no weight or size.
+
+    Warns
+    -----
+    SimilarLabelsWarning
+        Names of clusters or strata look alike, such as 1 and "1".
 
     Examples
     --------

@@ -191,6 +191,7 @@ class TestNumbers:
             distance="nominal",
             best_method="score",
             interval=lambda level, method: ends,
+            n_pairable_units=10,
         )
         by = "by Krippendorff's limits (reliable from .800, tentative conclusions from .667)"
         f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word))

@@ -147,6 +147,20 @@ class TestSampled:
         shown = registry.sections(gather(study, n_resamples=19, rng=1))
         assert not [one.id for one in shown if "weights" in one.note]
 
+    def test_in_diagnose(self, tmp_path, monkeypatch):
+        """The terminal, which prints no notes, prints that sentence below the table."""
+        pytest.importorskip("typer", reason="the command needs the cli extra")
+        from cli_support import ok
+
+        monkeypatch.chdir(tmp_path)
+        frame = sa.simulate(20, 3, rng=3).to_long()
+        frame["labels"] = ["; ".join(sorted(labels)) or "[]" for labels in frame["labels"]]
+        frame.assign(w=frame["unit"].str[1:]).to_csv("study.csv", index=False)
+        words = ("diagnose", "study.csv", "--sep", ";", "--resamples", "19", "--seed", "1")
+        said = " ".join(ok(*words, "--sampling-weight", "w").split())
+        assert f"Pairs {self.WITHOUT} RATERS" in said
+        assert "weights" not in ok(*words)
+
     def test_what_is_weighted(self):
         """Labels and pairs of raters have the shares of the units that were written down as often.
 

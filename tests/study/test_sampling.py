@@ -82,6 +82,12 @@ class TestSizes:
         with pytest.raises(DataError, match="'s' without a unit with two ratings"):
             study.sampled(strata=PART, population_size={"s": 50, "t": 60})
 
+    def test_where_to_say_it(self):
+        """No table has a size; the error names the one place where it can be said."""
+        for function in (sa.read, sa.tally, sa.krippendorff_alpha):
+            with pytest.raises(OptionError, match=r"study\.sampled\(population_size=\.\.\.\)\.$"):
+                function(STUDY, population_size=50)
+
 
 class TestWeights:
     """Sampling weights."""

@@ -32,6 +32,9 @@ _ORDER = (
 )
 TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)
 
+UNWEIGHTED = "are counted over the units of the sample, without their weights."
+"""How the note of a section ends that does not take sampling weights into account."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -76,9 +79,8 @@ def sections(f: Findings) -> list[Section]:
     shown = [(topic.unweighted, section) for topic in TOPICS for section in topic.show(f)]
     if not f.main.case.is_weighted:
         return [section for _, section in shown]
-    without = "are counted over the units of the sample, without their weights."
     return [
-        replace(one, note=f"{one.note} {what} {without}".strip()) if what and one.table else one
+        replace(one, note=f"{one.note} {what} {UNWEIGHTED}".strip()) if what and one.table else one
         for what, one in shown
     ]
 
