@@ -142,10 +142,10 @@ def plan(
     standard errors differ. `assurance` plans for the half width which that share of them does not
     exceed, t SE sqrt(F): F is that quantile of the F distribution with nu_n and nu_pilot degrees of
     freedom, nu_n = 2 / [(K - 3) / n + 2 / (n - 1)], K the kurtosis of the pilot's linearised values
-    (of its clusters, where there are some). It allows for the pilot being a sample, too. On
-    simulated pilots 80 % came to 69 to 87 % for pilots of 20 units, 72 to 86 % for 50 and 76 to
-    83 % for 150 (two raters with nominal answers: 97 to 98, 87 to 95 and 78 to 84 %), and to 86 to
-    91 % for pilots of 12 and 30 clusters.
+    (of its clusters, where there are some; those of t take the place of n - 1 then). It allows for
+    the pilot being a sample, too. On simulated pilots 80 % came to 69 to 87 % for pilots of 20
+    units, 72 to 86 % for 50 and 76 to 83 % for 150 (two raters with nominal answers: 97 to 98, 87
+    to 95 and 78 to 84 %), and to 86 to 91 % for pilots of 12 and 30 clusters.
 
     **Tests.** With `at_least` it is reckoned how often a study shows with confidence `level`, that
     is by the low end of the interval of 2 level - 1, that the coefficient is above it: by the score

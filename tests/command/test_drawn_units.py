@@ -329,3 +329,7 @@ def test_clusters_that_count(study):
     assert counts_line(gathered).endswith("12 clusters")
     note = next(one.note for one in sections(gathered) if one.id == "choices")
     assert "11 clusters (Krippendorff's alpha), 12 clusters (" in note
+    gathered = gather(study.take(kept), coefficient="fleiss_kappa", n_resamples=19, rng=1)
+    notes = {one.id: one.note for one in sections(gathered)}
+    assert "95 % interval (12 clusters) for each rater" in notes["raters"]
+    assert "the score interval (11 clusters);" in notes["labels"]

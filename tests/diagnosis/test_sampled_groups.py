@@ -263,7 +263,7 @@ class TestDomains:
         takes the place of 1 - n / N (Cochran 1977, 2.13).
         """
         found = []
-        for units, study in all_samples([range(8)], 5):
+        for units, study in all_samples([range(8)], 6):
             frame = sa.by_group(
                 study.sampled(population_size=8),
                 {u: u % 2 for u in units},
@@ -274,7 +274,7 @@ class TestDomains:
         known = np.isfinite(errors)
         assert 0.8 < (errors[known] ** 2).mean() / estimates[known].var() < 1.25
         for k in (2, 3):
-            variance = (errors[m == k] ** 2).mean() / (1 - 5 / 8) * (1 - k / 4)
+            variance = (errors[m == k] ** 2).mean() / (1 - 6 / 8) * (1 - k / 4)
             assert variance == pytest.approx(estimates[m == k].var(), rel=1e-10)
 
     def test_exact_enumeration_of_strata(self):

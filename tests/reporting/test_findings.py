@@ -583,7 +583,9 @@ class TestSentences:
         study = sa.simulate(60, 4, rng=6)
         rng = np.random.default_rng(0)
         bad = [("odd", u, {str(rng.choice(study.labels))}) for u in study.units]
-        found = gather(sa.Annotations.from_triples([*study.to_triples(), *bad]), rng=1)
+        found = gather(
+            sa.Annotations.from_triples([*study.to_triples(), *bad]), n_resamples=19, rng=1
+        )
         table = {one.id: one for one in sections(found)}
         assert "p is corrected (Holm over 5 raters)" in table["raters"].note
         tried = changes.with_holm(found)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import by_label
+from setagree.diagnosis.common import score_whole
 from setagree.plots import by_label as pictures
 from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
@@ -134,7 +135,8 @@ def show(f: Findings) -> list[Section]:
         Column("Agree on yes", "share", "positive_agreement"),
         Column("Agree on no", "share", "negative_agreement"),
     ]
-    over = f.main.drawn and f" ({f.main.drawn})"
+    # Another coefficient may count units, and so clusters, that alpha does not.
+    over = f.main.drawn and f" ({score_whole(f.study, 'alpha', None, f.level).drawn})"
     kind = "t" if "strat" in over else "score"
     note = (
         "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
