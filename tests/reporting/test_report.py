@@ -380,6 +380,7 @@ class TestPage:
         """Headline, findings, every section and the methods paragraph are on the page."""
         page = page_of(path)
         assert "Round 2" in page.text
+        assert "(these raters)" in page.text
         for one in main_findings(found):
             said = "".join(x.short if isinstance(x, Name) else x for x in one.sentence)
             assert " ".join(said.split()) in page.text
