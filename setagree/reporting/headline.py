@@ -33,8 +33,8 @@ def headline(f: Findings) -> Sentence:
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = quoted_interval(f)
-    over = f", {ABOUT['units']}{row.drawn and f', {row.drawn}'}"
-    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}{over})"
+    over = interval_about(f)
+    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}, {over})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
 
 
@@ -42,6 +42,11 @@ def interval_name(f: Findings) -> str:
     """Return ``95 % score interval``, or without the method where it is t."""
     method = "score " if f.main.best_method == "score" else ""
     return f"{level_text(f.level)} {method}interval"
+
+
+def interval_about(f: Findings) -> str:
+    """Return what the interval of the headline is about, and how the units were drawn."""
+    return f"{ABOUT['units']}{f.main.drawn and f', {f.main.drawn}'}"
 
 
 def distance_phrase(row: Agreement) -> str:

@@ -849,13 +849,16 @@ def test_examples_in_the_help():
     for name in ("study.csv", "before.csv", "after.csv", "pilot.csv"):
         Path(name).write_text(WALKTHROUGH.replace("r1,r2,r3", "ann,bob,cat"))
     Path("study.csv").write_text(SMALL)
+    head, *lines = SMALL.splitlines()
+    rounds = [f"{line},{name}" for name in ("one", "two") for line in lines]
+    Path("rounds.csv").write_text("\n".join([f"{head},round", *rounds]))
     for command in ("test", "compare", "plan"):
         text = CliRunner(env={"COLUMNS": "120"}).invoke(cli.app, [command, "--help"]).stdout
         examples = re.findall(rf"^ *setagree ({command} .*?)[ │]*$", text, re.MULTILINE)
         assert len(examples) >= 3
         for example in examples:
             words = example.split()
-            words += [] if "study.csv" in words else WIDE
+            words += [] if {"study.csv", "rounds.csv"} & {*words} else WIDE
             short = ["--resamples", "99"] if "--resamples" not in words else []
             words += short if command == "test" else []
             assert invoke(*words).exit_code == 0, (example, invoke(*words).stderr)

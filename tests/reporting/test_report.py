@@ -381,6 +381,7 @@ class TestPage:
         """Headline, findings, every section and the methods paragraph are on the page."""
         page = page_of(path)
         assert "Round 2" in page.text
+        assert "(these raters)" in page.text
         for one in main_findings(found):
             said = "".join(x.short if isinstance(x, Name) else x for x in one.sentence)
             assert " ".join(said.split()) in page.text
@@ -663,6 +664,13 @@ def by_id(f):
 
 class TestPanels:
     """What the report says of models, panels and the map."""
+
+    def test_what_stands_beside_the_headline_is_cited(self, found):
+        """Gwet's coefficient, and each distance of the table of choices, has its source."""
+        said, _, references = methods_of(found).partition("\n\n")
+        assert "Gwet's AC2 (Gwet, 2008) and percent agreement; the other distances are " in said
+        assert "Jaccard (Jaccard, 1912)" in said
+        assert "Computing inter-rater reliability and its variance" in references
 
     def test_numbers_are_those_of_the_library(self, five, compared):
         """Test, scores, replication and map are what the public functions return."""

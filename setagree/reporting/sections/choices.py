@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from setagree.distances import get_distance
 from setagree.plots.base import rows_height
 from setagree.plots.inference import forest
-from setagree.reporting.sections.base import Findings, Picture, Section, Topic
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import coefficient_name, distance_name
 from setagree.scoring.registry import CoefficientLike
@@ -17,7 +18,7 @@ from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
 from setagree.wording.numbers import level_text, number, rough
-from setagree.wording.words import Sentence
+from setagree.wording.words import Sentence, enumeration, plain
 
 PANEL_COEFFICIENTS = (
     "krippendorff_alpha",
@@ -100,4 +101,27 @@ def show(f: Findings) -> list[Section]:
     return [Section("choices", title, say(f), shown, picture, note)]
 
 
-TOPIC = Topic("choices", show, find, about="Choice", say=say, rank=1)
+def method(f: Findings) -> Method | None:
+    """Return which other coefficients and distances are shown, with their sources."""
+    table: AgreementTable | None = f.results.get("choices")
+    if table is None:
+        return None
+    sources: list[str] = []
+
+    def named(name: str, source: str | None) -> Sentence:
+        sources.extend([source] if source else [])
+        return (f"{name} ({', '.join(source.rsplit(' ', 1))})" if source else name,)
+
+    every = {row.coefficient: row.definition for row in table}
+    beside = [one for one in every.values() if one != f.main.definition]
+    names = [(coefficient_name(one, [f.distance.name]), one.source) for one in beside]
+    listed = enumeration([named(name.replace("Percent", "percent"), x) for name, x in names])
+    said = (f"Beside {f.main.definition.short} the report gives ", *listed)
+    others = dict.fromkeys(row.distance for row in table if row.distance != f.main.distance)
+    if others:
+        known = [named(distance_name(one), get_distance(one).source) for one in others]
+        said = (*said, "; the other distances are ", *enumeration(known))
+    return plain((*said, ".")), tuple(sources)
+
+
+TOPIC = Topic("choices", show, find, about="Choice", say=say, method=method, rank=1)
