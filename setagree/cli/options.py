@@ -246,9 +246,9 @@ class Reading:
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
     duplicates: str = member(
-        ANSWERS, "HOW", "Rated twice: error, first, last, union, repeats.", default="error"
+        ANSWERS, "HOW", "error, first, last, union, repeats; --order-by T.", default="error"
     )
-    order_by: Text = hidden("--order-by")  # which the help of repeats shows
+    order_by: Text = hidden("--order-by")  # which the line above shows
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
     codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")
     without: Texts = member(
