@@ -246,7 +246,7 @@ class Reading:
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
     duplicates: str = member(
-        ANSWERS, "HOW", "error, first, last, union, repeats; --order-by T.", default="error"
+        ANSWERS, "HOW", "first (--order-by T), last, union, repeats.", default="error"
     )
     order_by: Text = hidden("--order-by")  # which the line above shows
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
