@@ -196,6 +196,18 @@ def test_what_is_called_lost_follows_from_its_interval():
             assert f"({rows.loc[kind, 'at_most']:.4f})" in sentence
 
 
+def test_models_below_people_are_said_to_agree_less():
+    """The amount and its interval are those of the difference, without a sign."""
+    study = sa.simulate(300, 5, skill=[0.5, 0.5, 0.9, 0.9, 0.9], rng=3)
+    found = sa.facet_agreement(
+        study.with_raters({"model": {"r1": "m", "r2": "m"}}), facets=["model"]
+    )
+    gap, low, high = found.difference("models with people", "people with one another")
+    assert low < gap < high < 0
+    said = f"models agree with them less, by {-gap:.4f} (95 % {-high:.4f}, {-low:.4f})."
+    assert said in found.verdict
+
+
 def test_a_systematic_difference_is_lost():
     """Two steady models that always answer otherwise lose all; a noisy copy loses nothing."""
     rng = np.random.default_rng(1)
