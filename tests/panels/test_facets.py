@@ -267,6 +267,13 @@ def test_answers_of_models_elsewhere():
     assert "gpt / x / 1" in found.study.raters.tolist()
 
 
+def test_runs_that_are_numbers_keep_their_names():
+    """A run 1 that a file with people makes 1.0 is called 1."""
+    table = built(10, 13).query("model != 'llama'").astype({"run": float})
+    who = sa.facet_agreement(table, facets=["model", "run"]).frame["who"].tolist()
+    assert {"gpt / 1", "gpt / 2"} <= {*who}
+
+
 def test_what_is_refused():
     """An unknown facet, no facet, and a study that knows none of them are told apart."""
     table = built(6, 11)
