@@ -42,7 +42,9 @@ setagree components scores.csv --value score -d interval
 
 REPEATS_HELP = """[bold]setagree repeats study.csv[/bold]
 
-[not dim]How far raters agree with themselves where they rated a unit again.[/]
+[not dim]How far raters agree with themselves where they rated a unit again. Also:[/]
+
+setagree repeats study.csv --order-by created
 """
 
 ACCEPT_HELP = """[bold]setagree accept --good 0.02 --bad 0.10[/bold]

@@ -27,7 +27,7 @@ _SAME = (
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
     "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
     "interval_method kind labels level looks margin max_units memory_limit method min_units "
-    "missing model over partitioned_by_unit people_in_rows population_size power "
+    "missing model order_by over partitioned_by_unit people_in_rows population_size power "
     "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
     "spill strata threshold ties unit units units_per_cluster value where wide window"
 )
@@ -247,8 +247,9 @@ class Reading:
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
     duplicates: str = member(
-        ANSWERS, "HOW", "Rated twice: error, first, last, union, repeats.", default="error"
+        ANSWERS, "HOW", "first (--order-by T), last, union, repeats.", default="error"
     )
+    order_by: Text = hidden("--order-by")  # which the line above shows
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
     codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")
     without: Texts = member(

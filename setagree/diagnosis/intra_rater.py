@@ -102,7 +102,8 @@ def intra_rater_agreement(
     rater is a unit, each occasion a rater. It stands beside the alpha between raters, from the
     first answers. Agreement between raters can hardly exceed that within them.
 
-    Answers are taken in the order of their rows: sort the table by time first.
+    Answers are taken in the order of their rows; where a column has their times, read the table
+    with ``order_by=``.
 
     Parameters
     ----------

@@ -92,6 +92,7 @@ def read(
     codebook: Collection[Label] | None = None,
     missing: Missing | None = None,
     duplicates: Duplicates = "error",
+    order_by: str | None = None,
     encoding: str = "utf-8",
 ) -> Annotations:
     r"""Return the annotations of an annotation tool's export, or of a table.

@@ -150,10 +150,10 @@ def tally(
 
 def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
     """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
-    if reading.beside:
+    if named := [*reading.of_units, *(reading.rater_columns or ())]:
         what = "unit" if reading.of_units else "rater"
         raise OptionError(
-            f"{listing(reading.beside)} says one thing of each {what}, which a reduced table does "
+            f"{listing(named)} says one thing of each {what}, which a reduced table does "
             "not tell apart; read the table into memory (setagree.read)."
         )
     if isinstance(reading.labels, list):

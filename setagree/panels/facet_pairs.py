@@ -16,6 +16,7 @@ from setagree.inference.raters import Codes, Flags
 from setagree.panels.facet_results import ALL, PEOPLE, WITH_PEOPLE
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.study.rater_columns import text_of_cell
 
 _STEPS_A_PAIR, _BYTES_A_CELL = 60, 48
 """Elementary steps of a pair of ratings, and memory of a row of the table for each unit."""
@@ -65,7 +66,7 @@ class Kinds:
         group = np.full(len(tuples), -1, dtype=np.int64)
         group[is_model], first = pd.factorize(prefix[is_model, shared - 1])
         heads = [tuples[np.flatnonzero(prefix[:, shared - 1] == one)[0]][:shared] for one in first]
-        names = [" / ".join(map(str, head)) for head in heads]
+        names = [" / ".join(map(text_of_cell, head)) for head in heads]
         return cls(facets, is_model, prefix, depth, group, names)
 
     @property

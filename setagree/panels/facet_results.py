@@ -150,12 +150,12 @@ class FacetAgreement(Result):
         if PEOPLE not in pairs:
             return said
         gap, low, high = self._less(row, self._row(PEOPLE))
-        ends = f"{level_text(self.level)} {four_interval(low, high)}"
         own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
-        if low > 0 or high < 0:
-            more = "more" if gap > 0 else "less"
-            return [*said, f"{own}; models agree with them {more}, by {four(abs(gap))} ({ends})."]
-        return [*said, f"{own}; these data do not tell the two apart."]
+        if not (low > 0 or high < 0):
+            return [*said, f"{own}; these data do not tell the two apart."]
+        more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
+        sure = f"{level_text(self.level)} {four_interval(*ends)}"
+        return [*said, f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure})."]
 
     def _ceilings(self) -> list[str]:
         """Say of the least stable model how far it can agree with people at most."""

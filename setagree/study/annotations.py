@@ -18,6 +18,7 @@ from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects,
 from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.ordering import in_order
 from setagree.study.rater_columns import read_raters
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.study.sampling import Sampling
@@ -133,6 +134,7 @@ class Annotations(ReadOnlyArrays):
         codebook: Collection[Label] | None = None,
         missing: Missing | None = None,
         duplicates: Duplicates = "error",
+        order_by: str | None = None,
         unit_columns: list[str] | None = None,
         rater_columns: list[str] | None = None,
     ) -> Annotations:
@@ -178,6 +180,7 @@ class Annotations(ReadOnlyArrays):
             codebook=codebook,
             missing=missing,
             duplicates=duplicates,
+            order_by=order_by,
             unit_columns=unit_columns,
             rater_columns=rater_columns,
         )
@@ -199,6 +202,7 @@ class Annotations(ReadOnlyArrays):
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
         check_roles([*named, *((role, name) for name in answers)])
+        data = data if reading.order_by is None else in_order(data, reading)
         long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
         long = long_of(data, reading.unit, reading.rater, reading.answer)
         study = assemble(cls, long, reading, is_long=long_of is from_long)

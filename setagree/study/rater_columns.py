@@ -101,13 +101,13 @@ def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
         with_roles(reading, listed)
     except DataError:
         table = as_pandas(data)
-        said = [["" if is_missing(x) else _text(x) for x in table[name]] for name in names]
+        said = [["" if is_missing(x) else text_of_cell(x) for x in table[name]] for name in names]
         parts = ([one for one in row if one] for row in zip(*said, strict=True))
         raters = as_objects(" / ".join(row) or None for row in parts)
         return table.assign(rater=raters), replace(reading, rater="rater")
     return data, reading
 
 
-def _text(cell: Any) -> str:
+def text_of_cell(cell: Any) -> str:
     """Return the text of a cell; a run that is a number stays whole where others have none."""
     return f"{cell:g}" if isinstance(cell, float) else str(cell).strip()

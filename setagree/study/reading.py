@@ -75,6 +75,9 @@ class Reading:
         dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
         takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
         `intra_rater_agreement`.
+    order_by : str, optional
+        The column of times that says which of several answers of a rater to one unit is the first,
+        and which the last. Default: the order of the rows.
     encoding : str
         How the bytes of a file spell text.
     delimiter : str, optional
@@ -139,6 +142,7 @@ class Reading:
     codebook: Collection[Label] | None = None
     missing: Missing | None = None
     duplicates: Duplicates = "error"
+    order_by: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
     format: str = "auto"
@@ -194,7 +198,7 @@ class Reading:
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
         names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
-        for name in (*self.columns, *self.drawn, *names, "rater_columns"):
+        for name in (*self.columns, *self.drawn, *names, "rater_columns", "order_by"):
             asked = getattr(self, name)
             try:
                 bool(asked)
@@ -212,10 +216,11 @@ class Reading:
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.people_in_rows:
-            odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
+            odd = ("labels", "value", "wide", "raters", "unit_columns", "order_by", *self.drawn)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd, place = ("rater", "labels", "value", "rater_columns"), "without"
+            odd = ("rater", "labels", "value", "rater_columns", "order_by")
+            place = "without"
         for name in odd:
             if getattr(self, name):
                 raise OptionError(f"{option(name)} makes sense only {place} {option(layout)}.")
@@ -263,8 +268,9 @@ class Reading:
 
     @property
     def beside(self) -> list[str]:
-        """All columns that say one thing of each unit, or of each rater."""
-        return [*dict.fromkeys([*self.of_units, *(self.rater_columns or ())])]
+        """All columns that say something of each unit, or of each rater, or when they answered."""
+        more = [*(self.rater_columns or ()), *([self.order_by] if self.order_by else [])]
+        return [*dict.fromkeys([*self.of_units, *more])]
 
     @property
     def is_table(self) -> bool:
@@ -275,7 +281,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
-        names += ("unit_columns", "rater_columns", *self.drawn)
+        names += ("unit_columns", "rater_columns", "order_by", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -283,7 +289,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", "rater_columns", *self.drawn),
+            *("source", "sheet", "unit_columns", "rater_columns", "order_by", *self.drawn),
         )
         given = [option(name) for name in names if getattr(self, name)]
         given += [option("roster")] * (self.roster is not None)

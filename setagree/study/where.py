@@ -127,12 +127,12 @@ class Where:
     @cached_property
     def keys(self) -> list[Key]:
         """The values as they are compared."""
-        found = (_key(value) for value in self.values)
+        found = (key_of(value) for value in self.values)
         return [key for key in found if key is not None]
 
     def verdict(self, cell: object) -> int:
         """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it."""
-        key = _key(cell)
+        key = key_of(cell)
         if key is None:
             return NULL
         return YES if any(self.holds(key, value) for value in self.keys) else NO
@@ -293,14 +293,14 @@ def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
     """Return the least of the first cells that hold something, spelled as in a condition."""
     found = set()
     for cell in islice(cells, _MOST_CELLS):
-        if (key := _key(cell)) is not None:
+        if (key := key_of(cell)) is not None:
             number = str(cell) if isinstance(cell, Decimal) else shorten(cell)
             is_text = isinstance(key, str)
             found.add((is_text, key, shorten(key) if is_text else number))
     return tuple(sorted(found)[: _SHOWN + 1])
 
 
-def _key(cell: object) -> Key | None:
+def key_of(cell: object) -> Key | None:
     """Return what a cell is compared by; None where there is nothing in it."""
     plain = cell.item() if isinstance(cell, np.bool_ | np.number) else cell
     if is_missing(plain):

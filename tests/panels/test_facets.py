@@ -85,14 +85,14 @@ def test_standard_errors_are_the_jackknife_over_units():
     """The standard error is that of the loop without each unit; the interval is t for log D/De."""
     from scipy.stats import t
 
-    table = built(7, 3)
+    table = built(5, 3)
     frame = sa.facet_agreement(table, facets=FACETS).frame.set_index(["pairs", "who"])
     key = ("same model, other prompt", "all")
-    without = [by_loop(table[table["unit"] != unit])[key][0] for unit in range(7)]
-    error = np.sqrt(6 / 7 * ((np.array(without) - np.mean(without)) ** 2).sum())
+    without = [by_loop(table[table["unit"] != unit])[key][0] for unit in range(5)]
+    error = np.sqrt(4 / 5 * ((np.array(without) - np.mean(without)) ** 2).sum())
     row = frame.loc[key]
     assert row["standard_error"] == pytest.approx(error, abs=1e-12)
-    factor = np.exp(t.ppf(0.975, 6) * error / (1 - row["estimate"]))
+    factor = np.exp(t.ppf(0.975, 4) * error / (1 - row["estimate"]))
     assert row["low"] == pytest.approx(1 - (1 - row["estimate"]) * factor, abs=1e-12)
     assert row["high"] == pytest.approx(1 - (1 - row["estimate"]) / factor, abs=1e-12)
 
@@ -196,6 +196,18 @@ def test_what_is_called_lost_follows_from_its_interval():
             assert f"({rows.loc[kind, 'at_most']:.4f})" in sentence
 
 
+def test_models_below_people_are_said_to_agree_less():
+    """The amount and its interval are those of the difference, without a sign."""
+    study = sa.simulate(300, 5, skill=[0.5, 0.5, 0.9, 0.9, 0.9], rng=3)
+    found = sa.facet_agreement(
+        study.with_raters({"model": {"r1": "m", "r2": "m"}}), facets=["model"]
+    )
+    gap, low, high = found.difference("models with people", "people with one another")
+    assert low < gap < high < 0
+    said = f"models agree with them less, by {-gap:.4f} (95 % {-high:.4f}, {-low:.4f})."
+    assert said in found.verdict
+
+
 def test_a_systematic_difference_is_lost():
     """Two steady models that always answer otherwise lose all; a noisy copy loses nothing."""
     rng = np.random.default_rng(1)
@@ -253,6 +265,13 @@ def test_answers_of_models_elsewhere():
     expected = sa.facet_agreement(table, facets=FACETS).frame
     pd.testing.assert_frame_equal(found.frame, expected)
     assert "gpt / x / 1" in found.study.raters.tolist()
+
+
+def test_runs_that_are_numbers_keep_their_names():
+    """A run 1 that a file with people makes 1.0 is called 1."""
+    table = built(10, 13).query("model != 'llama'").astype({"run": float})
+    who = sa.facet_agreement(table, facets=["model", "run"]).frame["who"].tolist()
+    assert {"gpt / 1", "gpt / 2"} <= {*who}
 
 
 def test_what_is_refused():
