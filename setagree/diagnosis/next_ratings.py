@@ -266,9 +266,8 @@ def _raters(
                 f"{option('raters', [])} names nobody; leave it out to ask the study's raters."
             )
     pool = study.raters.tolist() if raters is None else [tidied(one) for one in raters]
-    answered = dict(
-        zip(study.raters.tolist(), np.bincount(study.rater_codes).tolist(), strict=True)
-    )
+    counts = np.bincount(study.rater_codes, minlength=study.n_raters)
+    answered = dict(zip(study.raters.tolist(), counts.tolist(), strict=True))
     load = np.array([answered.get(one, 0) for one in pool], dtype=np.int64)
     place = {one: k for k, one in enumerate(pool)}
     position = {one: k for k, one in enumerate(study.units.tolist())}
