@@ -95,7 +95,7 @@ class Variances(Decisions):
             spread = [np.sqrt(x) for x in self.truth.values()]
             parts = [generator.normal(size=size) for size in ((shape[0], 1), shape[1], shape)]
             x = sum(s * part for s, part in zip(spread, parts, strict=True))
-            frame = pd.DataFrame(np.where(given, np.round(x, 3), np.nan))
+            frame = pd.DataFrame(np.where(given, np.round(x, 1), np.nan))
             return sa.Annotations.from_wide(frame, raters=[*frame], kind="number"), "interval"
         world = self._world
         raters = generator.integers(len(world.raters), size=(1, 1, shape[1]))
@@ -200,7 +200,6 @@ def component_cells() -> Iterator[Variances | Repeats]:
         yield Variances("numbers", habits, R, n)
     for R, n in product(RATERS, UNITS[1:]):
         yield Variances("masi", TILT, R, n, MISSED)
-    for distance, units, alpha, R, n in product(
-        ("nominal", "masi"), ("alike", "hard"), (0.7, 0.9), (1, 3), (20, 50, 100)
-    ):
+    who = (("alike", 1), ("alike", 3), ("hard", 1), ("hard", 3), ("hard", 8))
+    for distance, (units, R), alpha, n in product(("nominal", "masi"), who, (0.7, 0.9), UNITS):
         yield Repeats(distance, units, alpha, R, n, n_studies=500)

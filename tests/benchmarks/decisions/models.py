@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from typing import ClassVar, NamedTuple
 
@@ -14,6 +14,7 @@ from scipy.special import stdtr
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
+from setagree.panels.replacement import FEW_LOST, FEW_UNITS
 from tests.benchmarks.coverage.batch import Studies, counted
 from tests.benchmarks.coverage.intervals import CHECKED, drawn_types
 from tests.benchmarks.coverage.worlds import (
@@ -117,9 +118,19 @@ class Models(Decisions):
 
     @property
     def promised(self) -> dict[str, float]:
-        """The size of all tests, from 30 units that a human shares with the model."""
+        """The size of all tests where no warning says that they do not hold."""
+        one_is_better = self.humans == "expert"  # needs a little more
+        holds = self.worth >= FEW_LOST + one_is_better
+        return dict.fromkeys(self.tests, MOST) if holds else {}
+
+    @property
+    def worth(self) -> float:
+        """How many units in which the model alone is wrong the margin is worth."""
+        world = world_of(self.distance, self.labels, self.units, self.humans, self.alpha)
+        pi = reduce(np.kron, map(np.array, world.units[0].urns))
+        De = float(pi @ world.distances @ pi)
         shared = self.n_units * (1 - self.missing) ** 2
-        return dict.fromkeys(self.tests, MOST) if shared >= UNITS[0] else {}
+        return MARGIN * De * shared if shared >= FEW_UNITS else 0.0
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -215,18 +226,25 @@ def _p_values(changes: list[_Changed]) -> dict[str, Floats]:
     each = np.array([one.change for one in changes])
     errors = np.array([np.sqrt((one.psi**2).sum(axis=1)) for one in changes])
     df = np.array([one.used.sum(axis=1) - 1 for one in changes])
-    p = np.where(errors > 0, stdtr(df, -(each + MARGIN) / errors), np.nan)
+    skew = np.array([(one.psi**3).sum(axis=1) for one in changes]) / errors**3
+    T = (each + MARGIN) / errors
+    p = np.maximum(stdtr(df, -T), stdtr(df, -_hall(T, skew)))
+    p = np.where(errors > 0, p, np.nan)
     psi = sum(one.psi for one in changes) / np.isfinite(each).sum(axis=0)[:, None]
     units = np.any([one.used for one in changes], axis=0).sum(axis=1)
     mean, error = np.nanmean(each, axis=0), np.sqrt((psi**2).sum(axis=1))
     k = (psi**3).sum(axis=1) / error**3
 
     def tail(margin: float) -> Floats:
-        T = (mean + margin) / error
-        return np.asarray(stdtr(units - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
+        return np.asarray(stdtr(units - 1, -_hall((mean + margin) / error, k)))
 
     below = np.where(error > 0, tail(MARGIN), np.nan)
     return {MEAN: below, ALL: p.max(axis=0), SAME: np.maximum(below, 1 - tail(-MARGIN))}
+
+
+def _hall(T: Floats, k: Floats) -> Floats:
+    """Return T corrected for the skewness k (Hall 1992)."""
+    return T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6
 
 
 def model_cells() -> Iterator[Models]:

@@ -212,6 +212,6 @@ class Gain(Decisions):
 def queue_cells() -> Iterator[Adaptive | Gain]:
     """Yield all cells."""
     for distance, units, alpha in product(("nominal", "masi"), ("alike", "hard"), (0.4, 0.7)):
-        yield Adaptive(distance, units, alpha, n_studies=200)
+        yield Adaptive(distance, units, alpha, n_studies=120)
     for n_labels, hard in ((5, 0.4), (5, 0.2), (5, 0.0), (20, 0.2), (50, 0.2)):
         yield Gain(n_labels, hard, n_studies=60)

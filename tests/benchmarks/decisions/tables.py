@@ -157,7 +157,7 @@ def repeat_table(known: Known) -> str:
     """Return the coverage of intra-rater intervals, by the number of units rated again."""
     pairs = results_of(Repeats, components.component_cells(), known)
     rows = [["units", "rate again", "interval", *(f"{n} units" for n in components.UNITS)]]
-    for units, R in product(("alike", "hard"), (1, 3)):
+    for units, R in dict.fromkeys((cell.units, cell.n_raters) for cell, _ in pairs):
         for method in ("pooled", "one rater") if R > 1 else ("pooled",):
             of = [one for one in pairs if (one[0].units, one[0].n_raters) == (units, R)]
             by_n = ([one for cell, one in of if cell.n_units == n] for n in components.UNITS)
