@@ -70,8 +70,8 @@ def noninferiority_test(
     In simulated studies a model that loses exactly the margin passed in 5.5 % of them at most where
     the margin is worth three units or more: units in which the model is as far from everybody as
     answers can be, margin x shared units x expected disagreement / largest distance. With less it
-    passed in up to 14 %, and one of three such models in up to 15 %; with fewer than 30 shared
-    units in up to 37 %.
+    passed in up to 14 %, with fewer than 30 shared units in up to 27 %, and one of three such
+    models in up to 37 %. ``against="all"`` needs a margin of four units.
 
     The test asks by how much agreement falls; the alternative annotator test (`alt_test`) asks how
     often the model is the nearer of the two. They can disagree.

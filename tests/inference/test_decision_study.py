@@ -56,9 +56,8 @@ class TestTruths:
         people = models.world_of("masi", "equal", "hard", humans, 0.5)
         cell = Models("masi", "equal", "hard", humans, 0.5, -MARGIN, 3, 5_000, 0.3, n_studies=1)
         seen = []
-        cell_of = lambda drawn, names: seen.append(drawn) or {}  # noqa: E731
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Models, "_tested", lambda self, *drawn: cell_of(*drawn))
+            patch.setattr(Models, "_check", lambda self, drawn, _: seen.append(drawn))
             [*cell.seen(np.random.default_rng(1))]
         assert models.with_model(people, 3, -MARGIN).raters[-1].skill < people.raters[0].skill
         first, *_ = sa.noninferiority_test(seen[0], model="r3", distance="masi")["r3"].changes
@@ -68,7 +67,7 @@ class TestTruths:
     @pytest.mark.parametrize("answers", ["masi", "numbers"])
     def test_components(self, answers: str) -> None:
         """The components lie in their intervals of a large study."""
-        cell = Variances(answers, 2.0, 40, 400, 0.3)
+        cell = Variances(answers, 2.0, 25, 200, 0.3)
         drawn, distance = cell._study(np.random.default_rng(2))
         frame = sa.variance_components(drawn, distance=distance, level=0.999).frame
         for name, row in frame.set_index("component").iterrows():
@@ -129,19 +128,13 @@ class TestResults:
 
 
 class TestAcceptance:
-    """Plans keep their risks exactly, with no answer more than is needed."""
+    """Plans keep their risks exactly, and so does the upper end of the error rate."""
 
     def test_risks(self) -> None:
-        """Both risks are what was promised, and one answer less breaks a promise."""
+        """Both risks are what was promised."""
         for plan, producer, consumer in thresholds.risks():
             assert producer <= plan.producer_risk
             assert consumer <= plan.consumer_risk
-            for c in range(plan.n):
-                fewer = plan.n - 1
-                good, bad = (thresholds.accepted(fewer, c, p) for p in (plan.good, plan.bad))
-                assert good < 1 - plan.producer_risk or bad > plan.consumer_risk
-                if good >= 1 - plan.producer_risk:
-                    break  # more errors allowed accept the bad one more often still
 
     def test_the_upper_end_holds(self) -> None:
         """The error rate is at most the upper end in 95 % of the samples, whatever it is."""

@@ -195,11 +195,11 @@ def _repeated(world: World, codes: Codes) -> sa.Annotations:
 def component_cells() -> Iterator[Variances | Repeats]:
     """Yield all cells."""
     for answers, R, n in product((("masi", TILT), ("masi", 0.0), ("nominal", TILT)), RATERS, UNITS):
-        yield Variances(*answers, R, n)
+        yield Variances(*answers, R, n, n_studies=400 if R > 3 else 1_000)
     for habits, R, n in product((0.0, 1.0), RATERS, UNITS):
-        yield Variances("numbers", habits, R, n)
+        yield Variances("numbers", habits, R, n, n_studies=400 if R > 3 else 1_000)
     for R, n in product(RATERS, UNITS[1:]):
-        yield Variances("masi", TILT, R, n, MISSED)
+        yield Variances("masi", TILT, R, n, MISSED, n_studies=400)
     who = (("alike", 1), ("alike", 3), ("hard", 1), ("hard", 3), ("hard", 8))
     for distance, (units, R), alpha, n in product(("nominal", "masi"), who, (0.7, 0.9), UNITS):
         yield Repeats(distance, units, alpha, R, n, n_studies=500)

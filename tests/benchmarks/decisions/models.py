@@ -139,7 +139,7 @@ class Models(Decisions):
             return (ANY,)
         if self.humans == "expert":
             return (ALL,)
-        return (SAME,) if self.change > 0 else (MEAN, ALL, SAME)
+        return (SAME,) if self.change > 0 else (MEAN, SAME)
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
         """Yield the p of each test."""

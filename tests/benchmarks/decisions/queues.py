@@ -13,7 +13,15 @@ import numpy.typing as npt
 import setagree as sa
 from setagree.study.simulation import _study
 from tests.benchmarks.coverage.intervals import LEVEL, drawn_types
-from tests.benchmarks.coverage.worlds import Codes, World, as_study, scored, slips, two_parts
+from tests.benchmarks.coverage.worlds import (
+    Codes,
+    World,
+    as_study,
+    hard_units,
+    scored,
+    slips,
+    two_parts,
+)
 from tests.benchmarks.decisions.cells import LEAST, Decisions, Generator, Seen, held
 
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -42,8 +50,9 @@ class Adaptive(Decisions):
     Attributes
     ----------
     distance : {"nominal", "masi"}
-    units : {"alike", "hard"}
-        Whether two fifths of them are harder, and have other answers.
+    units : {"alike", "hard", "known"}
+        Whether two fifths of them are harder, and have other answers; or all are known by all or
+        guessed by all.
     alpha : float
         The truth.
     n_units : int
@@ -69,6 +78,8 @@ class Adaptive(Decisions):
         """What studies are drawn from."""
         if self.units == "alike":
             return slips(self.distance, "equal", self.alpha)
+        if self.units == "known":
+            return hard_units(self.distance, "equal", self.alpha)
         return two_parts(self.distance, self.alpha, 0.4)
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
@@ -132,6 +143,7 @@ class Adaptive(Decisions):
         return (*held(ends, self.alpha), row.estimate - self.alpha)
 
 
+UNITS = ("alike", "hard", "known")
 RANDOM = "at random"
 AT = (3, 5)
 """Ratings of a unit, on average, at which the consensus is looked at."""
@@ -211,7 +223,7 @@ class Gain(Decisions):
 
 def queue_cells() -> Iterator[Adaptive | Gain]:
     """Yield all cells."""
-    for distance, units, alpha in product(("nominal", "masi"), ("alike", "hard"), (0.4, 0.7)):
-        yield Adaptive(distance, units, alpha, n_studies=120)
+    for distance, units, alpha in product(("nominal", "masi"), UNITS, (0.4, 0.7)):
+        yield Adaptive(distance, units, alpha, n_studies=60 if units == "known" else 120)
     for n_labels, hard in ((5, 0.4), (5, 0.2), (5, 0.0), (20, 0.2), (50, 0.2)):
         yield Gain(n_labels, hard, n_studies=60)

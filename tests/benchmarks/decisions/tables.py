@@ -65,7 +65,6 @@ def model_table(known: Known) -> str:
     kinds: list[tuple[str, str, Callable[[Models], bool]]] = [
         ("mean", models.MEAN, lambda c: c.units == "alike"),
         ("mean, some units hard", models.MEAN, lambda c: c.units == "hard"),
-        ("all", models.ALL, lambda c: c.humans == "alike"),
         ("all, one human is better", models.ALL, lambda c: c.humans == "expert"),
         ("equivalence, model worse", models.SAME, lambda c: c.change < 0),
         ("equivalence, model better", models.SAME, lambda c: c.change > 0),
@@ -171,11 +170,12 @@ def repeat_table(known: Known) -> str:
 def adaptive_table(known: Known) -> str:
     """Return what queues do to alpha: how far it is off, and how often its interval holds."""
     pairs = results_of(Adaptive, queues.queue_cells(), known)
-    rows = [["ratings", "units alike: alpha is off by", "holds", "some hard: off by", "holds"]]
+    rows = [["ratings", "units alike: alpha is off by", "holds"]]
+    rows[0] += ["some hard: off by", "holds", "known or guessed: off by", "holds"]
     names = (queues.DESIGN, queues.FEWEST, queues.QUEUE, queues.DISAGREED, queues.UNTIL)
     for policy in names:
         cells = []
-        for units in ("alike", "hard"):
+        for units in queues.UNITS:
             found = [one for cell, one in pairs if cell.units == units]
             off = [one.results[policy][4] for one in found if policy in one.results]
             cells += [f"{min(off):+.3f} to {max(off):+.3f}" if off else "-"]
