@@ -67,7 +67,7 @@ def noninferiority_test(
     - ``against="all"``: of every human, by t, or with Hall's correction where that has the larger
       p; all must be rejected (intersection-union), which needs no correction for their number.
 
-    In simulated studies a model that loses exactly the margin passed in 5.5 % of them at most where
+    In simulated studies a model that loses exactly the margin passed in 6 % of them at most where
     the margin is worth three units or more: units in which the model is as far from everybody as
     answers can be, margin x shared units x expected disagreement / largest distance. With less it
     passed in up to 14 %, with fewer than 30 shared units in up to 27 %, and one of three such
