@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,10 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 from setagree.study.reading import Reading
 from setagree.study.tally import Tally
+from setagree.study.unit_columns import Sampling
 from setagree.wording.numbers import four, four_interval, level_text
 from setagree.wording.results import Result
 
@@ -102,6 +104,9 @@ def intra_rater_agreement(
     rater is a unit, each occasion a rater. It stands beside the alpha between raters, from the
     first answers. Agreement between raters can hardly exceed that within them.
 
+    Where several raters rated a unit again, their repeats are a cluster, as a unit that is hard for
+    one is hard for the others: the pooled interval is about other units, and the same raters.
+
     Answers are taken in the order of their rows; where a column has their times, read the table
     with ``order_by=``.
 
@@ -141,7 +146,7 @@ def intra_rater_agreement(
             "the study knows of no rater who rated a unit again; where some did, read it with "
             f"{option('duplicates', 'repeats')}."
         )
-    pooled = score(repeats, krippendorff_alpha, distance=distance)
+    pooled = score(_in_clusters(repeats), krippendorff_alpha, distance=distance)
     people: dict[object, int] = {}
     place = np.array([people.setdefault(rater, len(people)) for _, rater in repeats.units])
     own = tuple(
@@ -149,3 +154,13 @@ def intra_rater_agreement(
         for rater, k in people.items()
     )
     return IntraRater(pooled, score(study, krippendorff_alpha, distance=distance), own, level)
+
+
+def _in_clusters(repeats: Annotations) -> Annotations:
+    """Return the repeats, in clusters where several raters rated a unit again."""
+    cluster, units = pd.factorize(as_objects(unit for unit, _ in repeats.units))
+    if len(units) == repeats.n_units:
+        return repeats
+    index = pd.Index(repeats.units, name="unit", dtype=object, tupleize_cols=False)
+    table = pd.DataFrame({"unit": cluster}, index=index)
+    return replace(repeats, unit_table=table, sampling=Sampling("unit"))

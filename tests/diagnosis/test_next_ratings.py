@@ -1,5 +1,7 @@
 """What to rate next: worked values, order, budget, whom to ask."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,3 +154,11 @@ def test_the_queue_makes_the_majority_right_more_often():
         for unit, more in zip(frame["unit"], frame["more"], strict=True):
             counts[unit] = min(counts[unit] + more, 12)
     assert right(counts) > right(np.full(n_units, 5)) + 0.02
+
+
+def test_a_rater_who_has_not_answered_yet_is_asked_first():
+    """A rater of the study without an answer has the fewest."""
+    study = sa.simulate(4, 3, rng=1)
+    part = replace(study.take(study.rater_codes < 2), raters=study.raters)
+    queue = sa.next_ratings(part, budget=2, goal="agreement", rng=1)
+    assert queue.frame["raters"].tolist() == ["r3", "r3"]

@@ -12,6 +12,7 @@ import pytest
 
 import setagree as sa
 from tests.benchmarks.coverage import __main__ as study
+from tests.benchmarks.coverage import runner
 from tests.benchmarks.coverage.designs import Clusters, RatersToo, Strata, Weighted, interval_cells
 from tests.benchmarks.coverage.intervals import (
     CROWD,
@@ -76,7 +77,7 @@ class TestFile:
     def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Have two small cells, neither of which is drawn anew."""
         monkeypatch.setattr(study, "every_cell", lambda: iter(self.CELLS))
-        monkeypatch.setattr(study, "doubtful", lambda cells, path: [])
+        monkeypatch.setattr(runner, "in_doubt", lambda cells, path: [])
 
     def test_a_stopped_run_goes_on(self, tmp_path: Path) -> None:
         """What is in the file is not run again, and the whole is what one run gives."""

@@ -1,5 +1,7 @@
 """Thresholds and acceptance sampling: worked figures and what the sentences say."""
 
+import warnings
+
 import numpy as np
 import pytest
 from diagnosis_support import walkthrough
@@ -40,6 +42,19 @@ def test_at_least_takes_tables_and_says_why_not():
             sa.at_least(walkthrough(), wrong)
     with pytest.raises(OptionError, match=r"must be above 0\.5"):
         sa.at_least(walkthrough(), 0.5, level=0.4)
+
+
+def test_a_threshold_that_t_reaches_is_doubted():
+    """Strata have no score interval, and t says "at least" too often."""
+    study = sa.simulate(100, 3, skill=0.95, rng=1)
+    strata = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
+    drawn = study.sampled(strata=strata, population_size={"a": 500, "b": 500})
+    with pytest.warns(sa.SetagreeWarning, match="is at least 0.667 rests on its t interval"):
+        assert sa.at_least(drawn, 0.667).holds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not sa.at_least(drawn, 0.95).holds
+        assert sa.at_least(study, 0.667).holds
 
 
 def test_the_worked_acceptance_plan():

@@ -98,6 +98,19 @@ def test_the_interval_is_the_two_way_jackknife():
     assert row["high"] - row["low"] == pytest.approx(2 * 2.570581836 * np.sqrt(variance))
 
 
+def test_few_raters_may_differ_more_than_they_show():
+    """With numbers the raters' upper end is that of the distribution of their mean square."""
+    rng = np.random.default_rng(5)
+    rows = (rng.normal(size=(30, 1)) + rng.normal(size=5) + rng.normal(size=(30, 5))).round(2)
+    found = sa.variance_components(numbers(rows), distance="interval")
+    mean_square = 30 * rows.mean(axis=0).var(ddof=1)  # its mean is e + 30 r
+    most = found.rater + (4 / stats.chi2.ppf(0.025, 4) - 1) * mean_square / 30
+    rater = found.frame.set_index("component").loc["rater"]
+    assert rater["high"] == pytest.approx(most)
+    half = found.rater - rater["low"]  # the lower end is that of the jackknife
+    assert most > found.rater + 2 * half
+
+
 def test_a_component_below_zero_counts_as_zero():
     """A negative component keeps its estimate, has no share, and is told of."""
     study = sa.simulate(100, 5, rng=8)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from diagnosis_support import walkthrough
+from scipy import stats
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, SetagreeWarning
@@ -213,3 +214,34 @@ def test_the_verdict_follows_from_the_numbers():
     largest = f"largest p = {alone.humans['p_value'].max():.3f}".replace("0.", ".")
     assert largest in alone.verdict
     assert "Holm" not in alone.verdict
+
+
+def test_seldom_and_far_is_not_passed_by_t_alone():
+    """In the place of a human who never errs the model's few errors are skewed, as Hall has it."""
+    study = sa.simulate(100, 4, skill=[1, 0.6, 0.6, 0.9], n_labels=4, rng=1)
+    test = sa.noninferiority_test(study, model="r4", margin=0.1, against="all")["r4"]
+    for one in test.changes:
+        T = (one.change + 0.1) / one.standard_error
+        k = (one.psi**3).sum() / one.standard_error**3
+        of_t, of_hall = (
+            stats.t.sf(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6, 99) for k in (0.0, k)
+        )
+        assert (of_hall > of_t) == (k < 0)
+        assert test.humans.loc[one.human, "p_value"] == pytest.approx(max(of_t, of_hall))
+    assert test.p_value == test.humans["p_value"].max()
+    assert any((one.psi**3).sum() < 0 for one in test.changes)
+
+
+def test_a_margin_of_hardly_a_unit_is_warned_of():
+    """What one unit costs in which the model alone is wrong is what the margin is counted in."""
+    answers = [["ab"[(k + (k % 40 == h)) % 2] for h in range(3)] for k in range(400)]
+    rows = [(f"h{h}", k, answers[k][h]) for k in range(400) for h in range(3)]
+    wrong = {210: "b", 211: "a"}
+    rows += [("model", k, wrong.get(k, answers[k][0])) for k in range(400)]
+    change = sa.noninferiority_test(
+        sa.Annotations.from_triples(rows), model="model", distance="nominal"
+    )["model"].changes[0]
+    assert change.change == pytest.approx(-2 * change.one_unit, rel=0.01)
+    few = sa.Annotations.from_triples([row for row in rows if row[1] % 8 in (0, 1)])
+    with pytest.warns(SetagreeWarning, match=r"worth fewer than 3 units .*h0 with model: 2\.5"):
+        sa.noninferiority_test(few, model="model", margin=0.05, distance="nominal")

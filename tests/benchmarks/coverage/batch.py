@@ -74,14 +74,22 @@ class Studies:
         known = (self.n > 1) & (self.E > _NOTHING)
         return np.where(known, 1 - self.Do / self.E * (self.N - 1) / self.N, np.nan)
 
-    def t(self, level: float) -> Ends:
-        """Return alpha -+ t SE over the linearised values (Gwet 2014), cut at 1."""
-        n, rb, E = self.n, (self.N / self.n)[:, None], self.E[:, None]
+    @property
+    def linearised(self) -> Floats:
+        """The linearised values of the units (Gwet 2014), of shape (B, n); 0 where not used."""
+        rb, E = (self.N / self.n)[:, None], self.E[:, None]
         excess = self.r / rb - 1
         a = 1 + (excess * ((1 - 1 / self.N) * self.Do)[:, None] - self.q / rb) / E
         chance = (1 + excess) * (1 - self.own / np.where(self.used, self.r, 1) / E)
-        x = np.where(self.used, a - 2 * self.Do[:, None] / E * chance, 0)
-        off = np.where(self.used, x - (x.sum(axis=1) / n)[:, None], 0)
+        return np.where(self.used, a - 2 * self.Do[:, None] / E * chance, 0)
+
+    def centred(self, values: Floats) -> Floats:
+        """Return values of the used units less their mean."""
+        return np.where(self.used, values - (values.sum(axis=1) / self.n)[:, None], 0)
+
+    def t(self, level: float) -> Ends:
+        """Return alpha -+ t SE over the linearised values, cut at 1."""
+        n, off = self.n, self.centred(self.linearised)
         error = np.sqrt((off**2).sum(axis=1) / (n * (n - 1)))
         quantile = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2)
         half = np.where(error > _NOTHING, quantile * error, np.nan)

@@ -62,6 +62,10 @@ class Cell(Protocol):
         """Simulate the studies and count."""
         ...
 
+    def misses(self, found: Found) -> bool:
+        """Say whether a promise is missed, by whatever little."""
+        ...
+
 
 def run(cell: Cell) -> Found:
     """Return what a cell gives; its name is its seed."""

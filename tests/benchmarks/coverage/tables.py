@@ -40,6 +40,11 @@ def tables(known: Known) -> dict[str, str]:
     }
 
 
+def printed(found: Mapping[str, str]) -> str:
+    """Return tables below each other, each under its name."""
+    return "\n\n".join(f"{name}\n\n{table}" for name, table in found.items())
+
+
 def by_method(known: Known) -> str:
     """Return a row for each number of units, a column for each method, on the same studies."""
     pairs = [pair for pair in results_of(known) if pair[0].family == "resampled"]
@@ -47,7 +52,7 @@ def by_method(known: Known) -> str:
     for n in UNITS:
         found = [one for cell, one in pairs if cell.n_units == n]
         rows.append([f"{n}", *(_mean_and_lowest(found, method) for method in METHODS)])
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def is_usual(cell: Intervals) -> bool:
@@ -65,11 +70,11 @@ def by_alpha(known: Known) -> str:
                 [one for cell, one in pairs if cell.alpha == alpha and cell.n_units == n]
                 for n in UNITS
             ]
-            shown = [_mean_and_lowest(found, method) for found in of_size]
+            cells = [_mean_and_lowest(found, method) for found in of_size]
             rows.append(
-                [f"{alpha:g}".removeprefix("0") or "0" if method == "t" else "", method, *shown]
+                [f"{alpha:g}".removeprefix("0") or "0" if method == "t" else "", method, *cells]
             )
-    return _markdown(rows)
+    return markdown(rows)
 
 
 DESIGNS: tuple[tuple[str, str, Callable[[Intervals], bool]], ...] = (
@@ -116,7 +121,7 @@ def by_design(known: Known) -> str:
             numbers = [share(x) for x in (float(np.mean(shares)), min(shares), max(shares))]
             first = [title, method, f"{len(found)}"] if not k else ["", method, ""]
             rows.append([*first, *numbers])
-    return _markdown(rows, left=2)
+    return markdown(rows, left=2)
 
 
 def sizes(known: Known) -> str:
@@ -127,9 +132,9 @@ def sizes(known: Known) -> str:
         found = [known.get(name + AGAIN, known.get(name)) for name in names]
         of_test = next((one.results for one in found if one is not None), {})
         for k, test in enumerate(t for t in of_test if t != OF_TABLE or what == TABLE):
-            shown = ["" if one is None else _sizes_of(one, test) for one in found]
-            rows.append(["" if k else what, test, *shown])
-    return _markdown(rows, left=2)
+            cells = ["" if one is None else _sizes_of(one, test) for one in found]
+            rows.append(["" if k else what, test, *cells])
+    return markdown(rows, left=2)
 
 
 def _sizes_of(found: Found, test: str) -> str:
@@ -152,7 +157,7 @@ def _mean_and_lowest(found: Sequence[Found], method: str) -> str:
     return f"{share(float(np.mean(shares)))} ({share(min(shares))})"
 
 
-def _markdown(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
+def markdown(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
     """Return rows, the first of them the header, as a Markdown table."""
     head = [f"|{'---|' * left}{'--:|' * (len(rows[0]) - left)}"]
     lines = [f"| {' | '.join(row)} |" for row in rows]

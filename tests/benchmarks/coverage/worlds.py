@@ -93,13 +93,13 @@ class World:
         pairs = np.outer(m, m)
         if self.crowd is not None:  # nobody is paired with himself
             pairs = (self.crowd * pairs - np.diag(m)) / (self.crowd - 1)
-        joint = sum(
-            unit.share * pairs[g, h] * _joint(unit, one, two)
+        both = sum(
+            unit.share * pairs[g, h] * joint(unit, one, two)
             for unit in self.units
             for (g, one), (h, two) in product(enumerate(self.raters), repeat=2)
         )
-        pi = np.asarray(joint).sum(axis=0)
-        return float(1 - (joint * D).sum() / (pi @ D @ pi))
+        pi = np.asarray(both).sum(axis=0)
+        return float(1 - (both * D).sum() / (pi @ D @ pi))
 
     @property
     def distances(self) -> Floats:
@@ -150,7 +150,7 @@ def _tilted(urn: tuple[float, ...], tilt: float) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
-def _joint(unit: Units, one: Raters, two: Raters) -> Floats:
+def joint(unit: Units, one: Raters, two: Raters) -> Floats:
     """Return how likely each pair of answers is, of shape (values, values)."""
     each = []
     for urn in unit.urns:

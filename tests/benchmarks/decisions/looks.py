@@ -1,0 +1,186 @@
+"""How often the intervals of `monitor` hold the truth at all looks, and where it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+import setagree as sa
+from setagree.inference.monitor import FIRST_LOOK
+from setagree.inference.sequential import pocock_bound, robbins_factor
+from tests.benchmarks.coverage.batch import Ends, Studies, counted
+from tests.benchmarks.coverage.intervals import CHECKED, LEVEL, Hard, Plain
+from tests.benchmarks.coverage.worlds import Floats, as_study
+from tests.benchmarks.decisions.cells import LEAST, Decisions, Generator, Seen, held, in_batches
+
+ALPHAS = (0.0, 0.4, 0.7, 0.9)
+BATCHES = ((20, 20), (50, 5), (50, 20))
+"""Units of a batch, and batches."""
+ANY_TIME, PLANNED, EACH = "at any time", "planned looks", "t at each look"
+
+
+@dataclass(frozen=True)
+class Looks(Decisions):
+    """Studies that are looked at after each batch.
+
+    Attributes
+    ----------
+    distance, labels : str
+    units : {"alike", "hard"}
+        Whether units are known by all or guessed by all.
+    alpha : float
+        The truth.
+    batch, n_batches : int
+    n_raters : int
+    """
+
+    distance: str
+    labels: str
+    units: str
+    alpha: float
+    batch: int
+    n_batches: int
+    n_raters: int = 3
+
+    family: ClassVar[str] = "looks"
+
+    @property
+    def promised(self) -> dict[str, float]:
+        """The coverage over all looks, of units that are alike."""
+        return {ANY_TIME: LEAST} if self.units == "alike" else {}
+
+    @property
+    def sizes(self) -> list[int]:
+        """The units at each look."""
+        sizes = [self.batch * k for k in range(1, self.n_batches + 1)]
+        return [n for n in sizes if n >= FIRST_LOOK]
+
+    def looked(self, generator: Generator) -> Iterator[dict[str, Floats]]:
+        """Yield for each batch of studies the ends at all looks, of shape (looks, 2, B)."""
+        kind: type[Plain] = Plain if self.units == "alike" else Hard
+        n_units = self.batch * self.n_batches
+        design = kind(self.distance, self.labels, self.alpha, self.n_raters, n_units)
+        D, bound = design.world.distances, pocock_bound(self.sizes, LEVEL)
+        for start, n in enumerate(in_batches(self.n_studies, 100)):
+            codes, _, given = design.answers(n, generator)
+            ends: dict[str, list[Ends]] = {ANY_TIME: [], PLANNED: [], EACH: []}
+            with np.errstate(divide="ignore", invalid="ignore"):
+                for size in self.sizes:
+                    seen = Studies.of(counted(codes[:, :size], given[:, :size], len(D)), D)
+                    robbins = [robbins_factor(k, LEVEL) for k in (size, size + 1)]
+                    pocock = [bound / np.sqrt(k) for k in (size, size + 1)]
+                    ends[ANY_TIME].append(_ends(seen, D.max(), *robbins))
+                    ends[PLANNED].append(_ends(seen, D.max(), *pocock))
+                    ends[EACH].append(seen.t(LEVEL))
+            found = {name: np.array(each) for name, each in ends.items()}
+            if not start:
+                for k in range(min(n, CHECKED)):
+                    study = as_study(design.world.template, codes[k])
+                    self._check(study, {name: one[..., k] for name, one in found.items()})
+            yield found
+
+    def _check(self, study: sa.Annotations, ends: dict[str, Floats]) -> None:
+        """Compare a study with what the library says of it."""
+        farthest = sa.krippendorff_alpha(study, distance=self.distance).weights.max_distance
+        at = {unit: k // self.batch for k, unit in enumerate(study.units)}
+        for name, looks in ((ANY_TIME, None), (PLANNED, self.sizes)):
+            frame = sa.monitor(
+                study, at=at, threshold=0.667, distance=self.distance, looks=looks
+            ).frame
+            theirs = frame[["low", "high"]].to_numpy()
+            same = np.allclose(theirs, ends[name], rtol=0, atol=1e-9, equal_nan=True)
+            if not same and farthest == 1:  # else the farthest answers were not given
+                raise AssertionError(f"{self.name}, {name}: {ends[name]} and {theirs}")
+
+    def seen(self, generator: Generator) -> Iterator[Seen]:
+        """Yield whether intervals miss the truth at any look, and the width at the last look."""
+        for found in self.looked(generator):
+            for k in range(found[ANY_TIME].shape[2]):
+                yield {name: _over_all(*ends[..., k].T, self.alpha) for name, ends in found.items()}
+
+
+def _ends(studies: Studies, farthest: float, width: float, more: float) -> Ends:
+    """Return the interval of a look, half-widths in standard deviations for n and n + 1 units."""
+    n, x = studies.n, studies.linearised
+    z, p = ndtri((1 + LEVEL) / 2), (1 + LEVEL) / 2
+    sd = np.sqrt((studies.centred(x) ** 2).sum(axis=1) / (n - 1))
+    half = sd * width * stdtrit(n - 1, p) / z
+    worst = np.minimum(0, 1 - farthest / (studies.E * studies.N / (studies.N - 1)))
+    values = studies.centred(x) + np.where(studies.used, studies.alpha[:, None], 0)
+    mean = (values.sum(axis=1) + worst) / (n + 1)
+    off = np.where(studies.used, values - mean[:, None], 0)
+    with_one = np.sqrt(((off**2).sum(axis=1) + (worst - mean) ** 2) / n)
+    low = np.minimum(studies.alpha - half, mean - with_one * more * stdtrit(n, p) / z)
+    known = (sd > 1e-9) | (studies.Do < 1e-12)
+    return np.where(known, low, np.nan), np.where(
+        known, np.minimum(1, studies.alpha + half), np.nan
+    )
+
+
+def _over_all(low: Floats, high: Floats, truth: float) -> tuple[float, ...]:
+    """Return what is to be said of all looks: a miss at the first look that misses."""
+    there = np.isfinite(low)
+    if not there.any():
+        return 1.0, 0.0, 0.0, float("nan")
+    missed = np.flatnonzero((high < truth - 1e-9) | (low > truth + 1e-9))
+    last = int(np.flatnonzero(there)[-1])
+    k = int(missed[0]) if len(missed) else last
+    return (*held((low[k], high[k]), truth)[:3], float(high[last] - low[last]))
+
+
+THRESHOLD = 0.667
+STOP_ALPHAS = (0.5, 0.6, 0.667, 0.75, 0.85)
+GOOD, BAD, ON = "good enough", "stop and retrain", "go on"
+
+
+@dataclass(frozen=True)
+class Stops(Looks):
+    """Studies of which the first verdict is kept, and after how many units it came."""
+
+    family: ClassVar[str] = "stops"
+
+    @property
+    def promised(self) -> dict[str, float]:
+        """What is not so is said in no more studies than an interval misses the truth."""
+        found = {GOOD: 1 - LEVEL} if self.alpha <= THRESHOLD else {}
+        return found | ({BAD: 1 - LEVEL} if self.alpha >= THRESHOLD else {})
+
+    def seen(self, generator: Generator) -> Iterator[Seen]:
+        """Yield the first verdict, and by which numbers of units it has come."""
+        sizes = np.array([*self.sizes, np.inf])
+        for found in self.looked(generator):
+            low, high = np.moveaxis(found[ANY_TIME], 1, 0)
+            good, bad = low > THRESHOLD, high < THRESHOLD
+            first = np.argmax(np.pad(good | bad, ((0, 1), (0, 0)), constant_values=True), axis=0)
+            for k, look in enumerate(first.tolist()):
+                stopped = look < len(low)
+                said = {
+                    GOOD: stopped and bool(good[look, k]),
+                    BAD: stopped and bool(bad[look, k]),
+                    ON: not stopped,
+                }
+                by = [float(sizes[look] <= limit) for limit in STEPS]
+                yield {name: (0.0, float(one), 0.0) for name, one in said.items()} | {
+                    "stopped by": (0.0, 0.0, 0.0, *by)
+                }
+
+
+STEPS = (40, 80, 120, 200, 400, 800)
+"""Numbers of units by which it is counted how many studies have stopped."""
+
+
+def look_cells() -> Iterator[Looks]:
+    """Yield all cells."""
+    both = (("nominal", "skewed"), ("masi", "equal"))
+    for answers, alpha, batches in product(both, ALPHAS, BATCHES):
+        n_studies = 1_000 if batches == BATCHES[-1] else 2_000
+        yield Looks(*answers, "alike", alpha, *batches, n_studies=n_studies)
+    for answers, alpha in product(both, ALPHAS[1:]):
+        yield Looks(*answers, "hard", alpha, *BATCHES[0])
+    for answers, alpha in product(both, STOP_ALPHAS):
+        yield Stops(*answers, "alike", alpha, 40, 20)
