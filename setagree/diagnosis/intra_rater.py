@@ -17,8 +17,8 @@ from setagree.scoring.scorer import score, score_part
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.reading import Reading
+from setagree.study.sampling import Sampling
 from setagree.study.tally import Tally
-from setagree.study.unit_columns import Sampling
 from setagree.wording.numbers import four, four_interval, level_text
 from setagree.wording.results import Result
 
@@ -73,7 +73,7 @@ class IntraRater(Result):
         sure = level_text(self.level)
         said = (
             f"Raters agree with themselves by {four(own.estimate)} ({sure} {four_interval(*ends)}, "
-            f"{counted(own.n_units, 'unit')} rated again), with one another by "
+            f"{counted(own.n_units, 'answer')} repeated), with one another by "
             f"{four(others.estimate)} ({sure} {four_interval(*between)})."
         )
         if ends[1] < between[0]:
@@ -85,7 +85,7 @@ class IntraRater(Result):
     def __repr__(self) -> str:
         own = f"{self.pooled.estimate:.4f} [{self.pooled.distance}]"
         return (
-            f"<IntraRater: {own}, {counted(self.pooled.n_units, 'unit')} rated again by "
+            f"<IntraRater: {own}, {counted(self.pooled.n_units, 'answer')} repeated by "
             f"{counted(len(self.by_rater), 'rater')}; between raters {self.between.estimate:.4f}>"
         )
 
@@ -135,7 +135,7 @@ def intra_rater_agreement(
     ...         ("ben", 1, "a"), ("ben", 2, "c"), ("ann", 3, "c"), ("ben", 3, "c"), ("ben", 3, "c")]
     >>> study = sa.Annotations.from_triples(rows, duplicates="repeats")
     >>> sa.intra_rater_agreement(study)
-    <IntraRater: 0.7222 [masi], 3 units rated again by 2 raters; between raters 0.5455>
+    <IntraRater: 0.7222 [masi], 3 answers repeated by 2 raters; between raters 0.5455>
     """
     check_level(level)
     if not isinstance(study, Annotations | Tally):

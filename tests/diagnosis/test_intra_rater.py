@@ -108,7 +108,7 @@ def test_a_table_is_read_with_its_repeats():
     """A table is read with its repeats kept apart, without saying so."""
     table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
     found = sa.intra_rater_agreement(table)
-    assert "3 units rated again by 2 raters" in repr(found)
+    assert "3 answers repeated by 2 raters" in repr(found)
     assert "with one another by" in str(found)
 
 
