@@ -215,9 +215,10 @@ def accept(
     )
     if checked is None and errors is None:
         text = (
-            f"Check {plan.n:,} answers drawn at random; accept with {plan.c:,} errors or fewer. "
-            f"An error rate of {good:g} is then accepted with probability "
-            f"{four(plan.accepts(good))}, one of {bad:g} with {four(plan.accepts(bad))}."
+            f"Check {plan.n:,} answers drawn at random; accept with at most "
+            f"{counted(plan.c, 'error')}. An error rate of {good:g} is then accepted with "
+            f"probability {four(plan.accepts(good))}, one of {bad:g} with "
+            f"{four(plan.accepts(bad))}."
         )
         deliver(plan.to_frame(), wrapped(text))
         return

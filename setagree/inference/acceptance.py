@@ -52,8 +52,8 @@ class AcceptancePlan(Result):
 
     def __repr__(self) -> str:
         return (
-            f"<AcceptancePlan: check {self.n:,} answers drawn at random, accept with {self.c:,} "
-            f"errors or fewer; accepts an error rate of {self.good:g} with probability "
+            f"<AcceptancePlan: check {self.n:,} answers drawn at random, accept with at most "
+            f"{counted(self.c, 'error')}; accepts an error rate of {self.good:g} with probability "
             f"{number(self.accepts(self.good))}, of {self.bad:g} with "
             f"{number(self.accepts(self.bad))}>"
         )
