@@ -271,7 +271,8 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         return _of_wide(as_pandas(frame), how, say)
     if how.people_in_rows:
         return _of_people(as_pandas(frame), how, say)
-    frame, how = named_raters(frame, how)
+    if how.rater_columns is not None:
+        frame, how = named_raters(frame, how)
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
         found = with_columns(how, list(frame) if is_pandas else column_names(frame))

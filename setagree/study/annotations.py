@@ -19,10 +19,8 @@ from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.ordering import in_order
-from setagree.study.rater_columns import read_raters
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.study.sampling import Sampling
-from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -54,10 +52,8 @@ class Annotations(ReadOnlyArrays):
         How many of the `n_missing` cells are whose.
     reading : Reading or None
         How the table or the file was read; None where the study was built from arrays or counts.
-    unit_table : DataFrame or None
-        What is known of units beside their answers; see `units_frame`.
-    rater_table : DataFrame or None
-        What is known of raters beside their answers; see `raters_frame`.
+    unit_table, rater_table : DataFrame or None
+        What is known of them beside the answers; see `units_frame` and `raters_frame`.
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
     repeats : Annotations or None
@@ -206,8 +202,9 @@ class Annotations(ReadOnlyArrays):
         long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
         long = long_of(data, reading.unit, reading.rater, reading.answer)
         study = assemble(cls, long, reading, is_long=long_of is from_long)
-        study = read_raters(study, data, reading)
-        return read_units(study, data, reading) if reading.of_units else study
+        if reading.rater_columns is not None:
+            study = rater_columns.read_raters(study, data, reading)
+        return unit_columns.read_units(study, data, reading) if reading.of_units else study
 
     @classmethod
     @tells_reading

@@ -71,10 +71,10 @@ def read_raters(study: Annotations, data: Frame, reading: Reading) -> Annotation
     DataError
         A column is absent, or says several things of one rater.
     """
-    names = reading.rater_columns
-    if names is None:
-        return study
+    names = reading.rater_columns or []
     check_list("rater_columns", names, "columns")
+    if not names:
+        return study
     said = said_of(study.raters, data, reading.rater, names, "rater")
     by_rater = {name: dict(zip(study.raters, said[name], strict=True)) for name in said}
     return study.with_raters(by_rater)
@@ -90,10 +90,10 @@ def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
     >>> table["rater"].tolist()
     ['gpt / 2']
     """
-    names = reading.rater_columns
-    if names is None or reading.rater is not None:
-        return data, reading
+    names = reading.rater_columns or []
     check_list("rater_columns", names, "columns")
+    if not names or reading.rater is not None:
+        return data, reading
     listed = [*map(str, data if isinstance(data, pd.DataFrame) else column_names(data))]
     if not {*names} <= {*listed} or "rater" in listed:
         return data, reading
