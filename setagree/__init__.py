@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from setagree.inference.comparison import compare
     from setagree.inference.cross_replication import cross_replication
     from setagree.inference.jackknife import jackknife
+    from setagree.inference.ks import ks_statistic
     from setagree.inference.monitor import monitor
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from setagree.panels.against_consensus import score_against_consensus
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
+    from setagree.panels.crowdtruth import crowdtruth
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.noninferiority import equivalence_test, noninferiority_test
     from setagree.panels.rater_map import rater_map
@@ -100,6 +102,7 @@ __all__ = [
     "conger_kappa",
     "consensus",
     "cross_replication",
+    "crowdtruth",
     "distance_matrix",
     "distances",
     "equivalence_test",
@@ -111,6 +114,7 @@ __all__ = [
     "jackknife",
     "k_rater_reliability",
     "krippendorff_alpha",
+    "ks_statistic",
     "methods_text",
     "monitor",
     "mv_alpha",
@@ -173,6 +177,7 @@ _HOMES = {
     "conger_kappa": "scoring.coefficients",
     "consensus": "panels.consensus",
     "cross_replication": "inference.cross_replication",
+    "crowdtruth": "panels.crowdtruth",
     "distance_matrix": "distances",
     "equivalence_test": "panels.noninferiority",
     "fleiss_kappa": "scoring.coefficients",
@@ -183,6 +188,7 @@ _HOMES = {
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",
     "krippendorff_alpha": "scoring.coefficients",
+    "ks_statistic": "inference.ks",
     "methods_text": "reporting.methods",
     "monitor": "inference.monitor",
     "mv_alpha": "scoring.coefficients",

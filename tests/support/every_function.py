@@ -92,6 +92,8 @@ def questions(study, kind):
     yield "consensus dawid_skene", lambda: sa.consensus(study, method="dawid_skene")
     yield "consensus medoid", lambda: sa.consensus(study, method="medoid")
     yield "against consensus", lambda: sa.score_against_consensus(study)
+    yield "ks", lambda: sa.ks_statistic(study, distance=own, **FEW)
+    yield "crowdtruth", lambda: sa.crowdtruth(study, **FEW)
     yield "map", lambda: sa.rater_map(study, **FEW)
     yield "two panels", lambda: sa.cross_replication(study, panels=panels, **FEW)
     yield "k_rater", lambda: sa.k_rater_reliability(study, k=1, n_splits=5, rng=1)
