@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from setagree.large.recognition import formats, read
     from setagree.large.reduce import tally
     from setagree.panels.against_consensus import score_against_consensus
+    from setagree.panels.against_panel import score_against_panel
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.crowdtruth import crowdtruth
@@ -133,6 +134,7 @@ __all__ = [
     "report",
     "score",
     "score_against_consensus",
+    "score_against_panel",
     "scott_pi",
     "simulate",
     "tally",
@@ -206,6 +208,7 @@ _HOMES = {
     "report": "reporting.report",
     "score": "scoring.scorer",
     "score_against_consensus": "panels.against_consensus",
+    "score_against_panel": "panels.against_panel",
     "scott_pi": "scoring.coefficients",
     "simulate": "study.simulation",
     "tally": "large.reduce",

@@ -26,8 +26,8 @@ from setagree.wording.results import Result
 
 Empty: TypeAlias = Literal["label", "published"]
 
-_SWEEPS = 8
-"""Sweeps that most studies take."""
+_SWEEPS = 4
+"""Sweeps that most large studies take."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -109,7 +109,7 @@ class Answers:
     @property
     def n_steps(self) -> int:
         """What a sweep costs."""
-        return 4 * len(self.left) + 4 * len(self.members[0]) + 2 * int(self.given.nnz)
+        return 2 * len(self.left) + 2 * len(self.members[0]) + int(self.given.nnz)
 
     @cached_property
     def of_pairs(self) -> Any:

@@ -69,6 +69,7 @@ FUNCTIONS = {
     "score_against_consensus": lambda data: sa.score_against_consensus(data).to_frame(),
     "crowdtruth": lambda data: sa.crowdtruth(data, **RNG).to_frame(),
     "ks_statistic": lambda data: sa.ks_statistic(data, **RNG).to_frame(),
+    "score_against_panel": lambda data: sa.score_against_panel(data).to_frame(),
     "cross_replication": lambda data: sa.cross_replication(data, panels=PANELS, **RNG).to_frame(),
     "rater_map": lambda data: sa.rater_map(data, **RNG).to_frame(),
     "k_rater_reliability": lambda data: repr(sa.k_rater_reliability(data, k=2, rng=1)),
