@@ -167,7 +167,8 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    frame, how = _with_rater(table, replace(how, **named), _stem(_called(source)))
+    how = replace(how, **named, status=given.status if given.status in table.columns else None)
+    frame, how = _with_rater(table, how, _stem(_called(source)))
     answer, other = ("labels", "value") if has_sets else ("value", "labels")
     named = {answer: how.answer, other: None}
     with warnings.catch_warnings():
@@ -203,6 +204,7 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
     model = _shared(study, model, name, note)
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
+    unobserved = [one.unobserved for one in (study, model) if one.unobserved is not None]
     return replace(
         study,
         raters=as_objects([*study.raters, *model.raters]),
@@ -213,6 +215,7 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
         n_missing=study.n_missing + model.n_missing,
         n_repeated=study.n_repeated + model.n_repeated,
         missing_by_rater={**study.missing_by_rater, **model.missing_by_rater},
+        unobserved=pd.concat(unobserved, ignore_index=True) if unobserved else None,
     ).with_used_values()
 
 

@@ -312,7 +312,7 @@ def tell(sentence: str, say: Note) -> None:
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """Return a table without the columns that say something else: of the file, or of units."""
-    beside = {how.source, how.condition and how.condition.column, *how.of_units}
+    beside = {how.source, how.status, how.condition and how.condition.column, *how.of_units}
     beside -= {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 

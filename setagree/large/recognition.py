@@ -79,6 +79,7 @@ def read(
     source: str | None = None,
     sheet: str | int | None = None,
     unit_columns: list[str] | None = None,
+    status: str | None = None,
     cluster: str | None = None,
     sampling_weight: str | None = None,
     strata: str | None = None,

@@ -19,6 +19,7 @@ from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
+from setagree.study.statuses import statuses, without_unobserved
 from setagree.study.unit_columns import Sampling, read_units
 from setagree.wording.label_sets import Label, sorted_labels
 
@@ -56,6 +57,8 @@ class Annotations(ReadOnlyArrays):
     repeats : Annotations or None
         All answers of raters to units that they annotated again, where these were kept apart: its
         units are (unit, rater), its raters "answer 1", "answer 2", ... A part has none.
+    unobserved : DataFrame or None
+        The missing annotations that a column of statuses explains: unit, rater, status.
     with_queued : Annotations or None
         The same with the ratings that a queue asked for because of the answers before them (a
         column ``queued``), which no coefficient may use.
@@ -76,6 +79,7 @@ class Annotations(ReadOnlyArrays):
     sampling: Sampling | None = None
     repeats: Annotations | None = None
     with_queued: Annotations | None = None
+    unobserved: pd.DataFrame | None = None
 
     @property
     def n_units(self) -> int:
@@ -126,6 +130,7 @@ class Annotations(ReadOnlyArrays):
         missing: Missing | None = None,
         duplicates: Duplicates = "error",
         unit_columns: list[str] | None = None,
+        status: str | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
 
@@ -170,6 +175,7 @@ class Annotations(ReadOnlyArrays):
             missing=missing,
             duplicates=duplicates,
             unit_columns=unit_columns,
+            status=status,
         )
         return cls.from_reading(data, reading)
 
@@ -180,6 +186,8 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
+        if reading.status is not None:
+            return without_unobserved(cls, data, reading)
         if QUEUED in (data if isinstance(data, pd.DataFrame) else listed_columns(data)):
             from setagree.study.queued import without_queued  # few tables have such a column
 
@@ -382,4 +390,5 @@ class Annotations(ReadOnlyArrays):
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled
     units_frame = property(unit_columns.units_frame)
+    statuses = property(statuses)
     without_raters = parts.without_raters

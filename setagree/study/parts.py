@@ -47,7 +47,9 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     missing = {who: n for who, n in study.missing_by_rater.items() if who not in names}
     n_missing = study.n_missing - sum(study.missing_by_rater.values()) + sum(missing.values())
     part = study.take(kept).with_used_values()
-    part = replace(part, n_missing=n_missing, missing_by_rater=missing)
+    left = study.unobserved
+    left = None if left is None else left[~left["rater"].isin(names)].reset_index(drop=True)
+    part = replace(part, n_missing=n_missing, missing_by_rater=missing, unobserved=left)
     more = None if study.with_queued is None else study.with_queued.without_raters(raters)
     return replace(part, with_queued=more, repeats=_without(study.repeats, names))
 

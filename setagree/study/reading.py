@@ -107,6 +107,11 @@ class Reading:
     unit_columns : list of str, optional
         Further columns of a table, which say one thing of each unit: the study keeps them
         (`units_frame`), so that clusters, batches or times are named, not passed again.
+    status : str, optional
+        Of a long table: the column that says of each row whether its annotation was "observed"
+        (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
+        to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
+        `statuses` counts them by rater.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
         cluster are alike, and every interval respects it. See `Annotations.sampled`.
@@ -147,6 +152,7 @@ class Reading:
     people_in_rows: bool = False
     raters: list[str] | None = None
     unit_columns: list[str] | None = None
+    status: str | None = None
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
@@ -188,7 +194,15 @@ class Reading:
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
-        names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
+        names = (
+            "wide",
+            "people_in_rows",
+            "raters",
+            "question",
+            "delimiter",
+            "unit_columns",
+            "status",
+        )
         for name in (*self.columns, *self.drawn, *names):
             asked = getattr(self, name)
             try:
@@ -207,10 +221,10 @@ class Reading:
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.people_in_rows:
-            odd = ("labels", "value", "wide", "raters", "unit_columns", *self.drawn)
+            odd = ("labels", "value", "wide", "raters", "unit_columns", "status", *self.drawn)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd, place = ("rater", "labels", "value"), "without"
+            odd, place = ("rater", "labels", "value", "status"), "without"
         for name in odd:
             if getattr(self, name):
                 raise OptionError(f"{option(name)} makes sense only {place} {option(layout)}.")
@@ -265,7 +279,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
-        names += ("unit_columns", *self.drawn)
+        names += ("unit_columns", "status", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -273,7 +287,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", *self.drawn),
+            *("source", "sheet", "unit_columns", "status", *self.drawn),
         )
         given = [option(name) for name in names if getattr(self, name)]
         given += [option("roster")] * (self.roster is not None)
