@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
+    from setagree.inference.completion import completion_bounds
     from setagree.inference.cross_replication import cross_replication
     from setagree.inference.jackknife import jackknife
     from setagree.inference.ks import ks_statistic
@@ -99,6 +100,7 @@ __all__ = [
     "coefficient",
     "cohen_kappa",
     "compare",
+    "completion_bounds",
     "confusions",
     "conger_kappa",
     "consensus",
@@ -175,6 +177,7 @@ _HOMES = {
     "coefficient": "scoring.definition",
     "cohen_kappa": "scoring.coefficients",
     "compare": "inference.comparison",
+    "completion_bounds": "inference.completion",
     "confusions": "diagnosis.confusions",
     "conger_kappa": "scoring.coefficients",
     "consensus": "panels.consensus",

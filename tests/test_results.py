@@ -40,6 +40,7 @@ MADE = {
     "AltTest": sa.alt_test(STUDY, model="r5")["r5"],
     "AltTestTable": sa.alt_test(STUDY, model=["r4", "r5"]),
     "Consensus": sa.consensus(STUDY),
+    "CompletionBounds": sa.completion_bounds(STUDY),
     "PanelScores": sa.score_against_panel(STUDY),
     "ConsensusScores": sa.score_against_consensus(STUDY),
     "KRaterReliability": sa.k_rater_reliability(STUDY, k=2, n_splits=20, rng=1),

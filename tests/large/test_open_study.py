@@ -69,6 +69,7 @@ FUNCTIONS = {
     "score_against_consensus": lambda data: sa.score_against_consensus(data).to_frame(),
     "crowdtruth": lambda data: sa.crowdtruth(data, **RNG).to_frame(),
     "ks_statistic": lambda data: sa.ks_statistic(data, **RNG).to_frame(),
+    "completion_bounds": lambda data: sa.completion_bounds(data).to_frame(),
     "score_against_panel": lambda data: sa.score_against_panel(data).to_frame(),
     "cross_replication": lambda data: sa.cross_replication(data, panels=PANELS, **RNG).to_frame(),
     "rater_map": lambda data: sa.rater_map(data, **RNG).to_frame(),

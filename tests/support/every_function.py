@@ -95,6 +95,7 @@ def questions(study, kind):
     yield "ks", lambda: sa.ks_statistic(study, distance=own, **FEW)
     yield "crowdtruth", lambda: sa.crowdtruth(study, **FEW)
     yield "against panel", lambda: sa.score_against_panel(study, distance=own)
+    yield "completion", lambda: sa.completion_bounds(study, distance=own)
     yield "map", lambda: sa.rater_map(study, **FEW)
     yield "two panels", lambda: sa.cross_replication(study, panels=panels, **FEW)
     yield "k_rater", lambda: sa.k_rater_reliability(study, k=1, n_splits=5, rng=1)
