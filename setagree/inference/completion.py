@@ -153,18 +153,15 @@ def completion_bounds(
         )
     study = known_plain(study, "completion_bounds")
     compared = case_of(study, distance)
-    K = study.n_values
-    instead = "Merge or leave out rare answers, or take a part of the units."
     units, missing = _missing(study, statuses)
-    n_bytes = 8 * K * (2 * K + 3 * len(missing))
-    check_cost("The distances between all answers", n_bytes=n_bytes, instead=instead)
-    work = float(len(missing)) * (K + _LOOPED) * (_STARTS + 1) * _FEW_SWEEPS
-    check_cost("The search for the completions", n_steps=work, instead=instead)
-    codes = np.arange(K)
-    search = _Search(compared.weights.block(codes, codes), units, study.value_codes, missing)
     parts = estimate(compared.case, krippendorff_alpha.model)
     observed, reason = parts.estimate, reason_of(parts.undefined, study.n_raters)
-    lowest, highest = search.alphas() if len(missing) else (observed, observed)
+    lowest, highest = observed, observed
+    if len(missing):
+        _check_search(study.n_values, len(missing))
+        codes = np.arange(study.n_values)
+        D = compared.weights.block(codes, codes)
+        lowest, highest = _Search(D, units, study.value_codes, missing).alphas()
     if np.isnan([observed, lowest, highest]).any():
         reason = reason or "every completion leaves alpha undefined"
         warn(
@@ -173,6 +170,15 @@ def completion_bounds(
         )
     named = tuple(statuses)
     return CompletionBounds(compared.name, observed, lowest, highest, len(missing), named, reason)
+
+
+def _check_search(K: int, n_missing: int) -> None:
+    """Refuse a search among too many answers, or for too many."""
+    instead = "Merge or leave out rare answers, or take a part of the units."
+    n_bytes = 8 * K * (2 * K + 3 * n_missing)
+    check_cost("The distances between all answers", n_bytes=n_bytes, instead=instead)
+    n_steps = float(n_missing) * (K + _LOOPED) * (_STARTS + 1) * _FEW_SWEEPS
+    check_cost("The search for the completions", n_steps=n_steps, instead=instead)
 
 
 def _missing(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes]:
