@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from setagree.inference.benchmark import benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
+    from setagree.inference.completion import completion_bounds
     from setagree.inference.cross_replication import cross_replication
     from setagree.inference.jackknife import jackknife
+    from setagree.inference.ks import ks_statistic
     from setagree.inference.monitor import monitor
     from setagree.inference.permutation import permutation_test
     from setagree.inference.planning import plan
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
     from setagree.large.recognition import formats, read
     from setagree.large.reduce import tally
     from setagree.panels.against_consensus import score_against_consensus
+    from setagree.panels.against_panel import score_against_panel
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
+    from setagree.panels.crowdtruth import crowdtruth
     from setagree.panels.facets import facet_agreement
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.noninferiority import equivalence_test, noninferiority_test
@@ -97,10 +101,12 @@ __all__ = [
     "coefficient",
     "cohen_kappa",
     "compare",
+    "completion_bounds",
     "confusions",
     "conger_kappa",
     "consensus",
     "cross_replication",
+    "crowdtruth",
     "distance_matrix",
     "distances",
     "equivalence_test",
@@ -113,6 +119,7 @@ __all__ = [
     "jackknife",
     "k_rater_reliability",
     "krippendorff_alpha",
+    "ks_statistic",
     "methods_text",
     "monitor",
     "mv_alpha",
@@ -131,6 +138,7 @@ __all__ = [
     "report",
     "score",
     "score_against_consensus",
+    "score_against_panel",
     "scott_pi",
     "simulate",
     "tally",
@@ -171,10 +179,12 @@ _HOMES = {
     "coefficient": "scoring.definition",
     "cohen_kappa": "scoring.coefficients",
     "compare": "inference.comparison",
+    "completion_bounds": "inference.completion",
     "confusions": "diagnosis.confusions",
     "conger_kappa": "scoring.coefficients",
     "consensus": "panels.consensus",
     "cross_replication": "inference.cross_replication",
+    "crowdtruth": "panels.crowdtruth",
     "distance_matrix": "distances",
     "equivalence_test": "panels.noninferiority",
     "facet_agreement": "panels.facets",
@@ -186,6 +196,7 @@ _HOMES = {
     "jackknife": "inference.jackknife",
     "k_rater_reliability": "panels.k_rater",
     "krippendorff_alpha": "scoring.coefficients",
+    "ks_statistic": "inference.ks",
     "methods_text": "reporting.methods",
     "monitor": "inference.monitor",
     "mv_alpha": "scoring.coefficients",
@@ -203,6 +214,7 @@ _HOMES = {
     "report": "reporting.report",
     "score": "scoring.scorer",
     "score_against_consensus": "panels.against_consensus",
+    "score_against_panel": "panels.against_panel",
     "scott_pi": "scoring.coefficients",
     "simulate": "study.simulation",
     "tally": "large.reduce",

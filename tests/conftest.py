@@ -82,6 +82,7 @@ SLOW = (
     "tests/large/test_where.py",
     "tests/panels/test_alt_power.py::TestAgainstSimulation",
     "tests/panels/test_consensus.py::TestDawidSkene::test_labels_together_as_one_by_one",
+    "tests/panels/test_crowdtruth.py::TestLoops::test_any_study",
     "tests/panels/test_k_rater.py::TestExact::test_every_split",
     "tests/panels/test_rater_map.py::TestVerdict::test_noise_is_called_noise",
     "tests/plots/test_plots.py::test_any_size",

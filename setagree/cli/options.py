@@ -29,7 +29,7 @@ _SAME = (
     "interval_method kind labels level looks margin max_units memory_limit method min_units "
     "missing model order_by over partitioned_by_unit people_in_rows population_size power "
     "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
-    "spill strata threshold ties unit units units_per_cluster value where wide window"
+    "spill status strata threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -245,7 +245,8 @@ class Reading:
     roster: Text = member(ANSWERS, "FILE", "For an export: who rated which unit.")
     sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
-    missing: Texts = member(ANSWERS, "TEXT", "Answers that mean no annotation: NA,n/a.")
+    missing: Texts = member(ANSWERS, "TEXT", "Answers that are none: NA. --status COLUMN")
+    status: Text = hidden("--status")  # which the line above shows
     duplicates: str = member(
         ANSWERS, "HOW", "first (--order-by T), last, union, repeats.", default="error"
     )

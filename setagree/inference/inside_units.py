@@ -31,14 +31,14 @@ _CELLS_A_LOOKUP = 200
 """Multiply-adds in the time of looking up one pair: in a dense matrix, or by its operator."""
 
 
-def lists_pairs(r: Floats, n_values: int) -> bool:
+def lists_pairs(r: Floats, n_values: int, most: int | None = None) -> bool:
     """Say whether the pairs of units of r ratings are few enough to be listed.
 
     They are where counts of the values, of n_units x K² work, would not be faster.
     """
     pairs = float((r * (r - 1)).sum()) / 2
     quick = pairs <= _FEW_PAIRS or _CELLS_A_PAIR * pairs <= len(r) * n_values**2
-    return pairs <= PAIRS_LISTED and quick
+    return quick and pairs <= (PAIRS_LISTED if most is None else most)
 
 
 def rating_pairs(unit: Codes) -> tuple[Codes, Codes]:

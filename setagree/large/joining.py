@@ -181,7 +181,8 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    with_raters, how = named_raters(table, replace(how, **named))
+    how = replace(how, **named, status=given.status if given.status in table.columns else None)
+    with_raters, how = named_raters(table, how)
     frame, how = _with_rater(as_pandas(with_raters), how, _stem(_called(source)))
     answer, other = ("labels", "value") if has_sets else ("value", "labels")
     named = {answer: how.answer, other: None}
@@ -219,6 +220,7 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
     known = pd.concat([one.raters_frame for one in (study, model)]).astype(object)
+    unobserved = [one.unobserved for one in (study, model) if one.unobserved is not None]
     return replace(
         study,
         rater_table=known.where(known.notna(), None) if len(known.columns) else None,
@@ -230,6 +232,7 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
         n_missing=study.n_missing + model.n_missing,
         n_repeated=study.n_repeated + model.n_repeated,
         missing_by_rater={**study.missing_by_rater, **model.missing_by_rater},
+        unobserved=pd.concat(unobserved, ignore_index=True) if unobserved else None,
     ).with_used_values()
 
 

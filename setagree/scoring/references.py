@@ -13,6 +13,9 @@ REFERENCES = {
     "Benjamini & Yekutieli 2001": "Benjamini, Y., & Yekutieli, D. (2001). The control of the false "
     "discovery rate in multiple testing under dependency. The Annals of Statistics, 29(4), "
     "1165–1188.",
+    "Braylan et al. 2022": "Braylan, A., Alonso, O., & Lease, M. (2022). Measuring annotator "
+    "agreement generally across complex structured, multi-object, and free-text annotation tasks. "
+    "In Proceedings of the ACM Web Conference 2022 (pp. 1720–1730).",
     "Brennan & Prediger 1981": "Brennan, R. L., & Prediger, D. J. (1981). Coefficient kappa: Some "
     "uses, misuses, and alternatives. Educational and Psychological Measurement, 41(3), 687–699.",
     "Calderon et al. 2025": "Calderon, N., Reichart, R., & Dror, R. (2025). The alternative "
@@ -27,6 +30,9 @@ REFERENCES = {
     "raters. Psychological Bulletin, 88(2), 322–328.",
     "Dice 1945": "Dice, L. R. (1945). Measures of the amount of ecologic association between "
     "species. Ecology, 26(3), 297–302.",
+    "Dumitrache et al. 2018": "Dumitrache, A., Inel, O., Aroyo, L., Timmermans, B., & Welty, C. "
+    "(2018). CrowdTruth 2.0: Quality metrics for crowdsourcing with disagreement. In Proceedings "
+    "of the 1st Workshop on Subjectivity, Ambiguity and Disagreement in Crowdsourcing.",
     "Efron 1987": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the "
     "American Statistical Association, 82(397), 171–185.",
     "Efron & Tibshirani 1993": "Efron, B., & Tibshirani, R. J. (1993). An Introduction to the "

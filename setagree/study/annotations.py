@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,13 +14,14 @@ import pandas as pd
 from setagree.errors import OptionError, check_choice, counted
 from setagree.study import layouts, parts, rater_columns, tables, unit_columns
 from setagree.study.assembly import QUEUED, assemble, from_long
-from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, in_use, used_labels
+from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, used_labels
 from setagree.study.columns import Role, check_roles
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.ordering import in_order
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
 from setagree.study.sampling import Sampling
+from setagree.study.statuses import statuses, without_unobserved
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -59,6 +60,8 @@ class Annotations(ReadOnlyArrays):
     repeats : Annotations or None
         All answers of raters to units that they annotated again, where these were kept apart: its
         units are (unit, rater), its raters "answer 1", "answer 2", ... A part has none.
+    unobserved : DataFrame or None
+        The missing annotations that a column of statuses explains: unit, rater, status.
     with_queued : Annotations or None
         The same with the ratings that a queue asked for because of the answers before them (a
         column ``queued``), which no coefficient may use.
@@ -81,6 +84,7 @@ class Annotations(ReadOnlyArrays):
     sampling: Sampling | None = None
     repeats: Annotations | None = None
     with_queued: Annotations | None = None
+    unobserved: pd.DataFrame | None = None
 
     @property
     def n_units(self) -> int:
@@ -133,6 +137,7 @@ class Annotations(ReadOnlyArrays):
         order_by: str | None = None,
         unit_columns: list[str] | None = None,
         rater_columns: list[str] | None = None,
+        status: str | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
 
@@ -179,6 +184,7 @@ class Annotations(ReadOnlyArrays):
             order_by=order_by,
             unit_columns=unit_columns,
             rater_columns=rater_columns,
+            status=status,
         )
         return cls.from_reading(data, reading)
 
@@ -189,6 +195,8 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
+        if reading.status is not None:
+            return without_unobserved(cls, data, reading)
         if QUEUED in (data if isinstance(data, pd.DataFrame) else listed_columns(data)):
             from setagree.study.queued import without_queued  # few tables have such a column
 
@@ -360,40 +368,11 @@ class Annotations(ReadOnlyArrays):
         how = Reading(kind=kind, sep=sep, blank=blank, case=case)
         return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
 
-    def take(self, rows: npt.NDArray[Any]) -> Annotations:
-        """Return some of the annotations: those at a mask, or at positions.
-
-        Units and raters without any are forgotten. All K values stay listed, so that codes mean
-        the same in the part and in the whole.
-        """
-        units, unit_codes = in_use(self.units, self.unit_codes[rows])
-        raters, rater_codes = in_use(self.raters, self.rater_codes[rows])
-        return replace(
-            self,
-            units=units,
-            raters=raters,
-            unit_codes=unit_codes,
-            rater_codes=rater_codes,
-            value_codes=self.value_codes[rows],
-            unanswered=as_objects([]),
-            repeats=None,
-            with_queued=None,
-        )
-
-    def with_used_values(self) -> Annotations:
-        """Return the study without the values that no annotation has."""
-        used, codes = in_use(np.arange(self.n_values), self.value_codes)
-        return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
-
-    def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
-        """Return the study with its distinct answers rewritten; those that become equal are one."""
-        codes: dict[Value, int] = {}
-        moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
-        return replace(self, values=tuple(codes), value_codes=moved[self.value_codes])
-
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled
     units_frame = property(unit_columns.units_frame)
     with_raters, raters_frame = rater_columns.with_raters, property(rater_columns.raters_frame)
-    without_raters = parts.without_raters
+    statuses = property(statuses)
+    take, without_raters = parts.take, parts.without_raters
+    with_used_values, with_answers = parts.with_used_values, parts.with_answers

@@ -1,19 +1,55 @@
-"""A study without some of its raters."""
+"""Parts of a study: some of its annotations, raters or values."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from setagree.checks import public
 from setagree.errors import DataError, check_list, did_you_mean, listing
+from setagree.study.codes import Value, as_objects, in_use
 from setagree.study.names import tidied
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
+
+
+def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
+    """Return some of the annotations: those at a mask, or at positions.
+
+    Units and raters without any are forgotten. All K values stay listed, so that codes mean the
+    same in the part and in the whole.
+    """
+    units, unit_codes = in_use(study.units, study.unit_codes[rows])
+    raters, rater_codes = in_use(study.raters, study.rater_codes[rows])
+    return replace(
+        study,
+        units=units,
+        raters=raters,
+        unit_codes=unit_codes,
+        rater_codes=rater_codes,
+        value_codes=study.value_codes[rows],
+        unanswered=as_objects([]),
+        repeats=None,
+        with_queued=None,
+    )
+
+
+def with_used_values(study: Annotations) -> Annotations:
+    """Return the study without the values that no annotation has."""
+    used, codes = in_use(np.arange(study.n_values), study.value_codes)
+    return replace(study, values=tuple(study.values[k] for k in used), value_codes=codes)
+
+
+def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotations:
+    """Return the study with its distinct answers rewritten; those that become equal are one."""
+    codes: dict[Value, int] = {}
+    moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in study.values])
+    return replace(study, values=tuple(codes), value_codes=moved[study.value_codes])
 
 
 @public
@@ -50,6 +86,9 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     rated = np.isin(np.arange(study.n_units), study.unit_codes[kept])
     unanswered = np.concatenate([study.units[~rated], study.unanswered])
     part = replace(part, n_missing=n_missing, missing_by_rater=missing, unanswered=unanswered)
+    if (left := study.unobserved) is not None:
+        left = left[~left["rater"].isin(names)].reset_index(drop=True)
+        part = replace(part, unobserved=left)
     more = None if study.with_queued is None else study.with_queued.without_raters(raters)
     return replace(part, with_queued=more, repeats=_without(study.repeats, names))
 

@@ -114,6 +114,11 @@ class Reading:
     rater_columns : list of str, optional
         Further columns of a table, which say one thing of each rater: of models, say, the prompt
         and the run. The study keeps them (`raters_frame`).
+    status : str, optional
+        Of a long table: the column that says of each row whether its annotation was "observed"
+        (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
+        to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
+        `statuses` counts them by rater.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
         cluster are alike, and every interval respects it. See `Annotations.sampled`.
@@ -156,6 +161,7 @@ class Reading:
     raters: list[str] | None = None
     unit_columns: list[str] | None = None
     rater_columns: list[str] | None = None
+    status: str | None = None
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
@@ -197,8 +203,9 @@ class Reading:
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
-        names = ("wide", "people_in_rows", "raters", "question", "delimiter", "unit_columns")
-        for name in (*self.columns, *self.drawn, *names, "rater_columns", "order_by"):
+        names = ("wide", "people_in_rows", "raters", "question", "delimiter")
+        beside = ("unit_columns", "rater_columns", "order_by", "status")
+        for name in (*self.columns, *self.drawn, *names, *beside):
             asked = getattr(self, name)
             try:
                 bool(asked)
@@ -216,10 +223,11 @@ class Reading:
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.people_in_rows:
-            odd = ("labels", "value", "wide", "raters", "unit_columns", "order_by", *self.drawn)
+            odd = ("labels", "value", "wide", "raters", "unit_columns", "order_by", "status")
+            odd += (*self.drawn,)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd = ("rater", "labels", "value", "rater_columns", "order_by")
+            odd = ("rater", "labels", "value", "rater_columns", "order_by", "status")
             place = "without"
         for name in odd:
             if getattr(self, name):
@@ -268,8 +276,8 @@ class Reading:
 
     @property
     def beside(self) -> list[str]:
-        """All columns that say something of each unit, or of each rater, or when they answered."""
-        more = [*(self.rater_columns or ()), *([self.order_by] if self.order_by else [])]
+        """All columns of something else: of units, raters, times, or why there is no answer."""
+        more = [*(self.rater_columns or ()), *filter(None, [self.order_by, self.status])]
         return [*dict.fromkeys([*self.of_units, *more])]
 
     @property
@@ -281,7 +289,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
-        names += ("unit_columns", "rater_columns", "order_by", *self.drawn)
+        names += ("unit_columns", "rater_columns", "order_by", "status", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -289,7 +297,8 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", "rater_columns", "order_by", *self.drawn),
+            *("source", "sheet", "unit_columns", "rater_columns", "order_by", "status"),
+            *self.drawn,
         )
         given = [option(name) for name in names if getattr(self, name)]
         given += [option("roster")] * (self.roster is not None)

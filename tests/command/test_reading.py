@@ -301,3 +301,19 @@ def test_a_rater_with_missing_answers_is_one(tmp_path):
         encoding="utf-8",
     )
     assert ok("diagnose", "skips.csv", "--model", "ann", "--resamples", "20")
+
+
+class TestStatuses:
+    """--status names the column that says why an answer is missing."""
+
+    def test_they_are_missing(self):
+        """Refused rows count as missing; what cannot read them says so."""
+        frame = pd.DataFrame(RAW, columns=["doc", "who", "tags"])
+        frame["state"] = ["refused" if who == "c" else "" for who in frame["who"]]
+        frame.loc[frame["who"] == "c", "tags"] = ""
+        frame.to_csv("states.csv", index=False)
+        found = rows("score", "states.csv", *BLANK, "--status", "state")
+        assert found == rows("score", "two.csv", *BLANK)
+        assert "(12 missing)" in ok("score", "states.csv", *BLANK, "--status", "state")
+        said = refusal("score", "states.csv", "--status", "state", "--memory-limit", "1GB")
+        assert said.startswith("Error: --status is for files that are read into memory")

@@ -20,6 +20,9 @@ from setagree.wording.words import Sentence
 Counted: TypeAlias = tuple[str, float, str]
 """What, how many, and what became of it."""
 
+_NAMED = 5
+"""Raters whose statuses are named."""
+
 _KEPT = {
     "first": "dropped, the first rating was kept",
     "last": "dropped, the last rating was kept",
@@ -48,12 +51,25 @@ def show(f: Findings) -> list[Section]:
     )
     # What only models rated has a row of its own.
     study = replace(f.study, unanswered=f.everyone.unanswered)
-    rows = (*contents(study, f.main, people="Humans" if f.models else "Raters"), *_models(f))
+    whole = contents(study, f.main, people="Humans" if f.models else "Raters")
+    rows = (*whole, *_statuses(f.everyone), *_models(f))
     caption = "What the study holds, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
         caption += f"; of the table only the rows with {f.study.reading.where} were read"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
     return [Section("data", "What was counted, what was left out", (), table)]
+
+
+def _statuses(study: Annotations) -> Iterator[Counted]:
+    """Yield how many annotations were not observed and why, with the raters who have most."""
+    if study.unobserved is None:
+        return
+    for status, counts in study.statuses.iloc[:, 1:].items():
+        most = counts[counts > 0].sort_values(ascending=False, kind="stable")
+        if len(most):
+            named = ", ".join(f"{rater} {n:,}" for rater, n in most.head(_NAMED).items())
+            rest = f", {counted(len(most) - _NAMED, 'other')}" if len(most) > _NAMED else ""
+            yield f"Status “{status}”", int(most.sum()), f"missing ratings of {named}{rest}"
 
 
 def _models(f: Findings) -> Iterator[Counted]:

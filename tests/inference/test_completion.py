@@ -1,0 +1,128 @@
+"""What missing answers could do to alpha: every completion of small studies, and the sentences."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import CostError, OptionError, UndefinedAgreementWarning
+from setagree.inference.completion import completion_bounds
+
+
+def drawn(seed, *, values="abc", n_units=5, n_missing=3):
+    """Return a long table of three raters, a few of whose answers were refused."""
+    rng = np.random.default_rng(seed)
+    sets = ["a", "b", "a, b", "c"][: len(values) + 1]
+    rows = [(u, g, sets[rng.integers(len(sets))], "") for u in range(n_units) for g in "xyz"]
+    table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
+    gone = rng.choice(len(table), n_missing, replace=False)
+    table.loc[gone, ["labels", "status"]] = [None, "refused"]
+    return table
+
+
+def every_alpha(table, distance):
+    """Return alpha of each completion by answers of the study; nan where it is undefined."""
+    study = sa.read(table, status="status")
+    gone = np.flatnonzero(table["status"] == "refused")
+    full, out = table.drop(columns="status"), []
+    matrix = sa.weights(study, distance)
+    known = {value: k for k, value in enumerate(study.values)}
+
+    def d(x, y):
+        return float(matrix.distance_at(np.array([known[x]]), np.array([known[y]]))[0])
+
+    for answers in itertools.product(study.values, repeat=len(gone)):
+        cells = [sa.parse_labels(one) if isinstance(one, str) else None for one in full["labels"]]
+        for k, answer in zip(gone, answers, strict=True):
+            cells[k] = answer
+        rows = [*zip(full["unit"], cells, strict=True)]
+        units = [[x for unit, x in rows if unit == u] for u in dict.fromkeys(full["unit"])]
+        pooled = [x for unit in units for x in unit]
+        n = len(pooled)
+        Do = sum(
+            sum(d(x, y) for x, y in itertools.permutations(unit, 2)) / (len(unit) - 1)
+            for unit in units
+        )
+        De = sum(d(x, y) for x, y in itertools.permutations(pooled, 2)) / (n - 1)
+        out.append(1 - Do / De if De > 0 else np.nan)
+    return np.array(out)
+
+
+class TestBounds:
+    """The lowest and the highest alpha."""
+
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("distance", ["masi", "nominal"])
+    def test_every_completion(self, seed, distance):
+        """On small studies the search finds the ends of all completions."""
+        table = drawn(seed)
+        found = completion_bounds(sa.read(table, status="status"), distance=distance)
+        every = every_alpha(table, distance)
+        assert found.lowest == pytest.approx(np.nanmin(every), abs=1e-9)
+        assert found.highest == pytest.approx(np.nanmax(every), abs=1e-9)
+        assert found.n_completed == 3
+
+    def test_units_that_nobody_answered(self):
+        """They are completed too: two raters who both refused agree at best."""
+        table = drawn(1, n_missing=0)
+        more = pd.DataFrame([(9, g, None, "refused") for g in "xy"], columns=[*table.columns])
+        study = sa.read(pd.concat([table, more]), status="status")
+        found = completion_bounds(study)
+        assert (found.n_completed, study.n_units) == (2, 5)
+        assert found.lowest < found.estimate < found.highest
+
+    def test_nothing_to_complete(self):
+        """Without statuses, or with others than those asked for, both ends are alpha."""
+        for study, asked in (
+            (sa.simulate(20, 3, rng=1), ["refused"]),
+            (sa.read(drawn(1), status="status"), ["abstained"]),
+        ):
+            found = completion_bounds(study, statuses=asked)
+            alpha = sa.krippendorff_alpha(study).estimate
+            assert found.lowest == found.highest == found.estimate == alpha
+            assert found.n_completed == 0
+
+    def test_a_larger_study(self):
+        """The ends lie around alpha, and no random completion lies outside."""
+        table = drawn(3, n_units=40, n_missing=25)
+        study = sa.read(table, status="status")
+        found = completion_bounds(study)
+        assert found.lowest < found.estimate < found.highest
+        rng = np.random.default_rng(1)
+        sets = [sa.format_labels(value) for value in study.values]
+        for _ in range(20):
+            full = table.copy()
+            gone = full["status"] == "refused"
+            full.loc[gone, "labels"] = [sets[k] for k in rng.integers(len(sets), size=gone.sum())]
+            alpha = sa.krippendorff_alpha(full.drop(columns="status")).estimate
+            assert found.lowest <= alpha <= found.highest
+
+
+class TestWords:
+    """What it says and refuses."""
+
+    def test_undefined(self):
+        """Where the observed answers leave alpha undefined there is a reason."""
+        table = pd.DataFrame(
+            [(1, "x", "a", ""), (1, "y", None, "refused"), (2, "x", "b", "")],
+            columns=["unit", "rater", "labels", "status"],
+        )
+        with pytest.warns(UndefinedAgreementWarning, match="there is only one rater"):
+            found = completion_bounds(sa.read(table, status="status"))
+        assert np.isnan(found.estimate)
+        assert "nan observed (there is only one rater)" in repr(found)
+
+    def test_refusals(self, monkeypatch):
+        """A status that is none, and too much."""
+        study = sa.read(drawn(1), status="status")
+        with pytest.raises(
+            OptionError, match="'bored' is no status of a missing answer; these are 'abstained'"
+        ):
+            completion_bounds(study, statuses=["bored"])
+        with pytest.raises(OptionError, match="statuses"):
+            completion_bounds(study, statuses="refused")
+        monkeypatch.setattr("setagree.checks.MOST_STEPS", 100)
+        with pytest.raises(CostError, match="The search for the completions would take about"):
+            completion_bounds(study)

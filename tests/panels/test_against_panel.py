@@ -1,0 +1,137 @@
+"""Scores against the answers of a panel, and the best that any answer could reach."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_support import T1
+from scipy import stats
+from small_studies import annotations, numbers, row_lists, sets_of, text
+
+import setagree as sa
+from setagree.errors import CostError, DataError, OptionError, UndefinedAgreementWarning
+from setagree.panels import against_panel
+from setagree.panels.against_panel import score_against_panel
+
+SUBSETS = sets_of("abc")
+
+
+def loops(rows, rater, distance):
+    """Return credit and ceiling of each shared unit; any subset of {a, b, c} may be the answer."""
+    d = sa.distances.get_distance(distance)
+    out = []
+    for row in rows:
+        others = [x for g, x in enumerate(row) if g != rater and x is not None]
+        if row[rater] is None or not others:
+            continue
+        credit = [np.mean([1 - d(x, y) for y in others]) for x in (row[rater], *SUBSETS)]
+        out.append((credit[0], max(credit)))
+    return np.array(out).reshape(-1, 2)
+
+
+class TestScores:
+    """Against loops over units, raters and all possible answers."""
+
+    @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
+    @settings(max_examples=30, deadline=None)
+    @given(
+        rows=row_lists(SUBSETS, units=5, raters=4),
+        distance=st.sampled_from(["masi", "jaccard", "dice", "nominal"]),
+    )
+    def test_any_study(self, rows, distance):
+        """Score and ceiling of every rater, the best of all sets found whoever gave it."""
+        rows = [[*row, frozenset("a")] for row in rows]
+        table = score_against_panel(annotations(rows), distance=distance).table
+        for name, row in table.iterrows():
+            want = loops(rows, int(name[1:]), distance)
+            assert row["n_units"] == len(want)
+            if len(want):
+                got = [row["score"], row["ceiling"]]
+                np.testing.assert_allclose(got, want.mean(axis=0), atol=1e-12)
+
+    def test_an_answer_that_nobody_gave(self):
+        """Against ab, bc and ac by Jaccard the best answer is abc, 2/3; each of them has 5/9."""
+        study = annotations(text("ab bc ac ab / ab bc ac ab"))
+        row = score_against_panel(
+            study, raters=["r3"], panel=["r0", "r1", "r2"], distance="jaccard"
+        )
+        assert row.table[["score", "ceiling"]].to_numpy().tolist() == [
+            [pytest.approx(5 / 9), pytest.approx(2 / 3)]
+        ]
+
+    def test_a_distance_of_any_kind(self):
+        """Numbers, and a function of two sets: the best of the answers in the study."""
+        table = score_against_panel(
+            annotations(numbers("1 3 1 / 2 2 2 / 9 1 1")), distance="linear"
+        )
+        # r2 gives 1, 2, 1 against 1 3, 2 2, 9 1; no number does better.
+        assert table.table.loc["r2", "score"] == pytest.approx(1 - (2 / 2 + 0 + 8 / 2) / 3 / 8)
+        assert table.table.loc["r2", "share"] == 1
+        own = score_against_panel(annotations(T1), distance=lambda a, b: float(len(a ^ b) > 0))
+        same = score_against_panel(annotations(T1), distance="nominal")
+        np.testing.assert_allclose(own.table["ceiling"], same.table["ceiling"])
+
+    def test_blocks(self, monkeypatch):
+        """Patterns one at a time say the same."""
+        study = sa.simulate(60, 4, missing=0.2, rng=1)
+        whole = score_against_panel(study).table
+        monkeypatch.setattr(against_panel, "_ENTRIES_AT_ONCE", 1)
+        np.testing.assert_allclose(score_against_panel(study).table, whole)
+
+
+class TestIntervals:
+    """Over units."""
+
+    def test_the_t_interval(self):
+        """The score's is that of scipy, the share's that of a ratio of means."""
+        study = sa.simulate(40, 3, rng=1)
+        row = score_against_panel(study, raters=["r1"], level=0.9).table.iloc[0]
+        rows = [list(cells) for cells in study.to_wide()[["r1", "r2", "r3"]].to_numpy()]
+        d = sa.distances.get_distance("masi")
+        score = np.array([np.mean([1 - d(x[0], y) for y in x[1:]]) for x in rows])
+        low, high = stats.t.interval(0.9, 39, score.mean(), stats.sem(score))
+        assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+        labels = sorted({label for cells in rows for x in cells for label in x})
+        every = [
+            frozenset(c) for n in range(len(labels) + 1) for c in itertools.combinations(labels, n)
+        ]
+        most = np.array(
+            [max(np.mean([1 - d(x, y) for y in cells[1:]]) for x in every) for cells in rows]
+        )
+        error = stats.sem(score - row["share"] * most) / most.mean()
+        half = stats.t.ppf(0.95, 39) * error
+        assert row["share_high"] - row["share"] == pytest.approx(half)
+        assert row["share"] == pytest.approx(score.mean() / most.mean())
+
+
+class TestWords:
+    """What is refused, or undefined."""
+
+    def test_refusals(self, monkeypatch):
+        """A panel of oneself, a level that is none, a tally, too much."""
+        study = annotations(T1)
+        with pytest.raises(DataError, match="who is compared with the answers of others"):
+            score_against_panel(study, raters=["r1"], panel=["r1"])
+        with pytest.raises(OptionError, match="level=2 must lie"):
+            score_against_panel(study, level=2)
+        with pytest.raises(DataError, match="score_against_panel needs to know who gave what"):
+            score_against_panel(sa.Tally.from_annotations(study))
+        monkeypatch.setattr("setagree.checks.MOST_STEPS", 10)
+        with pytest.raises(CostError, match="The credit of 10 answers with"):
+            score_against_panel(study)
+
+    def test_nothing_shared(self):
+        """Who shares no unit has nan, with a reason; who shares one has no interval."""
+        study = annotations(text("a a . / . . b"))
+        with pytest.warns(UndefinedAgreementWarning, match="by 'r2': nan"):
+            found = score_against_panel(study)
+        rows = json.loads(found.to_json())
+        assert [row["score"] for row in rows] == [1, 1, None]
+        assert [row["reason"] for row in rows] == [
+            *["only one unit is shared with the panel"] * 2,
+            "no unit is shared with the panel",
+        ]
+        assert repr(found) == "<PanelScores [masi] of 3 raters, ceiling 1.0000 to 1.0000>"

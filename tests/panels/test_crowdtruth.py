@@ -1,0 +1,296 @@
+"""CrowdTruth's quality scores: the published vectors, plain loops, what is undefined."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from inference_support import T1
+from small_studies import annotations, numbers, row_lists, sets_of, text
+
+import setagree as sa
+from setagree.errors import ConvergenceWarning, CostError, DataError, OptionError
+from setagree.panels import quality_sweeps
+from setagree.panels.crowdtruth import crowdtruth
+
+BARE = {"n_resamples": 0}
+
+
+def cosine(x, y, q):
+    """Return the cosine of two vectors whose entries are weighted, as published."""
+    dot = sum(q[a] * x[a] * y[a] for a in q)
+    norm = math.sqrt(sum(q[a] * x[a] ** 2 for a in q) * sum(q[a] * y[a] ** 2 for a in q))
+    return dot / max(norm, 1e-8)
+
+
+def over(pairs):
+    """Return the weighted mean of (value, weight) pairs: nan of none, 0 where nothing weighs."""
+    pairs = [*pairs]
+    total = sum(weight for _, weight in pairs)
+    if not pairs:
+        return math.nan
+    return sum(value * weight for value, weight in pairs) / total if total > 0 else 0.0
+
+
+def swept(units, labels, raters, old):
+    """Return the qualities that follow from old ones, formula by formula.
+
+    `units` holds a list of (rater, label vector) for each unit.
+    """
+    u, w, q = ({k: 0.0 if math.isnan(x) else x for k, x in part.items()} for part in old)
+    uqs = {
+        k: over(
+            (cosine(x, y, q), w[i] * w[j]) for (i, x), (j, y) in itertools.combinations(unit, 2)
+        )
+        for k, unit in enumerate(units)
+    }
+    wqs = {}
+    for i in raters:
+        wwa, wsa = [], []
+        for k, unit in enumerate(units):
+            mine = dict(unit).get(i)
+            others = [(j, y) for j, y in unit if j != i]
+            if mine is None or not others:
+                continue
+            wwa += [(cosine(mine, y, q), w[j] * u[k]) for j, y in others]
+            own = {a: w[i] * mine[a] for a in q}
+            rest = {a: sum(w[j] * y[a] for j, y in others) for a in q}
+            wsa.append((cosine(own, rest, q), u[k]))
+        wqs[i] = over(wwa) * over(wsa)
+    aqs = {}
+    for a in labels:
+        told, seen = [], False
+        for i, j in itertools.permutations(raters, 2):
+            both = [(k, dict(unit)) for k, unit in enumerate(units) if {i, j} <= {*dict(unit)}]
+            seen |= any(unit[j][a] for _, unit in both)
+            given = sum(u[k] * unit[j][a] for k, unit in both)
+            if given > 0:
+                shared = sum(u[k] * unit[i][a] * unit[j][a] for k, unit in both)
+                told.append((shared / given, w[i] * w[j]))
+        aqs[a] = over(told) if told or not seen else 0.0
+    return uqs, wqs, aqs
+
+
+def reference(rows, empty):
+    """Return first and last qualities by loops over units, raters and labels."""
+    names = sorted({label for row in rows for x in row if x is not None for label in x})
+    if empty == "label" and any(x == frozenset() for row in rows for x in row):
+        names.append("{}")
+    given = [
+        [
+            (i, {a: float(a in (x or {"{}"})) for a in names})
+            for i, x in enumerate(row)
+            if x is not None
+        ]
+        for row in rows
+    ]
+    raters = [i for i in range(len(rows[0])) if any(row[i] is not None for row in rows)]
+    old = tuple(dict.fromkeys(part, 1.0) for part in (range(len(rows)), raters, names))
+    first = None
+    for _ in range(100):
+        new = swept(given, names, raters, old)
+        first = first or new
+        moved = max(
+            (
+                abs(n[k] - o[k])
+                for n, o in zip(new, old, strict=True)
+                for k in n
+                if not math.isnan(n[k])
+            ),
+            default=0,
+        )
+        old = new
+        if moved < 0.001:
+            break
+    return first, old
+
+
+class TestVectors:
+    """T1, computed with the published formulas, to six digits."""
+
+    @pytest.mark.parametrize("empty", ["label", "published"])
+    def test_the_walk_through(self, empty):
+        """All scores after the first sweep and the seventh, at which they stand still."""
+        found = crowdtruth(annotations(T1), empty=empty, rng=1)
+        expected = {
+            "units": (
+                ".494291 1 1 1 .799941 1 0 .494291 .868802 .335803 .363346",
+                ".471405 1 1 1 .804738 1 0 .471405 .796543 .333333 .333333",
+            ),
+            "raters": (".786670 .704595 .651130", ".560991 .413663 .365673"),
+            "labels": (
+                ".821153 .834477 .853460 .916519 0 0",
+                ".742857 .672222 .861111 .777778 0 0",
+            ),
+        }
+        for name, texts in expected.items():
+            frame = getattr(found, name)
+            for column, said in zip(("quality", "quality_initial"), texts, strict=True):
+                want = [float(x) for x in said.split()]
+                np.testing.assert_allclose(frame[column], want, rtol=0, atol=5.1e-7)
+        assert (found.n_sweeps, found.converged) == (7, True)
+        assert found.labels.index.tolist() == list("abcdei")
+
+
+class TestLoops:
+    """Against the formulas written as loops."""
+
+    @settings(max_examples=30, deadline=None)
+    @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
+    def test_any_study(self, rows):
+        """Every score of any small study, with the empty set in both of its roles."""
+        rows = [[*row, frozenset("a")] for row in rows]
+        for empty in ("label", "published"):
+            found = crowdtruth(annotations(rows), empty=empty, **BARE)
+            first, last = reference(rows, empty)
+            frames = (found.units, found.raters, found.labels)
+            for frame, prefix, *parts in zip(frames, ("u", "r", ""), first, last, strict=True):
+                for column, want in zip(("quality_initial", "quality"), parts, strict=True):
+                    got = frame[column].loc[[f"{prefix}{name}" for name in want]]
+                    np.testing.assert_allclose(got, [*want.values()], rtol=1e-7, atol=1e-9)
+
+    def test_a_resample_is_the_study_with_units_repeated(self):
+        """How often a unit counts says the same as so many copies of it."""
+        rows = [row for row in T1 if sum(x is not None for x in row) > 1]
+        study = annotations(rows)
+        times = np.array([2, 0, 1, 3, 1, 0, 1, 1, 0, 1, 1])
+        copies = [row for row, n in zip(rows, times, strict=True) for _ in range(n)]
+        order = np.argsort(study.unit_codes, kind="stable")
+        flags = np.array([[label in value for label in study.labels] for value in study.values])
+        from scipy import sparse
+
+        answers = quality_sweeps.Answers(
+            *(codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)),
+            sparse.csr_array(flags.astype(float)),
+            (study.n_units, study.n_raters),
+        )
+        swept_twice = answers.swept(np.stack([times, np.ones(len(times))], axis=1))
+        whole = crowdtruth(annotations(copies), **BARE)
+        np.testing.assert_allclose(swept_twice.last.raters[:, 0], whole.raters["quality"])
+        np.testing.assert_allclose(swept_twice.last.labels[:4, 0], whole.labels["quality"][:4])
+        alone = crowdtruth(study, **BARE)
+        np.testing.assert_allclose(swept_twice.last.raters[:, 1], alone.raters["quality"])
+        assert swept_twice.n_sweeps.tolist() == [whole.n_sweeps, alone.n_sweeps]
+
+
+class TestLabels:
+    """Which labels have a score."""
+
+    def test_none_is_lost(self):
+        """A label of a unit with one rating, and one of the codebook, are there without a score."""
+        table = pd.DataFrame(
+            {
+                "unit": [1, 1, 2, 3, 3],
+                "rater": ["ann", "bob", "ann", "ann", "bob"],
+                "labels": ["a", "a", "b", "", ""],
+            }
+        )
+        study = sa.Annotations.from_long(
+            table, labels="labels", blank="empty", codebook=["a", "b", "z"]
+        )
+        ours, theirs = (crowdtruth(study, empty=empty, **BARE) for empty in ("label", "published"))
+        assert ours.labels.index.tolist() == ["a", "b", "z", "{}"]
+        assert theirs.labels.index.tolist() == ["a", "b", "z"]
+        np.testing.assert_array_equal(ours.labels["quality"], [1, np.nan, np.nan, 1])
+        np.testing.assert_array_equal(theirs.labels["quality"], [1, np.nan, np.nan])
+        assert ours.units["quality"].tolist()[::2] == [1, 1]
+        assert theirs.units["quality"].tolist()[::2] == [1, 0]
+
+    def test_single_values_are_labels(self):
+        """Numbers and categories agree where they are equal."""
+        found = crowdtruth(annotations(numbers("1 1 / 2 2 / 1 2")), **BARE)
+        assert found.labels.index.tolist() == [1, 2]
+        assert found.units["quality"].tolist() == [1, 1, 0]
+
+
+class TestUndefined:
+    """What nothing tells about."""
+
+    def test_alone(self):
+        """A unit with one rating, its rater and its label are nan with a reason, and do no harm."""
+        rows = text("a a . / b b . / . . c")
+        found = crowdtruth(annotations(rows), rng=1)
+        np.testing.assert_array_equal(found.units["quality"], [1, 1, np.nan])
+        np.testing.assert_array_equal(found.raters["quality"], [1, 1, np.nan])
+        np.testing.assert_array_equal(found.labels["quality"], [1, 1, np.nan])
+        rows = json.loads(found.to_json())
+        whys = {row["name"]: row["reason"] for row in rows if row["quality"] is None}
+        assert [*whys.values()] == [
+            "the unit has one rating",
+            "nobody else rated the rater's units",
+            "nobody gave the label to a unit with two ratings",
+        ]
+
+    def test_nothing_at_all(self):
+        """Without two ratings of any unit all scores are nan."""
+        found = crowdtruth(annotations(text("a . / . b")), rng=1)
+        assert all(
+            part["quality"].isna().all() for part in (found.units, found.raters, found.labels)
+        )
+
+    def test_no_two_agree(self):
+        """Where nobody ever agrees all qualities are 0, not nan."""
+        found = crowdtruth(annotations(text("a b / c d")), rng=1)
+        assert (found.to_frame()["quality"] == 0).all()
+
+
+class TestIntervals:
+    """Units redrawn."""
+
+    def test_they_hold_the_score_and_widen(self):
+        """Around the score of each rater and label, wider at a higher level; none of units."""
+        study = sa.simulate(60, 4, missing=0.2, rng=1)
+        narrow, wide = (crowdtruth(study, level=level, rng=1) for level in (0.8, 0.99))
+        for one, two in ((narrow.raters, wide.raters), (narrow.labels, wide.labels)):
+            assert (two["low"] <= one["low"]).all()
+            assert (one["low"] < one["quality"]).all()
+            assert (one["quality"] < one["high"]).all()
+            assert (one["high"] <= two["high"]).all()
+        assert "low" not in narrow.units
+
+    def test_none_are_asked_for(self):
+        """The scores are the same."""
+        study = annotations(T1)
+        found, bare = crowdtruth(study, rng=1), crowdtruth(study, **BARE)
+        assert bare.raters["low"].isna().all()
+        pd.testing.assert_series_equal(found.raters["quality"], bare.raters["quality"])
+
+
+class TestRefusals:
+    """What is not computed."""
+
+    def test_words(self):
+        """A tally, an unknown role of the empty set, too many resamples."""
+        study = annotations(T1)
+        with pytest.raises(DataError, match="crowdtruth needs to know who gave what"):
+            crowdtruth(sa.Tally.from_annotations(study))
+        with pytest.raises(OptionError, match="empty='nothing'"):
+            crowdtruth(study, empty="nothing")
+        with pytest.raises(CostError, match="Ask for n_resamples="):
+            crowdtruth(study, n_resamples=10**9)
+
+    def test_no_end(self, monkeypatch):
+        """Scores that still move at the last sweep come with a warning."""
+        monkeypatch.setattr(quality_sweeps, "_MOST_SWEEPS", 2)
+        with pytest.warns(ConvergenceWarning, match="still moved after 2 sweeps"):
+            found = crowdtruth(annotations(T1), **BARE)
+        assert not found.converged
+        assert repr(found).endswith("2 sweeps, not converged>")
+
+
+def test_good_raters_stand_above_guessers():
+    """In a simulated crowd those who answer at random come last."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, size=80)
+    rows = [
+        [
+            frozenset("abcd"[t] if g < 4 and rng.random() < 0.9 else "abcd"[rng.integers(4)])
+            for g in range(6)
+        ]
+        for t in truth
+    ]
+    raters = crowdtruth(annotations(rows), rng=1).raters
+    assert raters["low"].iloc[:4].min() > raters["high"].iloc[4:].max()

@@ -1,0 +1,117 @@
+"""A column of statuses: who abstained, refused, or answered nothing that could be read."""
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, DroppedRowsWarning, OptionError
+from setagree.large.joining import with_models
+
+ROWS = [
+    ("u1", "ann", "a", "observed"),
+    ("u1", "gpt", None, "refused"),
+    ("u2", "ann", "b", ""),
+    ("u2", "bob", "b", "observed"),
+    ("u2", "gpt", None, "failed_to_parse"),
+    ("u3", "bob", "a, b", None),
+    ("u3", "gpt", "b", "observed"),
+    ("u3", "gpt", None, "Refused"),
+    ("u4", "ann", None, "not-applicable"),
+    ("u4", "cem", None, "abstained"),
+]
+TABLE = pd.DataFrame(ROWS, columns=["unit", "rater", "labels", "status"])
+COUNTS = {
+    "ann": [2, 0, 1, 0, 0],
+    "bob": [2, 0, 0, 0, 0],
+    "gpt": [1, 0, 0, 1, 1],
+    "cem": [0, 1, 0, 0, 0],
+}
+
+
+def test_counted_by_rater():
+    """What was not observed is counted by rater and reason, unless another row has an answer."""
+    study = sa.Annotations.from_long(TABLE, status="status")
+    assert study.statuses.columns.tolist() == [
+        *("observed", "abstained", "not applicable", "failed to parse", "refused")
+    ]
+    assert {rater: row.tolist() for rater, row in study.statuses.iterrows()} == COUNTS
+    assert study.n_missing == 4
+    assert study.missing_by_rater == {"gpt": 2, "ann": 1, "cem": 1}
+    assert study.unobserved.to_numpy().tolist() == [
+        ["u1", "gpt", "refused"],
+        ["u2", "gpt", "failed to parse"],
+        ["u4", "ann", "not applicable"],
+        ["u4", "cem", "abstained"],
+    ]
+
+
+def test_a_unit_without_any_observed_annotation():
+    """It is a unit that nobody answered; columns of times and of raters are read beside."""
+    study = sa.Annotations.from_long(TABLE, status="status")
+    assert (study.n_units, study.unanswered.tolist()) == (3, ["u4"])
+    assert study.without_raters(["gpt"]).unanswered.tolist() == ["u4"]
+    timed = TABLE.assign(at=range(len(TABLE)), who=TABLE["rater"].str.upper())
+    read = sa.read(timed, order_by="at", rater_columns=["who"], status="status")
+    assert read.statuses.equals(study.statuses)
+    assert read.raters_frame["who"].tolist() == ["ANN", "BOB", "GPT"]
+    with pytest.raises(OptionError, match="status='at' is named for something else, too"):
+        sa.read(timed, order_by="at", status="at")
+
+
+def test_coefficients_see_observed_ratings_alone():
+    """All numbers are those of the table without the other rows."""
+    study = sa.Annotations.from_long(TABLE, status="status")
+    kept = TABLE[TABLE["labels"].notna()]
+    assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(sa.Annotations.from_long(kept))
+    assert sa.Annotations.from_long(kept).statuses.iloc[:, 1:].to_numpy().sum() == 0
+
+
+def test_all_doors(tmp_path):
+    """A frame of any kind and a file say the same; leaving a rater out leaves out the statuses."""
+    study = sa.read(TABLE, status="status")
+    TABLE.to_csv(tmp_path / "a.csv", index=False)
+    polars = pytest.importorskip("polars")
+    for source in (tmp_path / "a.csv", polars.from_pandas(TABLE)):
+        pd.testing.assert_frame_equal(sa.read(source, status="status").statuses, study.statuses)
+    rest = study.without_raters(["gpt"])
+    assert rest.statuses.index.tolist() == ["ann", "bob", "cem"]
+    assert rest.n_missing == len(rest.unobserved) == 2
+
+
+def test_an_answer_beside_a_status_does_not_count():
+    """What a model said that could not be read is no answer, and a warning counts it."""
+    odd = TABLE.assign(labels=TABLE["labels"].where(TABLE["status"] != "failed_to_parse", "{x"))
+    with pytest.warns(DroppedRowsWarning, match="1 row with another status than 'observed' and an"):
+        study = sa.Annotations.from_long(odd, status="status")
+    assert study.labels == ("a", "b")
+
+
+def test_refusals():
+    """A status that is none, a column that is absent or is the answer's, nothing observed."""
+    with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It is one of 'observed', "):
+        sa.read(TABLE.assign(status="skiped"), status="status")
+    with pytest.raises(DataError, match="no row has the status 'observed'"):
+        sa.read(TABLE.assign(status="refused"), status="status")
+    with pytest.raises(DataError, match="'state'"):
+        sa.read(TABLE, status="state")
+    with pytest.raises(OptionError, match="status='labels' is named for something else, too"):
+        sa.Annotations.from_long(TABLE, status="labels")
+    with pytest.raises(OptionError, match="status= makes sense only without wide="):
+        sa.read(TABLE, wide=True, status="status")
+
+
+def test_the_report_shows_them(tmp_path):
+    """What was left out is listed by status, with the raters whose it is."""
+    path = sa.report(sa.read(TABLE, status="status"), tmp_path / "a.md", n_resamples=9, rng=1)
+    text = path.read_text(encoding="utf-8")
+    assert "| Status “refused” | 1 | missing ratings of gpt 1 |" in text
+    assert "| Status “abstained” | 1 | missing ratings of cem 1 |" in text
+
+
+def test_a_model_in_a_file_of_its_own():
+    """The statuses of a model's table are read as those of the study, where it has the column."""
+    humans, model = (TABLE[TABLE["rater"].eq("gpt") == own] for own in (False, True))
+    joined, _ = with_models(sa.read(humans, status="status"), [model])
+    assert {who: row.tolist() for who, row in joined.statuses.iterrows()} == COUNTS
+    plain = model.drop(columns="status").dropna()
+    assert with_models(sa.read(humans, status="status"), [plain])[0].statuses.loc["gpt"].sum() == 1
