@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from setagree.checks import expanded
 from setagree.cli import options as options
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
@@ -26,7 +27,6 @@ from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
-from setagree.files.streams import expanded
 from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
