@@ -70,7 +70,7 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
@@ -98,7 +98,7 @@ def compare(
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))

@@ -26,16 +26,21 @@ _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
     "distance duplicates encoding epsilon equal format goal good half_width humans interval "
-    "interval_method kind labels level looks margin max_units memory_limit method min_units "
-    "missing model over partitioned_by_unit people_in_rows population_size power "
-    "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
-    "spill strata threshold ties unit units units_per_cluster value where wide window"
+    "interval_method kind label_weights labels level looks margin max_units memory_limit method "
+    "min_units missing model over partitioned_by_unit path_separator people_in_rows "
+    "population_size power producer_risk q question rater raters roster sampling_weight scheme "
+    "sep sheet source spill strata threshold ties unit units units_per_cluster value where wide "
+    "window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
     "rng": "--seed",
     "by": "--group",
     "at": "--over-time",
+    "parents": "--taxonomy",
+    "credit": "--taxonomy-credit",
+    "vectors": "--embeddings",
+    "match": "--embedding-match",
 }
 """What the command calls the options of the library; an option not listed is Python's alone."""
 
@@ -287,15 +292,26 @@ class Large:
 class LabelFiles:
     """Which file about the labels states the distance, if one does."""
 
-    label_weights: Text = member(RESULTS, "FILE", "Weighted Jaccard: label,weight.")
-    taxonomy: Text = member(RESULTS, "FILE", "Taxonomy distance: child,parent.")
+    label_weights: Text = member(
+        RESULTS, "FILE", "Weighted Jaccard: label,weight; or '-log prevalence'."
+    )
+    taxonomy: Text = member(RESULTS, "FILE", "Taxonomy distance: child,parent; or OBO.")
+    path_separator: Text = member(RESULTS, "TEXT", "The same of labels as emotion/joy: '/'.")
     label_distances: Text = member(RESULTS, "FILE", "Transport: a square table.")
+    embeddings: Text = member(RESULTS, "FILE", "Cosine of label vectors: label,x1,x2, ...")
+    taxonomy_credit: Text = member(RESULTS, "HOW", "ancestors (default), wu_palmer, lin.")
+    embedding_match: Text = member(RESULTS, "HOW", "centroid (default), transport.")
 
     @property
     def given(self) -> dict[str, str]:
-        """The files by the names of their options."""
-        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)}
+        """What selects a distance, by the names of the options."""
+        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)[:-2]}
         return {name.replace("_", "-"): file for name, file in found.items() if file is not None}
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that are read."""
+        return [value for option, value in self.given.items() if option != "path-separator"]
 
 
 @dataclass(frozen=True, kw_only=True)

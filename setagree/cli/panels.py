@@ -62,7 +62,7 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    read = [*files, *by_label.given.values(), *model_files(model)]
+    read = [*files, *by_label.paths, *model_files(model)]
     deliver = Deliverer(delivery, read, reading)
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
@@ -106,7 +106,7 @@ def agree(
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, [*files, *by_label.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *by_label.paths], reading)
     study = read_study(files, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {

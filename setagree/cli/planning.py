@@ -46,7 +46,7 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
         said = "--raters names columns; numbers of ratings a unit are those of --ratings."
         raise OptionError(said)

@@ -43,7 +43,7 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
     found = (table.to_frame(), str(table)) if other is None else other(table)

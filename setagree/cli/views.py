@@ -110,7 +110,7 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    read = [*files, *asked.given.values(), *model_files(asked.model)]
+    read = [*files, *asked.paths, *model_files(asked.model)]
     check_not_read(expanded(output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
@@ -140,7 +140,7 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    read = [*files, *asked.given.values(), *model_files(asked.model)]
+    read = [*files, *asked.paths, *model_files(asked.model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")

@@ -47,7 +47,7 @@ from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
-from setagree.wording.label_sets import LabelSet
+from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _FEW_SETS = 100
 """Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
@@ -109,11 +109,13 @@ class WeightBuilder:
             case WeightedJaccardDistance():
                 return self._weighted(distance, self.geometry)
             case ClosureDistance():
+                self._doubt_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
             case BestMatchDistance():
+                self._doubt_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
                 stated = self._known(distance.information, closed)
                 near = distance.similarities(self.geometry.labels, stated)
@@ -142,6 +144,19 @@ class WeightBuilder:
             return None
         held = np.append(sets.flags.T @ self.pairable, self.pairable.sum())
         return dict(zip(sets.labels, information(held).tolist(), strict=True))
+
+    def _doubt_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
+        """Say that none of the labels stands in the hierarchy, which is hardly meant."""
+        tree, used = distance.hierarchy.parents, self.geometry.labels
+        if not tree or not used or self.checked:
+            return
+        if not frozenset().union(tree, *tree.values()) & set(used):
+            warn(
+                f"no label of the study stands in the hierarchy of {distance.name!r} (the study "
+                f"has {listing(used)}; the hierarchy {listing(sorted_labels(tree))}); check how "
+                "they are spelled.",
+                SetagreeWarning,
+            )
 
     def _doubt_labels(self, distance: WeightedJaccardDistance) -> None:
         """Say which weights are of labels that the study never uses, and which have none."""

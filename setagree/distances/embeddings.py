@@ -28,6 +28,7 @@ from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
+Vectors: TypeAlias = pd.DataFrame | Mapping[Any, Any] | str | os.PathLike[str]
 Match: TypeAlias = Literal["centroid", "transport"]
 MATCHES = ("centroid", "transport")
 
@@ -117,7 +118,7 @@ def without_rounding(distances: Floats) -> Floats:
 
 
 def embedding(
-    vectors: pd.DataFrame | Mapping[Any, Any] | str | os.PathLike[str],
+    vectors: Vectors | LabelVectors,
     *,
     match: Match = "centroid",
     name: str = "embedding",
@@ -180,7 +181,10 @@ def embedding(
 
 
 def read_vectors(
-    vectors: pd.DataFrame | Mapping[Any, Any] | str | os.PathLike[str], *, encoding: str = "utf-8"
+    vectors: Vectors | LabelVectors,
+    *,
+    encoding: str = "utf-8",
+    clean: Callable[[Any], Any] = tidied,
 ) -> LabelVectors:
     """Return the vectors of labels that a dict, a table or a file states."""
     if isinstance(vectors, LabelVectors):
@@ -200,7 +204,7 @@ def read_vectors(
                 "the vector of each label."
             ) from error
         labels, cells = _of_table(table)
-    return _checked([tidied(label) for label in labels], cells)
+    return _checked([*map(clean, labels)], cells)
 
 
 def _of_table(table: pd.DataFrame) -> tuple[list[Any], Any]:
