@@ -80,7 +80,7 @@ def by_depth(
     >>> by_depth(study, parents=tree)[["depth", "n_labels", "inside", "estimate"]].round(3)
        depth  n_labels  inside  estimate
     0      1         2   0.667     0.533
-    1      2         3   0.000    -0.105
+    1      2         3   0.000     0.000
     """
     study = known_raters(study, "by_depth")
     if study.kind != "labels":

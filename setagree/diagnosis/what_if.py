@@ -20,6 +20,7 @@ from setagree.errors import (
     check_list,
     counted,
     did_you_mean,
+    option,
     shorten,
 )
 from setagree.inference.comparison import holm
@@ -236,7 +237,7 @@ def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Cha
 def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> Iterator[Change]:
     if parents is None:
         if depth is not None:
-            raise OptionError(f"depth={depth!r} needs the parents of the labels: parents={{...}}.")
+            raise OptionError(f"depth={depth!r} needs {option('parents')}, those of the labels.")
         return
     tree = read_hierarchy(parents)
     if depth is not None:

@@ -163,13 +163,13 @@ def embedding(
     --------
     >>> d = embedding({"happy": [1, 0.2], "glad": [0.9, 0.3], "angry": [-0.2, 1]})
     >>> round(d({"happy"}, {"glad"}), 4), round(d({"happy"}, {"angry", "glad"}), 4)
-    (0.0077, 0.3453)
+    (0.0077, 0.3624)
     >>> d({"happy"}, set()), d(set(), set())
     (1.0, 0.0)
     >>> d = embedding({"happy": [1, 0.2], "glad": [0.9, 0.3], "angry": [-0.2, 1]},
     ...               match="transport")
     >>> round(d({"happy"}, {"angry", "glad"}), 4)
-    0.5038
+    0.5039
     """
     check_type("name", name, str, "text")
     check_choice("match", match, MATCHES)

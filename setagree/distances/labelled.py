@@ -233,8 +233,9 @@ def weighted_jaccard(
     >>> study = sa.Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, "c"),
     ...                                      ("bob", 2, "a"), ("ann", 3, ""), ("bob", 3, "a")],
     ...                                     blank="empty")
-    >>> sa.weights(study, weighted_jaccard("-log prevalence")).to_frame().loc["a", "a, b"].round(3)
-    np.float64(0.185)
+    >>> credit = sa.weights(study, weighted_jaccard("-log prevalence")).to_frame()
+    >>> round(float(credit.loc["a", "a, b"]), 4)
+    0.1845
     """
     check_type("name", name, str, "text")
     if isinstance(label_weights, str):
@@ -313,8 +314,8 @@ def taxonomy(
     (0.5, 0.33333333333333337, 0.0)
     >>> taxonomy({"animal": {"mammal": ["cat", "dog"], "fish": None}})({"cat"}, {"fish"})
     0.75
-    >>> taxonomy(path_separator="/")("emotion/joy", "emotion/fear") == 2 / 3
-    True
+    >>> round(taxonomy(path_separator="/")("emotion/joy", "emotion/fear"), 6)
+    0.666667
     >>> d = taxonomy({"cat": "mammal", "dog": "mammal", "mammal": "animal"}, credit="wu_palmer")
     >>> round(d({"cat"}, {"dog"}), 6), round(d({"cat", "dog"}, {"mammal"}), 6)
     (0.333333, 0.2)
