@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from setagree.checks import check_cost
 from setagree.credit.base import BLOCK, BlockWeights, Codes, DenseWeights, Floats, Weights, chunks
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.embeddings import CentroidDistance, check_directions, without_rounding
+from setagree.errors import counted, option
 from setagree.wording.label_sets import LabelSet
 
-_NUMBERS_AT_ONCE = 2_000_000
-"""Numbers that are gathered at once."""
+_NUMBERS_AT_ONCE, _PAIRS_AT_ONCE = 2_000_000, 50_000
+"""Numbers that are gathered at once, and pairs of sets."""
 
 
 class CentroidWeights(Weights):
@@ -104,13 +106,30 @@ class CentroidWeights(Weights):
 
 
 class BestMatchWeights(BlockWeights):
-    """1 - the mean similarity of each label to the nearest one of the other set, both ways."""
+    """1 - the mean similarity of each label to the nearest one of the other set, both ways.
+
+    How near each of L labels comes to each of K sets is found once.
+    """
 
     def __init__(self, values: tuple[LabelSet, ...], geometry: SetGeometry, near: Floats) -> None:
+        from scipy import sparse
+
         super().__init__(values)
-        self.near = near
         self._geometry = geometry
-        self._is_empty = geometry.sizes == 0
+        filled = np.flatnonzero(geometry.sizes)
+        check_cost(
+            f"Matching {counted(len(near), 'label')} with {counted(len(values), 'set')}",
+            n_bytes=8 * len(near) * len(values),
+            instead=f"{option('credit', 'ancestors')} needs no such table.",
+        )
+        self._best = np.zeros((len(values), len(near)))
+        step = max(1, _NUMBERS_AT_ONCE // max(1, len(geometry.indices)))
+        for start in range(0, len(near) if filled.size else 0, step):
+            to_members = near[start : start + step, geometry.indices]
+            best = np.maximum.reduceat(to_members, geometry.indptr[filled], axis=1)
+            self._best[filled, start : start + step] = best.T
+        shares = 1 / np.maximum(geometry.sizes, 1)
+        self._shares = sparse.csr_array(sparse.diags_array(shares) @ geometry.flags)
 
     @property
     def max_distance(self) -> float:
@@ -119,59 +138,29 @@ class BestMatchWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        sizes = self._geometry.sizes
-        ends = np.cumsum(sizes[k] * sizes[l])
         out = np.empty(len(k))
-        starts = np.unique(
-            np.searchsorted(ends, np.arange(0, ends[-1] + 1 if len(k) else 0, _NUMBERS_AT_ONCE))
-        )
-        for part in np.split(np.arange(len(k)), starts):
-            both = self._matched(k[part], l[part]) + self._matched(l[part], k[part])
-            out[part] = 1 - both / 2
+        for start in range(0, len(k), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            out[part] = 1 - (self._nearest(k[part], l[part]) + self._nearest(l[part], k[part])) / 2
         return self._with_empty(out, k, l)
 
-    def _matched(self, k: Codes, l: Codes) -> Floats:
-        """Return the mean over the labels of k of the nearest in l; 0 where one is empty."""
-        indptr, indices, sizes = (
-            self._geometry.indptr,
-            self._geometry.indices,
-            self._geometry.sizes,
-        )
-        out = np.zeros(len(k))
-        filled = np.flatnonzero((sizes[k] > 0) & (sizes[l] > 0))
-        if not filled.size:
-            return out
-        # A row for each label of k, as long as l is; rows of one pair stand together.
-        row_pair = np.repeat(filled, sizes[k[filled]])
-        first = indptr[k[row_pair]] + _places(sizes[k[filled]])
-        lengths = sizes[l[row_pair]]
-        second = np.repeat(indptr[l[row_pair]], lengths) + _places(lengths)
-        found = self.near[np.repeat(indices[first], lengths), indices[second]]
-        best = np.maximum.reduceat(found, np.cumsum(lengths) - lengths)
-        return np.bincount(row_pair, best, len(k)) / np.maximum(sizes[k], 1)
+    def _nearest(self, k: Codes, l: Codes) -> Floats:
+        """Return the mean over the labels of k of the nearest in l, elementwise."""
+        sizes = self._geometry.sizes[k]
+        pair = np.repeat(np.arange(len(k)), sizes)
+        labels = self._geometry.indices[self._geometry.indptr[k[pair]] + _places(sizes)]
+        return np.bincount(pair, self._best[l[pair], labels], len(k)) / np.maximum(sizes, 1)
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
-        both = self._nearest(rows, columns) + self._nearest(columns, rows).T
-        return self._with_empty(1 - both / 2, rows[:, None], columns[None, :])
-
-    def _nearest(self, rows: Codes, columns: Codes) -> Floats:
-        """Return the mean over the labels of each row of the nearest in each column."""
-        sizes, flags = self._geometry.sizes, self._geometry.flags
-        used = flags[rows]
-        labels = np.unique(used.indices)
-        inner = flags[columns]
-        filled = np.flatnonzero(sizes[columns])
-        best = np.zeros((len(labels), len(columns)))
-        if filled.size and labels.size:
-            found = self.near[np.ix_(labels, inner.indices)]
-            best[:, filled] = np.maximum.reduceat(found, inner.indptr[filled], axis=1)
-        mean = used[:, labels] @ best / np.maximum(sizes[rows], 1)[:, None]
-        return np.asarray(mean, dtype=np.float64)
+        there = self._shares[rows] @ self._best[columns].T
+        back = self._shares[columns] @ self._best[rows].T
+        return self._with_empty(1 - (there + back.T) / 2, rows[:, None], columns[None, :])
 
     def _with_empty(self, distances: Floats, k: Codes, l: Codes) -> Floats:
         """Return the distances with 1 between an empty set and another, and 0 for one value."""
-        distances = np.where(self._is_empty[k] | self._is_empty[l], 1.0, distances)
+        empty = self._geometry.sizes == 0
+        distances = np.where(empty[k] | empty[l], 1.0, distances)
         return np.where(k == l, 0.0, np.clip(distances, 0.0, 1.0))
 
 

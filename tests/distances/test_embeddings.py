@@ -245,6 +245,7 @@ class TestBestMatchBlocks:
         monkeypatch.setattr(base, "BLOCK", block)
         monkeypatch.setattr("setagree.credit.meaning.BLOCK", block)
         monkeypatch.setattr(meaning, "_NUMBERS_AT_ONCE", 10 * block)
+        monkeypatch.setattr(meaning, "_PAIRS_AT_ONCE", 10 * block)
         d = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
         D = np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
         weights = sa.weights(STUDY, d)
