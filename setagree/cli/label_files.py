@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from setagree.cli.inputs import Clean, two_columns
-from setagree.cli.options import Asked, LabelFiles, Reading
+from setagree.cli.options import Asked, LabelFiles, Reading, is_separator
 from setagree.cli.reading import names
 from setagree.distances import Distance, embedding, taxonomy, transport, weighted_jaccard
 from setagree.distances.embeddings import read_vectors
@@ -39,16 +39,16 @@ def asked_distances(
             f"{options[0]} selects its own distance; drop it, or --distance {','.join(listed)}."
         )
     for option, needed in _REFINED.items():
-        if getattr(files, option.replace("-", "_")) is not None and not needed & given.keys():
-            raise OptionError(f"--{option} needs --{' or --'.join(sorted(needed))}.")
+        if getattr(files, option.replace("-", "_")) is not None and needed not in given:
+            raise OptionError(f"--{option} needs --{needed}.")
     return [*listed, *(_stated(option, value, files, reading) for option, value in given.items())]
 
 
 _REFINED = {
-    "taxonomy-credit": {"taxonomy", "path-separator"},
-    "embedding-match": {"embeddings"},
+    "taxonomy-credit": "taxonomy",
+    "embedding-match": "embeddings",
 }
-"""Options that say more of a distance, and those that select it."""
+"""Options that say more of a distance, and the one that selects it."""
 
 
 def _stated(option: str, value: str, files: LabelFiles, reading: Reading) -> Distance:
@@ -62,7 +62,7 @@ def _stated(option: str, value: str, files: LabelFiles, reading: Reading) -> Dis
         distance = _OF_OPTIONS[option](value, files, reading.encoding, clean)
     except SetagreeError as error:
         raise type(error)(f"--{option} {value}: {error}") from error
-    if option == "path-separator" or value == PREVALENCE:
+    if value == PREVALENCE or (option == "taxonomy" and is_separator(value)):
         return distance
     said = f"{distance.formula}; the {option.replace('-', ' ')} are those of {Path(value).name}"
     return replace(distance, formula=said.replace("taxonomy are those", "taxonomy is that"))
@@ -86,16 +86,10 @@ def _of_weights(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Distan
 
 
 def _of_parents(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:
-    table = parents_table(path, encoding=encoding).map(clean)
-    return taxonomy(table, credit=_credit(files))
-
-
-def _of_paths(separator: str, files: LabelFiles, _: str, clean: Clean) -> Distance:
-    return taxonomy(path_separator=clean(separator), credit=_credit(files))
-
-
-def _credit(files: LabelFiles) -> Any:
-    return "ancestors" if files.taxonomy_credit is None else files.taxonomy_credit
+    credit: Any = "ancestors" if files.taxonomy_credit is None else files.taxonomy_credit
+    if is_separator(path):
+        return taxonomy(path_separator=path, credit=credit)
+    return taxonomy(parents_table(path, encoding=encoding).map(clean), credit=credit)
 
 
 def _of_vectors(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:
@@ -120,7 +114,6 @@ def _of_distances(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Dist
 _OF_OPTIONS: Mapping[str, Callable[[str, LabelFiles, str, Clean], Distance]] = {
     "label-weights": _of_weights,
     "taxonomy": _of_parents,
-    "path-separator": _of_paths,
     "label-distances": _of_distances,
     "embeddings": _of_vectors,
 }

@@ -27,7 +27,7 @@ _SAME = (
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
     "distance duplicates encoding epsilon equal format goal good half_width humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
-    "min_units missing model over partitioned_by_unit path_separator people_in_rows "
+    "min_units missing model over partitioned_by_unit people_in_rows "
     "population_size power producer_risk q question rater raters roster sampling_weight scheme "
     "sep sheet source spill strata threshold ties unit units units_per_cluster value where wide "
     "window"
@@ -38,6 +38,7 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "by": "--group",
     "at": "--over-time",
     "parents": "--taxonomy",
+    "path_separator": "--taxonomy",
     "credit": "--taxonomy-credit",
     "vectors": "--embeddings",
     "match": "--embedding-match",
@@ -274,8 +275,8 @@ class PilotReading(Reading):
 class Large:
     """How a file is reduced that need not fit in memory; where none is given, it is read."""
 
-    memory_limit: Text = member(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")
-    spill: Text = member(LARGE, "FOLDER", "A folder for temporary files.")
+    memory_limit: Text = member(LARGE, "SIZE", "DuckDB's memory: 2GB. --spill FOLDER")
+    spill: Text = hidden("--spill")
     assume_unique: bool = flag(LARGE, "Skip the search for repeated ratings.", "--assume-unique")
     partitioned_by_unit: bool = flag(
         LARGE, "Each file has all ratings of its units.", "--partitioned-by-unit"
@@ -292,26 +293,28 @@ class Large:
 class LabelFiles:
     """Which file about the labels states the distance, if one does."""
 
-    label_weights: Text = member(
-        RESULTS, "FILE", "Weighted Jaccard: label,weight; or '-log prevalence'."
-    )
-    taxonomy: Text = member(RESULTS, "FILE", "Taxonomy distance: child,parent; or OBO.")
-    path_separator: Text = member(RESULTS, "TEXT", "The same of labels as emotion/joy: '/'.")
+    label_weights: Text = member(RESULTS, "FILE", "label,weight, or '-log prevalence'.")
+    taxonomy: Text = member(RESULTS, "FILE", "child,parent. --taxonomy-credit lin")
     label_distances: Text = member(RESULTS, "FILE", "Transport: a square table.")
-    embeddings: Text = member(RESULTS, "FILE", "Cosine of label vectors: label,x1,x2, ...")
-    taxonomy_credit: Text = member(RESULTS, "HOW", "ancestors (default), wu_palmer, lin.")
-    embedding_match: Text = member(RESULTS, "HOW", "centroid (default), transport.")
+    embeddings: Text = member(RESULTS, "FILE", "label,x,y. --embedding-match transport")
+    taxonomy_credit: Text = hidden("--taxonomy-credit")
+    embedding_match: Text = hidden("--embedding-match")
 
     @property
     def given(self) -> dict[str, str]:
-        """What selects a distance, by the names of the options."""
+        """The files, or what stands for one, by the names of their options."""
         found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)[:-2]}
         return {name.replace("_", "-"): file for name, file in found.items() if file is not None}
 
     @property
     def paths(self) -> list[str]:
-        """The files that are read."""
-        return [value for option, value in self.given.items() if option != "path-separator"]
+        """The files that are read: what stands between the steps of paths in labels is none."""
+        return [value for value in self.given.values() if not is_separator(value)]
+
+
+def is_separator(text: str) -> bool:
+    """Say whether this stands between the steps of labels that are paths, as / or ::, or > does."""
+    return bool(text.strip()) and not any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True, kw_only=True)

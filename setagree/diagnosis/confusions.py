@@ -37,8 +37,9 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, which can only stand for one another.
-    parents : mapping, optional
-        The parent of each label, or several, as in `setagree.distances.taxonomy`.
+    parents : mapping, DataFrame, path or taxonomy, optional
+        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
+        returned.
 
     Returns
     -------

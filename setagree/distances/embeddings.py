@@ -80,7 +80,8 @@ class CentroidDistance(Distance):
     vectors: LabelVectors = field(repr=False)
     bounded: bool = field(default=False, kw_only=True)
     formula: str | None = field(
-        default="1 − the cosine of the mean vectors of the labels of A and of B",
+        default="1 − the cosine of the mean vectors of the labels of A and of B; "
+        "d_max is 1, or 2 where two labels have a negative cosine",
         kw_only=True,
         compare=False,
     )

@@ -133,7 +133,7 @@ def test_the_report_names_it(option):
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
         (["--label-distances", "blank.csv"], "entries that are not numbers"),
         (["--embeddings", "few.csv"], "no vector is given for 3 labels: 'anger', 'fear', 'love'"),
-        (["--taxonomy-credit", "lin"], "--taxonomy-credit needs --path-separator or --taxonomy"),
+        (["--taxonomy-credit", "lin"], "--taxonomy-credit needs --taxonomy"),
         (
             ["--taxonomy", "parents.csv", "--taxonomy-credit", "x"],
             "--taxonomy-credit 'x' is unknown; use 'ancestors', 'wu_palmer', 'lin'",
@@ -193,7 +193,6 @@ def test_labels_that_the_file_does_not_list(words):
                 {"good": ["joy", "love"], "bad": {"fear": None, "anger": None}}, credit="lin"
             ),
         ),
-        (["--path-separator", "o"], sa.distances.taxonomy(path_separator="o")),
         (
             ["--embeddings", "vectors.csv", "--embedding-match", "transport"],
             sa.distances.embedding(
@@ -208,6 +207,28 @@ def test_what_more_is_said_of_a_distance(words, distance):
     (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", *words)
     expected = sa.krippendorff_alpha(study(), distance=distance)
     assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+
+
+def test_labels_that_are_paths():
+    """Where labels are paths, what stands between their steps takes the place of the file."""
+    lines = [
+        f"u{k},{who},{at[k % 2]}"
+        for k in range(9)
+        for who, at in {
+            "ann": ["e/joy", "e/fear"],
+            "ben": ["e/joy", "e/joy"],
+            "cem": ["e/joy", "f"],
+        }.items()
+    ]
+    Path("paths.csv").write_text("\n".join(["unit,rater,labels", *lines]), encoding="utf-8")
+    for credit in ("ancestors", "wu_palmer"):
+        words = ["--taxonomy", "/", "--taxonomy-credit", credit, "-o", "out.json"]
+        ok("score", "paths.csv", "-c", "krippendorff_alpha", *words)
+        (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))
+        distance = sa.distances.taxonomy(path_separator="/", credit=credit)
+        expected = sa.krippendorff_alpha(sa.read("paths.csv"), distance=distance)
+        assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+        Path("out.json").unlink()
 
 
 def test_the_file_is_never_overwritten():
