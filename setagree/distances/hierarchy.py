@@ -19,6 +19,7 @@ from setagree.errors import (
     option,
     shorten,
 )
+from setagree.study.frames import as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet
@@ -27,6 +28,7 @@ Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]
 """A dict of parents or of children, a table of child and parent, or a file with such a table."""
 
 _WEIGHTS = ("weight", "information")
+_OR_ELSE = "or a table with the columns child and parent, or the path of a file with one"
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,9 @@ def read_hierarchy(
     stated: Any = parents
     if isinstance(parents, os.PathLike) or (isinstance(parents, str) and _is_path(parents)):
         stated = parents_table(parents)
-    if isinstance(stated, pd.DataFrame):
-        return _checked(*_of_table(stated))
-    check_mapping("parents", stated, "the parent, or the parents, of each label")
+    if hasattr(stated, "columns"):
+        return _checked(*_of_table(as_pandas(stated)))
+    check_mapping("parents", stated, f"the parent, or the parents, of each label; {_OR_ELSE}")
     if any(isinstance(below, Mapping) for below in stated.values()):
         return _checked(_of_nested(stated))
     return _checked({tidied(label): _as_labels(above) for label, above in stated.items()})

@@ -69,6 +69,7 @@ class TestEmbedding:
 
     def test_forms(self, tmp_path):
         """A dict, a table by index or by a column, lists in a column, CSV, JSON, Parquet: alike."""
+        pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
         frame = pd.DataFrame.from_dict(VECTORS, orient="index")
         named = frame.rename_axis("label").reset_index()
         lists = pd.DataFrame(
@@ -85,7 +86,9 @@ class TestEmbedding:
         files += [str(tmp_path / "v.tsv.gz")]
         shuffled = named[[1, "label", 0, 2, 3]].rename(columns={"label": " Label"})
         expected = embedding(VECTORS)("a, b", "c")
-        for form in (frame, named, lists, text_lists, shuffled, *files):
+        polars = pytest.importorskip("polars", reason="the extra 'dev' is not installed")
+        others = [polars.DataFrame(named.rename(columns=str)), polars.DataFrame(lists)]
+        for form in (frame, named, lists, text_lists, shuffled, *others, *files):
             assert embedding(form)("a, b", "c") == pytest.approx(expected, abs=1e-14)
 
     @pytest.mark.parametrize(

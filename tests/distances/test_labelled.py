@@ -184,8 +184,11 @@ class TestHierarchies:
         with gzip.open(tmp_path / "tree.obo.gz", "wt", encoding="utf-8") as file:
             file.write(as_obo(CLEAN))
         nested = {"top": {"x": ["a", "b"], "y": "c"}, "z": ["c"], "d": None, "e": {}}
+        polars = pytest.importorskip("polars", reason="the extra 'dev' is not installed")
+        arrow = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        frames = [polars.DataFrame(table), arrow.Table.from_pandas(table)]
         files = [tmp_path / name for name in ("tree.csv", "tree.obo", "tree.obo.gz")]
-        return [CLEAN, table, nested, *files, str(files[1]), taxonomy(CLEAN)]
+        return [CLEAN, table, nested, *frames, *files, str(files[1]), taxonomy(CLEAN)]
 
     def test_all_forms_state_the_same(self, forms):
         """A dict of parents, a table, a dict of dicts, CSV, OBO, and what `taxonomy` returned."""
@@ -197,7 +200,7 @@ class TestHierarchies:
 
     def test_ids_of_an_obo_file(self, forms):
         """Labels may be the ids of terms; a term that is obsolete is none."""
-        d = taxonomy(forms[4])
+        d = taxonomy(forms[6])
         assert d(["X:a"], ["X:b"]) == 0.5
         assert d(["q"], ["a"]) == 1
 
