@@ -336,10 +336,11 @@ class TestResampled:
 
     def test_distances_that_know_the_labels(self, alpha):
         """They are told by their formula, and cited where somebody proposed them."""
+        tree = {alpha.study.labels[0]: "x"}
         for distance, source in (
-            (sa.distances.taxonomy({"a": "x"}, credit="lin"), "Lin, 1998"),
-            (sa.distances.taxonomy({"a": "x"}, credit="wu_palmer"), "Wu & Palmer, 1994"),
-            (sa.distances.taxonomy({"a": "x"}, label_weights="-log prevalence"), "Pesquita et al."),
+            (sa.distances.taxonomy(tree, credit="lin"), "Lin, 1998"),
+            (sa.distances.taxonomy(tree, credit="wu_palmer"), "Wu & Palmer, 1994"),
+            (sa.distances.taxonomy(tree, label_weights="-log prevalence"), "Pesquita et al."),
         ):
             said, _, listed = methods_text(
                 sa.krippendorff_alpha(alpha.study, distance=distance)
