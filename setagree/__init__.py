@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from setagree import distances, plots
     from setagree.credit import Weights
+    from setagree.diagnosis.by_depth import by_depth
     from setagree.diagnosis.by_group import by_group, over_time
     from setagree.diagnosis.by_label import by_label
     from setagree.diagnosis.by_pair import by_pair, pair_matrix
@@ -93,6 +94,7 @@ __all__ = [
     "benchmark",
     "bootstrap",
     "brennan_prediger",
+    "by_depth",
     "by_group",
     "by_label",
     "by_pair",
@@ -171,6 +173,7 @@ _HOMES = {
     "benchmark": "inference.benchmark",
     "bootstrap": "inference.bootstrap",
     "brennan_prediger": "scoring.coefficients",
+    "by_depth": "diagnosis.by_depth",
     "by_group": "diagnosis.by_group",
     "by_label": "diagnosis.by_label",
     "by_pair": "diagnosis.by_pair",

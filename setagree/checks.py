@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 from collections.abc import Callable, Collection, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from setagree.errors import (
     CostError,
+    FileError,
     MissingOptionError,
     OptionError,
     UnknownOptionError,
+    check_path,
     counted,
     did_you_mean,
     near_names,
@@ -117,6 +122,29 @@ LOOPED = 3_000
 """Entries that a resample is worth at least where each is a round of its own; 0.1 ms."""
 
 
+# Path makes one slash of two; a drive of Windows has one letter.
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path in which ~ stands for the home of the user; refuse an address of the web."""
+    check_path(path)
+    return Path(on_this_computer(path))
+
+
+def on_this_computer(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file, with the home of the user for ~."""
+    name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
+    address = _ADDRESS.match(name)
+    if address is None or os.path.lexists(name):
+        return name
+    raise FileError(
+        f"'{address[1]}://{address[2]}' is an address, and only files on this computer are read; "
+        "download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
+        "s3:// and gs://, datasets reads hf://, gspread reads Google Sheets)."
+    )
+
+
 _ALSO = {
     "unit": "item units items task document doc subject example item_col unit_col unit_column",
     "rater": "annotator annotators raters coder coders judge worker rater_col annotator_col user",
@@ -211,6 +239,7 @@ def public(function: F) -> F:
 _NEEDED = {
     "k": "the number of raters behind each agreed answer, as in k=3",
     "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
+    "parents": "which label stands above which, as a dict, a table or the path of a table",
     "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
     "'crowd': ['w1', 'w2']}",
     "window": "the time that a window spans, as in window='7D'",

@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
+from setagree.checks import expanded
 from setagree.errors import FileError, OptionError, SetagreeError, did_you_mean, shorten
-from setagree.files.streams import Source, expanded, readable
+from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import format_labels
 
 _USELESS = {"repeats": {"duplicates"}}

@@ -9,6 +9,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
+from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study
@@ -58,7 +59,7 @@ _ROWS = 20
 """Units of a queue that are shown to people."""
 
 
-@options.grouped
+@grouped
 @sentences()
 def queue(
     files: options.Files,
@@ -96,7 +97,7 @@ def queue(
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")
 
 
-@options.grouped
+@grouped
 @sentences()
 def watch(
     files: options.Files,
@@ -135,7 +136,7 @@ def watch(
     deliver(frame, paragraphs(*filter(None, [table, wrapped(f"{found.verdict} {found.method}")])))
 
 
-@options.grouped
+@grouped
 @sentences()
 def divide(
     files: options.Files,
@@ -169,7 +170,7 @@ def divide(
     deliver(frame, text, reasons=frame["reason"])
 
 
-@options.grouped
+@grouped
 @sentences()
 def rated_again(
     files: options.Files,
@@ -196,7 +197,7 @@ def rated_again(
     deliver(frame, text, reasons=frame["reason"])
 
 
-@options.grouped
+@grouped
 @sentences()
 def accept(
     *,

@@ -16,6 +16,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli import tables as tables
+from setagree.cli.grouping import grouped
 from setagree.cli.large import refuse_where_large, scored
 from setagree.cli.options import (
     Asked,
@@ -70,7 +71,7 @@ Result: TypeAlias = tuple[pd.DataFrame, str]
 """The frame that programs read, and the table that people read."""
 
 
-@options.grouped
+@grouped
 @sentences()
 def permute(
     files: options.Files,
@@ -84,7 +85,7 @@ def permute(
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
@@ -97,7 +98,7 @@ def permute(
     deliver(frame, tables.tests(table, tested.rows, frame), reasons=map(reason_of, table))
 
 
-@options.grouped
+@grouped
 @sentences()
 def compare(
     files: options.Compared,
@@ -113,7 +114,7 @@ def compare(
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     check_choice("method", method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))

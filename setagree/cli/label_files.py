@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from setagree.cli.inputs import Clean, two_columns
-from setagree.cli.options import Asked, LabelFiles, Reading
+from setagree.cli.options import Asked, LabelFiles, Reading, is_separator
 from setagree.cli.reading import names
-from setagree.distances import Distance, taxonomy, transport, weighted_jaccard
+from setagree.distances import Distance, embedding, taxonomy, transport, weighted_jaccard
+from setagree.distances.embeddings import read_vectors
+from setagree.distances.hierarchy import parents_table
+from setagree.distances.labelled import PREVALENCE
 from setagree.errors import DataError, OptionError, SetagreeError, shorten
 from setagree.files.tables import read_table
 from setagree.study.names import tidied
@@ -37,26 +38,40 @@ def asked_distances(
         raise OptionError(
             f"{options[0]} selects its own distance; drop it, or --distance {','.join(listed)}."
         )
-    return [*listed, *(_stated(option, path, reading) for option, path in given.items())]
+    for option, needed in _REFINED.items():
+        if getattr(files, option.replace("-", "_")) is not None and needed not in given:
+            raise OptionError(f"--{option} needs --{needed}.")
+    return [*listed, *(_stated(option, value, files, reading) for option, value in given.items())]
 
 
-def _stated(option: str, path: str, reading: Reading) -> Distance:
-    """Return the distance of a file, which its formula names."""
+_REFINED = {
+    "taxonomy-credit": "taxonomy",
+    "embedding-match": "embeddings",
+}
+"""Options that say more of a distance, and the one that selects it."""
+
+
+def _stated(option: str, value: str, files: LabelFiles, reading: Reading) -> Distance:
+    """Return the distance of a file, or of what stands for one, which its formula names."""
 
     def clean(label: Any) -> Any:
         text = tidied(label)
         return text.lower() if reading.case == "lower" and isinstance(text, str) else text
 
     try:
-        frame = read_table(path, encoding=reading.encoding)
-        distance = _OF_FILES[option](frame, clean)
+        distance = _OF_OPTIONS[option](value, files, reading.encoding, clean)
     except SetagreeError as error:
-        raise type(error)(f"--{option} {path}: {error}") from error
-    said = f"{distance.formula}; the {option.replace('-', ' ')} are those of {Path(path).name}"
+        raise type(error)(f"--{option} {value}: {error}") from error
+    if value == PREVALENCE or (option == "taxonomy" and is_separator(value)):
+        return distance
+    said = f"{distance.formula}; the {option.replace('-', ' ')} are those of {Path(value).name}"
     return replace(distance, formula=said.replace("taxonomy are those", "taxonomy is that"))
 
 
-def _of_weights(frame: pd.DataFrame, clean: Clean) -> Distance:
+def _of_weights(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Distance:
+    if path == PREVALENCE:
+        return weighted_jaccard(PREVALENCE)
+    frame = read_table(path, encoding=encoding)
     weights: dict[Any, float] = {}
     for label, weight in two_columns(frame, "label", "weight", clean):
         if label in weights:
@@ -70,17 +85,22 @@ def _of_weights(frame: pd.DataFrame, clean: Clean) -> Distance:
     return weighted_jaccard(weights)
 
 
-def _of_parents(frame: pd.DataFrame, clean: Clean) -> Distance:
-    parents: dict[Any, list[Any]] = {}
-    for child, parent in two_columns(frame, "child", "parent", clean):
-        above = parents.setdefault(child, [])
-        if not pd.isna(parent) and clean(parent) != "":
-            above.append(clean(parent))
-    return taxonomy(parents)
+def _of_parents(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:
+    credit: Any = "ancestors" if files.taxonomy_credit is None else files.taxonomy_credit
+    if is_separator(path):
+        return taxonomy(path_separator=path, credit=credit)
+    return taxonomy(parents_table(path, encoding=encoding).map(clean), credit=credit)
 
 
-def _of_distances(frame: pd.DataFrame, clean: Clean) -> Distance:
+def _of_vectors(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:
+    known = read_vectors(path, encoding=encoding, clean=clean)
+    match: Any = "centroid" if files.embedding_match is None else files.embedding_match
+    return embedding(known, match=match)
+
+
+def _of_distances(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Distance:
     """Return the transport of a square table whose first column names the rows."""
+    frame = read_table(path, encoding=encoding)
     if len(frame.columns) < 2:
         raise DataError("a square table names its rows in the first column, and has one a label.")
     table = (
@@ -91,8 +111,9 @@ def _of_distances(frame: pd.DataFrame, clean: Clean) -> Distance:
     return transport(table.set_axis([clean(name) for name in frame.iloc[:, 0]], axis=0))
 
 
-_OF_FILES: Mapping[str, Callable[[pd.DataFrame, Clean], Distance]] = {
+_OF_OPTIONS: Mapping[str, Callable[[str, LabelFiles, str, Clean], Distance]] = {
     "label-weights": _of_weights,
     "taxonomy": _of_parents,
     "label-distances": _of_distances,
+    "embeddings": _of_vectors,
 }

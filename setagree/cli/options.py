@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import wraps
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -26,9 +24,9 @@ _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
     "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
-    "interval_method kind labels level looks margin max_units memory_limit method min_units "
-    "missing model order_by over partitioned_by_unit people_in_rows population_size power "
-    "producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
+    "interval_method kind label_weights labels level looks margin max_units memory_limit method "
+    "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
+    "power producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
     "spill status strata threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
@@ -37,6 +35,11 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "by": "--group",
     "at": "--over-time",
     "rater_columns": "--facets",
+    "parents": "--taxonomy",
+    "path_separator": "--taxonomy",
+    "credit": "--taxonomy-credit",
+    "vectors": "--embeddings",
+    "match": "--embedding-match",
 }
 """What the command calls the options of the library; an option not listed is Python's alone."""
 
@@ -277,8 +280,8 @@ class PilotReading(Reading):
 class Large:
     """How a file is reduced that need not fit in memory; where none is given, it is read."""
 
-    memory_limit: Text = member(LARGE, "SIZE", "What DuckDB may hold in memory: 2GB.")
-    spill: Text = member(LARGE, "FOLDER", "A folder for temporary files.")
+    memory_limit: Text = member(LARGE, "SIZE", "DuckDB's memory: 2GB. --spill FOLDER")
+    spill: Text = hidden("--spill")
     assume_unique: bool = flag(LARGE, "Skip the search for repeated ratings.", "--assume-unique")
     partitioned_by_unit: bool = flag(
         LARGE, "Each file has all ratings of its units.", "--partitioned-by-unit"
@@ -295,15 +298,28 @@ class Large:
 class LabelFiles:
     """Which file about the labels states the distance, if one does."""
 
-    label_weights: Text = member(RESULTS, "FILE", "Weighted Jaccard: label,weight.")
-    taxonomy: Text = member(RESULTS, "FILE", "Taxonomy distance: child,parent.")
+    label_weights: Text = member(RESULTS, "FILE", "label,weight, or '-log prevalence'.")
+    taxonomy: Text = member(RESULTS, "FILE", "child,parent. --taxonomy-credit lin")
     label_distances: Text = member(RESULTS, "FILE", "Transport: a square table.")
+    embeddings: Text = member(RESULTS, "FILE", "label,x,y. --embedding-match transport")
+    taxonomy_credit: Text = hidden("--taxonomy-credit")
+    embedding_match: Text = hidden("--embedding-match")
 
     @property
     def given(self) -> dict[str, str]:
-        """The files by the names of their options."""
-        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)}
+        """The files, or what stands for one, by the names of their options."""
+        found = {each.name: getattr(self, each.name) for each in fields(LabelFiles)[:-2]}
         return {name.replace("_", "-"): file for name, file in found.items() if file is not None}
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that are read: what stands between the steps of paths in labels is none."""
+        return [value for value in self.given.values() if not is_separator(value)]
+
+
+def is_separator(text: str) -> bool:
+    """Say whether this stands between the steps of labels that are paths, as / or ::, or > does."""
+    return bool(text.strip()) and not any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,35 +367,3 @@ class Costs:
     cost_unit: float | None = member(SURE, "COST", "Of a unit, not rated (default: 0).")
     cost_rating: float | None = member(SURE, "COST", "Of a rating: which design is best?")
     budget: float | None = member(SURE, "COST", "Instead: the best design for it.")
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters that are groups of options are spread into options."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {n: kind for n, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
-
-    @wraps(command)
-    def spread(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
-        command(**given)
-
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        own = [parameter.replace(kind=_KEYWORD, annotation=hints[name])]
-        parameters += _parameters(groups[name]) if name in groups else own
-    vars(spread)["__signature__"] = inspect.Signature(parameters)
-    spread.__annotations__ = {one.name: one.annotation for one in parameters}
-    return spread
-
-
-def _parameters(group: type[Any]) -> Iterator[inspect.Parameter]:
-    """Yield the members of a group as the parameters that typer makes options of."""
-    hints = get_type_hints(group, include_extras=True)
-    for each in fields(group):
-        look = each.metadata.get("option")
-        hint = hints[each.name] if look is None else Annotated[hints[each.name], look]
-        yield inspect.Parameter(each.name, _KEYWORD, default=each.default, annotation=hint)
-
-
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY

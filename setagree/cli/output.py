@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import typer
 
+from setagree.checks import expanded
 from setagree.cli.ending import hang_up, let_go
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import CALLED, Delivery, Reading
@@ -26,7 +27,6 @@ from setagree.errors import (
     check_choice,
     spelling,
 )
-from setagree.files.streams import expanded
 from setagree.progress import stages, without_line
 from setagree.wording.escaping import visible
 from setagree.wording.tables import csv_text, json_text, markdown_text

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from setagree.checks import expanded
 from setagree.cli.browser.serving import server_of
 from setagree.cli.browser.writing import PYODIDE, write_page
 from setagree.cli.options import option
 from setagree.cli.output import say, sentences
 from setagree.errors import FileError
-from setagree.files.streams import expanded
 
 PAGE_HELP = f"""[bold]setagree page FOLDER[/bold]
 

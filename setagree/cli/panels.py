@@ -10,6 +10,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli import panel_tables as tables
+from setagree.cli.grouping import grouped
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
@@ -46,7 +47,7 @@ setagree consensus study.csv --threshold 0.6 --ties plurality --without gpt
 """
 
 
-@options.grouped
+@grouped
 @sentences()
 def panel(
     files: options.Files,
@@ -66,7 +67,7 @@ def panel(
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
-    read = [*files, *by_label.given.values(), *model_files(model)]
+    read = [*files, *by_label.paths, *model_files(model)]
     deliver = Deliverer(delivery, read, reading)
     if facets is not None and margin is not None:
         raise OptionError("--margin is of one model at a time; drop --facets, or --margin.")
@@ -104,7 +105,7 @@ def panel(
     deliver(frame, text, reasons=reasons)
 
 
-@options.grouped
+@grouped
 @sentences()
 def agree(
     files: options.Files,
@@ -120,7 +121,7 @@ def agree(
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
-    deliver = Deliverer(delivery, [*files, *by_label.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *by_label.paths], reading)
     study = read_study(files, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
     given |= {

@@ -7,6 +7,7 @@ from typing import Any
 
 import setagree as sa
 from setagree.cli import options as options
+from setagree.cli.grouping import grouped
 from setagree.cli.inference import ALPHA, seed_or_drawn
 from setagree.cli.large import refuse_where_large, scored
 from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
@@ -25,7 +26,7 @@ setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 """
 
 
-@options.grouped
+@grouped
 @sentences()
 def plan(
     files: options.Files,
@@ -46,7 +47,7 @@ def plan(
     delivery: Delivery,
 ) -> None:
     """Plan how many units a wanted interval takes."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
         said = "--raters names columns; numbers of ratings a unit are those of --ratings."
         raise OptionError(said)

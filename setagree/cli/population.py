@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import setagree as sa
+from setagree.checks import expanded
 from setagree.cli.inputs import two_columns
 from setagree.cli.options import Reading
 from setagree.errors import DataError, OptionError, SetagreeError, did_you_mean, listing, shorten
-from setagree.files.streams import expanded
 from setagree.files.tables import read_table
 from setagree.study.names import tidied
 

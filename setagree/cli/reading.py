@@ -12,11 +12,12 @@ from typing import Any, TypeAlias, cast
 import pandas as pd
 
 import setagree as sa
+from setagree.checks import expanded
 from setagree.cli.options import Reading
 from setagree.cli.output import say
 from setagree.cli.population import with_population
 from setagree.errors import FileError, OptionError, SetagreeWarning, counted
-from setagree.files.streams import Source, expanded, readable
+from setagree.files.streams import Source, readable
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Plan, Study, open_study, open_table
 from setagree.progress import stages

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from setagree.cli import options as options
+from setagree.cli.grouping import grouped
 from setagree.cli.inference import other_interval
 from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
@@ -28,7 +29,7 @@ setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
 """
 
 
-@options.grouped
+@grouped
 @sentences()
 def score(
     files: options.Files,
@@ -44,7 +45,7 @@ def score(
     delivery: Delivery,
 ) -> None:
     """Score how far the raters of a file agree."""
-    deliver = Deliverer(delivery, [*files, *asked.given.values()], reading)
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
     found = (described(table.to_frame(), table), str(table)) if other is None else other(table)

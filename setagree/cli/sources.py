@@ -8,6 +8,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
+from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.output import Deliverer, printing, say, sentences
 from setagree.cli.reading import read_study, unescaped
@@ -27,7 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _UNVERIFIED = "* from the documented format, not verified against a live export\n"
 
 
-@options.grouped
+@grouped
 @sentences()
 def list_formats(*, delivery: Delivery) -> None:
     """List the exports of tools that are read."""
@@ -40,7 +41,7 @@ def list_formats(*, delivery: Delivery) -> None:
         sys.stdout.write(f"\n{_UNVERIFIED}")
 
 
-@options.grouped
+@grouped
 @sentences()
 def convert(
     files: options.Files, *, reading: Reading, delivery: Delivery, escape: options.Escape = False

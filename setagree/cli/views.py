@@ -14,7 +14,9 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from setagree.checks import expanded
 from setagree.cli import options as options
+from setagree.cli.grouping import grouped
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import wished
@@ -26,7 +28,6 @@ from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, check_choice
-from setagree.files.streams import expanded
 from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
@@ -99,7 +100,7 @@ _NAME, _SENTENCE = 28, 44
 _text = partial(plain, quoted=False)
 
 
-@options.grouped
+@grouped
 @sentences()
 def report(
     files: options.Files,
@@ -117,7 +118,7 @@ def report(
     check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
     # What cannot or must not be replaced is refused before any work.
     check_target(expanded(output))
-    read = [*files, *asked.given.values(), *model_files(asked.model)]
+    read = [*files, *asked.paths, *model_files(asked.model)]
     check_not_read(expanded(output), read, reading)
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
@@ -136,7 +137,7 @@ def report(
     say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {how['rng']})")
 
 
-@options.grouped
+@grouped
 @sentences()
 def diagnose(
     files: options.Files,
@@ -149,7 +150,7 @@ def diagnose(
     output: Found = None,
 ) -> None:
     """Say why agreement is low and what to fix."""
-    read = [*files, *asked.given.values(), *model_files(asked.model)]
+    read = [*files, *asked.paths, *model_files(asked.model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,22 +23,31 @@ from setagree.credit.dense import (
     transport_weights,
 )
 from setagree.credit.geometry import SetGeometry
+from setagree.credit.meaning import CentroidWeights, best_match_weights
 from setagree.credit.overlap import OverlapWeights, check_overlap_function, zeroed
 from setagree.credit.table import SizeTable
 from setagree.distances.base import (
     CallableDistance,
-    ClosureDistance,
     Distance,
     NominalDistance,
     OverlapDistance,
     ScaleDistance,
+)
+from setagree.distances.embeddings import CentroidDistance
+from setagree.distances.labelled import (
+    BestMatchDistance,
+    ClosureDistance,
+    LabelWeights,
     WeightedJaccardDistance,
+    information,
 )
 from setagree.distances.matrix import MatrixDistance
+from setagree.distances.sets import jaccard
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
+from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _FEW_SETS = 100
 """Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
@@ -81,9 +91,10 @@ class WeightBuilder:
             case CallableDistance():
                 return callable_weights(self.values, distance)
             case TransportDistance():
-                are_sets = self.kind == "labels"
-                sets = self.values if are_sets else [frozenset([v]) for v in self.values]
-                return transport_weights(self.values, sets, distance)
+                return transport_weights(self.values, self._sets, distance)
+            case CentroidDistance():
+                sets = self.geometry if self.kind == "labels" else SetGeometry(self._sets)
+                return CentroidWeights(self.values, sets, distance)
             case ScaleDistance():
                 return self._scale(distance)
         if self.kind != "labels":
@@ -96,12 +107,56 @@ class WeightBuilder:
             case OverlapDistance():
                 return self._overlap(self.geometry, distance)
             case WeightedJaccardDistance():
-                self._doubt_labels(distance)
-                return WeightedJaccardWeights(self.values, self.geometry, distance)
+                return self._weighted(distance, self.geometry)
             case ClosureDistance():
-                closed = SetGeometry([distance.close(value) for value in self.values])
-                return self._overlap(closed, distance.inner)
+                self._doubt_tree(distance)
+                closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
+                if distance.label_weights is None:
+                    return self._overlap(closed, jaccard)
+                return self._weighted(distance.weighted, closed, of_tree=True)
+            case BestMatchDistance():
+                self._doubt_tree(distance)
+                closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
+                stated = self._known(distance.information, closed)
+                near = distance.similarities(self.geometry.labels, stated)
+                return best_match_weights(self.values, self.geometry, near)
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
+
+    @property
+    def _sets(self) -> Sequence[LabelSet]:
+        """The values as label sets: one value is the set of one label."""
+        return self.values if self.kind == "labels" else [frozenset([v]) for v in self.values]
+
+    def _weighted(
+        self, distance: WeightedJaccardDistance, sets: SetGeometry, *, of_tree: bool = False
+    ) -> Weights:
+        """Return the weights of sets whose labels weigh what is stated, or what the study says."""
+        stated = self._known(distance.label_weights, sets)
+        if stated is not None:
+            distance = replace(distance, label_weights=stated)
+        elif not of_tree:
+            self._doubt_labels(distance)
+        return WeightedJaccardWeights(self.values, sets, distance)
+
+    def _known(self, weights: LabelWeights | None, sets: SetGeometry) -> dict[Any, float] | None:
+        """Return what labels weigh by their share of the pairable ratings, where that is asked."""
+        if not isinstance(weights, str):
+            return None
+        held = np.append(sets.flags.T @ self.pairable, self.pairable.sum())
+        return dict(zip(sets.labels, information(held).tolist(), strict=True))
+
+    def _doubt_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
+        """Say that none of the labels stands in the hierarchy, which is hardly meant."""
+        tree, used = distance.hierarchy.parents, self.geometry.labels
+        if not tree or not used or self.checked:
+            return
+        if not frozenset().union(tree, *tree.values()) & set(used):
+            warn(
+                f"no label of the study stands in the hierarchy of {distance.name!r} (the study "
+                f"has {listing(used)}; the hierarchy {listing(sorted_labels(tree))}); check how "
+                "they are spelled.",
+                SetagreeWarning,
+            )
 
     def _doubt_labels(self, distance: WeightedJaccardDistance) -> None:
         """Say which weights are of labels that the study never uses, and which have none."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from setagree.credit.base import BlockWeights, Codes, DenseWeights, Floats, display_value
 from setagree.credit.geometry import SetGeometry
-from setagree.distances.base import CallableDistance, Distance, WeightedJaccardDistance
+from setagree.distances.base import CallableDistance, Distance
+from setagree.distances.labelled import WeightedJaccardDistance
 from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, listing, shorten

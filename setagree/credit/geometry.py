@@ -73,6 +73,11 @@ class SetGeometry:
         keys.sort()
         return np.asarray(keys % max(1, n_labels), dtype=np.intp)
 
+    def members(self, k: int) -> list[Label]:
+        """Return the labels of one set."""
+        place = self.indices[self.indptr[k] : self.indptr[k + 1]]
+        return [self.labels[one] for one in place.tolist()]
+
     @cached_property
     def counts(self) -> npt.NDArray[np.intp]:
         """How many sets hold each label, of shape (L,)."""

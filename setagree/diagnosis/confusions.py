@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,10 @@ from setagree.credit.pairs import neighbours
 from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, membership_of
-from setagree.distances.labelled import direct_parents, taxonomy
+from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import Label, LabelSet
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
 
@@ -28,9 +26,7 @@ STEPS_AT_ONCE = 5_000_000
 
 
 @public
-def confusions(
-    study: Data, *, parents: Mapping[Label, Label | Iterable[Label] | None] | None = None
-) -> pd.DataFrame:
+def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     """Return which labels stand for one another, and which are left out.
 
     Two raters of a unit, with answers A and B, confuse label a with b where a is in A and not in B
@@ -41,8 +37,9 @@ def confusions(
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, which can only stand for one another.
-    parents : mapping, optional
-        The parent of each label, or several, as in `setagree.distances.taxonomy`.
+    parents : mapping, DataFrame, path or taxonomy, optional
+        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
+        returned.
 
     Returns
     -------
@@ -178,18 +175,15 @@ def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) ->
     )
 
 
-def _relations(
-    frame: pd.DataFrame, parents: Mapping[Label, Label | Iterable[Label] | None]
-) -> list[str | None]:
+def _relations(frame: pd.DataFrame, parents: Parents) -> list[str | None]:
     """Return how the two labels of each row are related."""
-    direct, ancestors = direct_parents(parents), taxonomy(parents).ancestors
-    none: LabelSet = frozenset()
+    tree = read_hierarchy(parents)
 
     def related(a: Any, b: Any) -> str | None:
         if b is None:
             return None
-        if a in ancestors.get(b, none) or b in ancestors.get(a, none):
+        if a in tree.steps_up(b) or b in tree.steps_up(a):
             return "parent"
-        return "sibling" if direct.get(a, none) & direct.get(b, none) else "unrelated"
+        return "sibling" if tree.above(a) & tree.above(b) else "unrelated"
 
     return [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from setagree.diagnosis.common import (
     uncertainty,
 )
 from setagree.diagnosis.confusions import confusions
-from setagree.distances.labelled import direct_parents, taxonomy
+from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -28,6 +28,7 @@ from setagree.errors import (
     check_list,
     counted,
     did_you_mean,
+    option,
     shorten,
 )
 from setagree.inference.designs import distance_of
@@ -40,7 +41,7 @@ from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Value
 from setagree.study.names import tidied
-from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _MERGED, _TO_PARENTS = " + ", "to parents"
 _PAIRS_TRIED = 10
@@ -53,7 +54,8 @@ def what_if(
     merge: Sequence[Iterable[Label]] | None = None,
     drop_labels: Sequence[Label] | None = None,
     drop_raters: Sequence[Hashable] | None = None,
-    parents: Mapping[Label, Label | Iterable[Label] | None] | None = None,
+    parents: Parents | None = None,
+    depth: int | None = None,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
@@ -77,9 +79,12 @@ def what_if(
         Each is left out, and the rest scored as if it were the study: what a distance takes from
         the data (mid-ranks, the largest distance) and the list of values are made anew. `by_rater`
         and `jackknife` keep those of the whole study, which differs for such distances alone.
-    parents : mapping, optional
-        The parent of each label, or several, as in `setagree.distances.taxonomy`: every label is
-        replaced by its parents, a root stays.
+    parents : mapping, DataFrame, path or taxonomy, optional
+        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
+        returned: every label is replaced by its parents, a root stays.
+    depth : int, optional
+        With parents: every label is instead replaced by its ancestors at that depth, where a root
+        has depth 1; labels above it stay. `by_depth` shows all depths.
     coefficient, distance
         As in `setagree.agreement`.
     level : float
@@ -136,7 +141,7 @@ def what_if(
     changed = [
         *_merged(study, () if merge is None else merge),
         *_without_labels(study, () if drop_labels is None else drop_labels),
-        *_to_parents(study, parents),
+        *_lifted(study, parents, depth),
     ]
     dropped = _without_raters(study, () if drop_raters is None else drop_raters)
     _check_cost(study, len(changed) + len(dropped))
@@ -175,7 +180,7 @@ def _row(
     if not part.n_ratings:
         raise DataError(f"{change} {what}: nothing would be left.")
     # Parents can make sets larger than any that the distance was checked for.
-    scorer = Scorer(part, checked=change != _TO_PARENTS)
+    scorer = Scorer(part, checked=not change.startswith("to "))
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = linearised_difference(changed, whole, design="same_units", places=both)
@@ -232,18 +237,21 @@ def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Cha
         yield "drop label", _named(study, label), _replacing(frozenset([label]), frozenset())
 
 
-def _to_parents(study: Annotations, parents: Mapping[Label, Any] | None) -> Iterator[Change]:
+def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> Iterator[Change]:
     if parents is None:
+        if depth is not None:
+            raise OptionError(f"depth={depth!r} needs {option('parents')}, those of the labels.")
         return
-    direct = direct_parents(parents)
-    taxonomy(parents)  # refuses a label that is its own ancestor
+    tree = read_hierarchy(parents)
+    if depth is not None:
+        yield "to depth", str(depth), tree.lifting(depth)
+        return
 
     def lifted(value: LabelSet) -> LabelSet:
-        return frozenset().union(*(direct.get(one) or frozenset([one]) for one in value))
+        return frozenset().union(*(tree.above(one) or frozenset([one]) for one in value))
 
-    unknown = {display_labels([one]) for one in study.labels if one not in direct}
-    what = f"{len(study.labels) - len(unknown)} of {len(study.labels)} labels have an entry"
-    yield _TO_PARENTS, what, lifted
+    known = [one for one in study.labels if one in tree.parents or tree.above(one)]
+    yield _TO_PARENTS, f"{len(known)} of {len(study.labels)} labels have an entry", lifted
 
 
 def _check_cost(study: Annotations, n_changes: int) -> None:

@@ -12,6 +12,7 @@ from setagree.distances.base import (
     OverlapDistance,
     ScaleDistance,
 )
+from setagree.distances.embeddings import embedding
 from setagree.distances.labelled import taxonomy, weighted_jaccard
 from setagree.distances.matrix import MatrixDistance, distance_matrix
 from setagree.distances.registry import distance_names, get_distance
@@ -58,6 +59,7 @@ __all__ = [
     "dice",
     "distance_matrix",
     "distance_names",
+    "embedding",
     "get_distance",
     "hamming",
     "interval",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DistanceError, LabelError, check_flag, check_type, listing, shorten
+from setagree.errors import DistanceError, LabelError, check_flag, check_type, shorten
 from setagree.study.labels import parse_labels
 from setagree.study.numbers import as_number, needs_care, rounded
-from setagree.wording.label_sets import Label, LabelSet, sorted_labels
+from setagree.wording.label_sets import LabelSet
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -117,56 +117,6 @@ class OverlapDistance(Distance):
         A, B = as_label_set(A), as_label_set(B)
         sizes = (np.array([n]) for n in (len(A), len(B), len(A & B)))
         return float(np.asarray(self.function(*sizes), dtype=float)[0])
-
-
-@dataclass(frozen=True, repr=False)
-class WeightedJaccardDistance(Distance):
-    """1 - weight(A ∩ B) / weight(A ∪ B), the weight of a set being the sum over its labels."""
-
-    label_weights: Mapping[Any, float]
-    default: float | None = None
-    is_assumed: bool = field(default=False, kw_only=True, repr=False, compare=False)
-    """Whether nobody said what the labels that are not listed weigh."""
-    formula: str | None = field(
-        default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
-    )
-
-    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
-        """Return the distance between two label sets."""
-        A, B = as_label_set(A), as_label_set(B)
-        total = sum(self.weights_of(A | B))
-        return 1 - sum(self.weights_of(A & B)) / total if total else 0.0
-
-    def weights_of(self, labels: Iterable[Label]) -> list[float]:
-        """Return the weights of labels; raise `DistanceError` where one has none."""
-        weights = [self.label_weights.get(label, self.default) for label in labels]
-        missing = [label for label, weight in zip(labels, weights, strict=True) if weight is None]
-        if missing:
-            raise DistanceError(
-                f"no weight is given for the labels {listing(sorted_labels(missing))}."
-            )
-        return [float(weight) for weight in weights if weight is not None]
-
-
-@dataclass(frozen=True, repr=False)
-class ClosureDistance(Distance):
-    """An overlap distance between the ancestor closures of two sets."""
-
-    inner: OverlapDistance
-    ancestors: Mapping[Any, LabelSet]
-    formula: str | None = field(
-        default="1 − |A∩B| / |A∪B| of the sets with the ancestors of their labels",
-        kw_only=True,
-        compare=False,
-    )
-
-    def close(self, labels: LabelSet) -> LabelSet:
-        """Return the labels with all their ancestors."""
-        return labels.union(*(self.ancestors.get(label, frozenset()) for label in labels))
-
-    def __call__(self, A: Iterable[Any], B: Iterable[Any]) -> float:
-        """Return the distance between two label sets."""
-        return self.inner(self.close(as_label_set(A)), self.close(as_label_set(B)))
 
 
 Form: TypeAlias = Literal["points", "absolute", "squared"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from setagree.progress import track
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
-LabelDistances: TypeAlias = Mapping[Any, Any] | pd.DataFrame
+_Table: TypeAlias = Mapping[Any, Any] | pd.DataFrame
 
 _Problem: TypeAlias = tuple[int, int, int]
 """Labels as bits: those of the smaller set alone, those of both, those of the larger alone."""
@@ -27,6 +28,9 @@ _Problem: TypeAlias = tuple[int, int, int]
 _PAIRS_AT_ONCE = 200_000
 _LONG_WORK = 2_000_000
 """Pairs of sets beyond which it is shown how far the work is."""
+
+_MOST_COMPARED = 1_000
+"""Labels up to which it is asked, in L³ steps, whether shared mass can stay where it is."""
 
 _MOST_PARCELS = 400
 """Parcels beyond which the linear programme is the faster one: sets of 60 and of 59 have 3,540."""
@@ -36,7 +40,7 @@ _MOST_PERMUTED = 4
 
 
 def transport(
-    label_distance: Callable[[Any, Any], float] | LabelDistances,
+    label_distance: Callable[[Any, Any], float] | _Table,
     *,
     empty: float = 1.0,
     name: str = "transport",
@@ -108,7 +112,7 @@ class TransportDistance(Distance):
 
     def _costs(self, labels: Sequence[Label]) -> Floats:
         """Return the distances between labels, checked."""
-        if isinstance(self.between, _LabelTable):
+        if isinstance(self.between, LabelDistances):
             return self.between.among(labels)
         try:
             rows = [[0.0 if x == y else self.between(x, y) for y in labels] for x in labels]
@@ -122,12 +126,21 @@ class TransportDistance(Distance):
         return check_entries(costs, list(labels))
 
 
-@dataclass(frozen=True)
-class _LabelTable:
-    by_pair: Mapping[frozenset[Any], float]
+class LabelDistances(ABC):
+    """Distances between labels that are checked, and known all at once."""
+
+    @abstractmethod
+    def among(self, labels: Sequence[Label]) -> Floats:
+        """Return the distances between labels, of shape (L, L)."""
 
     def __call__(self, x: Label, y: Label) -> float:
+        """Return the distance between two labels."""
         return float(self.among([x, y])[0, 1])
+
+
+@dataclass(frozen=True)
+class _LabelTable(LabelDistances):
+    by_pair: Mapping[frozenset[Any], float]
 
     def among(self, labels: Sequence[Label]) -> Floats:
         """Return the distances between labels; raise `DistanceError` where one is not stated."""
@@ -150,7 +163,7 @@ class _LabelTable:
 def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
     """Return the transports between sets, none of them empty; each problem is solved once."""
     n = len(masks)
-    is_metric = _is_metric(costs)
+    is_metric = len(costs) <= _MOST_COMPARED and _is_metric(costs)
     distances = np.zeros((n, n))
     size = max(1, _PAIRS_AT_ONCE // max(n, 1))
     starts = range(0, n, size)

@@ -8,7 +8,6 @@ import gc
 import glob
 import gzip
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeAlias, cast
 
-from setagree.checks import MOST_BYTES
+from setagree.checks import MOST_BYTES, on_this_computer
 from setagree.errors import (
     FileError,
     check_path,
@@ -43,8 +42,6 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
-# Path makes one slash of two; a drive of Windows has one letter.
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
@@ -312,12 +309,6 @@ def file_names(files: Sequence[Path]) -> list[str]:
     return names if len({*names}) == len(names) else [str(file) for file in files]
 
 
-def expanded(path: str | os.PathLike[str]) -> Path:
-    """Return a path in which ~ stands for the home of the user; refuse an address of the web."""
-    check_path(path)
-    return Path(_on_this_computer(path))
-
-
 def matching(path: Paths) -> list[Path]:
     """Return the file of that name, or the files that match the pattern in the order of names.
 
@@ -325,7 +316,7 @@ def matching(path: Paths) -> list[Path]:
     """
     if not isinstance(path, str | os.PathLike):
         return _several(path)
-    name = _on_this_computer(path)
+    name = on_this_computer(path)
     if os.path.lexists(name) or not glob.has_magic(name):
         return [Path(name)]
     matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207 - Path's takes no "/*"
@@ -345,19 +336,6 @@ def _several(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     if twice := next((file for k, file in enumerate(files) if file in files[:k]), None):
         raise FileError(f"{str(twice)!r} is named twice; name each file once.")
     return files
-
-
-def _on_this_computer(path: str | os.PathLike[str]) -> str:
-    """Return the name of a file, with the home of the user for ~."""
-    name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
-    address = _ADDRESS.match(name)
-    if address is None or os.path.lexists(name):
-        return name
-    raise FileError(
-        f"'{address[1]}://{address[2]}' is an address, and only files on this computer are read; "
-        "download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
-        "s3:// and gs://, datasets reads hf://, gspread reads Google Sheets)."
-    )
 
 
 def n_bytes(path: Paths) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from setagree.checks import MOST_BYTES
 from setagree.errors import FileError, OptionError, option
 from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
@@ -26,7 +27,7 @@ from setagree.files.streams import (
 from setagree.study.codes import Column
 from setagree.study.frames import stacked
 
-__all__ = ["DELIMITERS", "first_rows", "read_table", "sniff_delimiter"]
+__all__ = ["DELIMITERS", "first_rows", "read_table", "read_text", "sniff_delimiter"]
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _JSON = {".json", ".jsonl", ".ndjson"}
@@ -108,6 +109,16 @@ def read_table(
         if source is None:
             return frame
         return _with_source(frame, source, sources, list(map(len, frames)))
+
+
+def read_text(path: Paths, *, encoding: str = "utf-8") -> str:
+    """Return the text in a file, which may be compressed."""
+    with find_sources(path, encoding) as sources:
+        texts = []
+        for source in sources:
+            with readable(source):
+                texts.append(source.decoded(source.content(MOST_BYTES)))
+        return "\n".join(texts)
 
 
 def _with_source(

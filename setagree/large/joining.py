@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import expanded
 from setagree.errors import (
     DataError,
     MissingMarkerWarning,
@@ -24,7 +25,6 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.files.streams import expanded
 from setagree.large.opening import Note, open_study, open_table
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects

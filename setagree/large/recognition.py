@@ -12,7 +12,7 @@ from typing import cast
 
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import expanded, public
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
@@ -35,7 +35,6 @@ from setagree.exports.detection import (
 from setagree.exports.nodes import class_files, shown
 from setagree.files.streams import (
     Paths,
-    expanded,
     file_names,
     is_stdin,
     listable,

@@ -242,7 +242,8 @@ def _distance(row: Agreement, cite: Cite) -> str:
     if not is_ours(row):
         own = row.case.distance
         formula = f" [{own.formula}]" if own is not None and own.formula else ""
-        return f"“{own_name(row.distance)}”{visible(formula)} (defined by the authors)"
+        origin = cite(own.source) if own is not None and own.source else " (defined by the authors)"
+        return f"“{own_name(row.distance)}”{visible(formula)}{origin}"
     distance = get_distance(row.distance)
     return f"{distance_name(row.distance)} [{distance.formula}]{cite(distance.source)}"
 

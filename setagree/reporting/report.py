@@ -9,10 +9,9 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from setagree.checks import Rng, public
+from setagree.checks import Rng, expanded, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
-from setagree.files.streams import expanded
 from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather

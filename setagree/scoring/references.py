@@ -55,10 +55,15 @@ REFERENCES = {
     "University of Pennsylvania, Annenberg School for Communication.",
     "Krippendorff & Craggs 2016": "Krippendorff, K., & Craggs, R. (2016). The reliability of "
     "multi-valued coding of data. Communication Methods and Measures, 10(4), 181–198.",
+    "Lin 1998": "Lin, D. (1998). An information-theoretic definition of similarity. In "
+    "Proceedings of ICML 1998.",
     "Passonneau 2004": "Passonneau, R. J. (2004). Computing reliability for coreference "
     "annotation. In Proceedings of LREC 2004.",
     "Passonneau 2006": "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for "
     "semantic and pragmatic annotation. In Proceedings of LREC 2006.",
+    "Pesquita et al. 2008": "Pesquita, C., Faria, D., Bastos, H., Ferreira, A. E. N., Falcão, "
+    "A. O., & Couto, F. M. (2008). Metrics for GO based protein semantic similarity: A systematic "
+    "evaluation. BMC Bioinformatics, 9(Suppl 5), S4.",
     "Phipson & Smyth 2010": "Phipson, B., & Smyth, G. K. (2010). Permutation p-values should never "
     "be zero: Calculating exact p-values when permutations are randomly drawn. Statistical "
     "Applications in Genetics and Molecular Biology, 9(1), Article 39.",
@@ -75,6 +80,8 @@ REFERENCES = {
     "Wong et al. 2021": "Wong, K., Paritosh, P., & Aroyo, L. (2021). Cross-replication "
     "reliability: An empirical approach to interpreting inter-rater reliability. In Proceedings of "
     "ACL-IJCNLP 2021.",
+    "Wu & Palmer 1994": "Wu, Z., & Palmer, M. (1994). Verb semantics and lexical selection. In "
+    "Proceedings of ACL 1994.",
 }
 
 

@@ -16,11 +16,18 @@ WORDS = ["joy", '"joy, love"', "fear", '"fear, anger"', "love", '"anger, joy"']
 WEIGHTS = "label,weight\njoy,3\nfear, 0.5\n"
 PARENTS = "child,parent\njoy,good\nlove,good\nfear,bad\nanger,bad\ngood,\n"
 TABLE = ",love,joy,fear,anger\njoy,.2,0,1,.8\nanger,.9,.8,.3,0\nlove,0,.2,1,.9\nfear,1,1,0,.3\n"
+VECTORS = "label,x,y\njoy,1,0\nlove,.9,.1\nfear,0,1\nanger,1,1\n"
 OPTIONS = {
     "--label-weights": ("weights.csv", sa.distances.weighted_jaccard({"joy": 3, "fear": 0.5})),
     "--taxonomy": (
         "parents.csv",
         sa.distances.taxonomy({"joy": "good", "love": "good", "fear": "bad", "anger": "bad"}),
+    ),
+    "--embeddings": (
+        "vectors.csv",
+        sa.distances.embedding(
+            {"joy": [1, 0], "love": [0.9, 0.1], "fear": [0, 1], "anger": [1, 1]}
+        ),
     ),
     "--label-distances": (
         "table.csv",
@@ -49,7 +56,12 @@ def folder(tmp_path, monkeypatch):
         for k, rater in enumerate(["ann", "ben", "cem", "gpt"])
     ]
     Path("study.csv").write_text("\n".join(["unit,rater,labels", *lines]), encoding="utf-8")
-    for name, text in {"weights": WEIGHTS, "parents": PARENTS, "table": TABLE}.items():
+    for name, text in {
+        "weights": WEIGHTS,
+        "parents": PARENTS,
+        "table": TABLE,
+        "vectors": VECTORS,
+    }.items():
         Path(f"{name}.csv").write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -120,6 +132,12 @@ def test_the_report_names_it(option):
         (["--label-distances", "few.csv"], "it does not know 'anger', 'fear', 'love'"),
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
         (["--label-distances", "blank.csv"], "entries that are not numbers"),
+        (["--embeddings", "few.csv"], "no vector is given for 3 labels: 'anger', 'fear', 'love'"),
+        (["--taxonomy-credit", "lin"], "--taxonomy-credit needs --taxonomy"),
+        (
+            ["--taxonomy", "parents.csv", "--taxonomy-credit", "x"],
+            "--taxonomy-credit 'x' is unknown; use 'ancestors', 'wu_palmer', 'lin'",
+        ),
         (["--label-weights", "absent.csv"], "--label-weights absent.csv: There is no file"),
     ],
 )
@@ -163,6 +181,54 @@ def test_labels_that_the_file_does_not_list(words):
     said = "Warning: 'weighted_jaccard' lists no weight for 2 labels of the study, which it counts"
     assert result.stderr.count("lists no weight for") == 1, result.stderr
     assert f"{said} as 1: 'anger', 'love'." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "distance"),
+    [
+        (["--label-weights", "-log prevalence"], sa.distances.weighted_jaccard("-log prevalence")),
+        (
+            ["--taxonomy", "parents.csv", "--taxonomy-credit", "lin"],
+            sa.distances.taxonomy(
+                {"good": ["joy", "love"], "bad": {"fear": None, "anger": None}}, credit="lin"
+            ),
+        ),
+        (
+            ["--embeddings", "vectors.csv", "--embedding-match", "transport"],
+            sa.distances.embedding(
+                {"joy": [1, 0], "love": [0.9, 0.1], "fear": [0, 1], "anger": [1, 1]},
+                match="transport",
+            ),
+        ),
+    ],
+)
+def test_what_more_is_said_of_a_distance(words, distance):
+    """Weights from the data, the kind of credit, paths in labels and the match give the same."""
+    (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", *words)
+    expected = sa.krippendorff_alpha(study(), distance=distance)
+    assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+
+
+def test_labels_that_are_paths():
+    """Where labels are paths, what stands between their steps takes the place of the file."""
+    lines = [
+        f"u{k},{who},{at[k % 2]}"
+        for k in range(9)
+        for who, at in {
+            "ann": ["e/joy", "e/fear"],
+            "ben": ["e/joy", "e/joy"],
+            "cem": ["e/joy", "f"],
+        }.items()
+    ]
+    Path("paths.csv").write_text("\n".join(["unit,rater,labels", *lines]), encoding="utf-8")
+    for credit in ("ancestors", "wu_palmer"):
+        words = ["--taxonomy", "/", "--taxonomy-credit", credit, "-o", "out.json"]
+        ok("score", "paths.csv", "-c", "krippendorff_alpha", *words)
+        (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))
+        distance = sa.distances.taxonomy(path_separator="/", credit=credit)
+        expected = sa.krippendorff_alpha(sa.read("paths.csv"), distance=distance)
+        assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
+        Path("out.json").unlink()
 
 
 def test_the_file_is_never_overwritten():

@@ -207,9 +207,9 @@ def test_sets_with_equal_closures(monkeypatch, name):
     parents = {"a": "x", "b": "x", "x": "top", "c": "top"}
     values = tuple(sets_of("abcx"))
     distance = sa.distances.taxonomy(parents)
-    closed = [distance.close(A) for A in values]
+    closed = [distance.hierarchy.close(A) for A in values]
     assert len(set(closed)) < len(values)
-    weights = OverlapWeights(values, SetGeometry(closed), distance.inner)
+    weights = OverlapWeights(values, SetGeometry(closed), sa.distances.jaccard)
     D = np.array([[distance(A, B) for B in values] for A in values])
     assert D[values.index(frozenset("a")), values.index(frozenset("ax"))] == 0
     x = np.random.default_rng(2).random((len(values), 3))

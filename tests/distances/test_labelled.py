@@ -1,5 +1,7 @@
 """Distances that know the labels: weights, a taxonomy, a distance between labels."""
 
+import gzip
+import math
 import pickle
 import time
 import warnings
@@ -15,6 +17,7 @@ from small_studies import annotations, sets_of, text
 
 import setagree as sa
 from setagree.distances import jaccard, taxonomy, transport, weighted_jaccard
+from setagree.distances.hierarchy import read_hierarchy
 from setagree.errors import DistanceError
 
 LABELS = "abcdef"
@@ -153,6 +156,294 @@ class TestTaxonomy:
         d = taxonomy(TREE, name="tree")
         assert d.name == "tree"
         assert pickle.loads(pickle.dumps(d))("a", "b") == 0.5  # noqa: S301
+
+
+def as_obo(parents):
+    """Return a hierarchy as the text of an OBO file, whose terms are named as the labels."""
+    text = "format-version: 1.2\n"
+    known = sorted({*parents, *(one for above in parents.values() for one in above)})
+    for label in known:
+        above = "".join(f"is_a: X:{one} ! {one}\n" for one in sorted(parents.get(label, ())))
+        text += f"\n[Term]\nid: X:{label}\nname: {label}\n{above}"
+    return f"{text}\n[Term]\nid: X:q\nname: q\nis_a: X:a\nis_obsolete: true\n\n[Typedef]\nid: of\n"
+
+
+CLEAN = {"a": ["x"], "b": ["x"], "c": ["y", "z"], "x": ["top"], "y": ["top"], "d": [], "e": []}
+
+
+class TestHierarchies:
+    """The forms in which a hierarchy is stated, and depths in it."""
+
+    @pytest.fixture
+    def forms(self, tmp_path):
+        """Return one hierarchy in every form."""
+        rows = [(child, parent) for child, above in CLEAN.items() for parent in above or [""]]
+        table = pd.DataFrame(rows, columns=["Child", " parent"])
+        table.to_csv(tmp_path / "tree.csv", index=False)
+        (tmp_path / "tree.obo").write_text(as_obo(CLEAN), encoding="utf-8")
+        with gzip.open(tmp_path / "tree.obo.gz", "wt", encoding="utf-8") as file:
+            file.write(as_obo(CLEAN))
+        nested = {"top": {"x": ["a", "b"], "y": "c"}, "z": ["c"], "d": None, "e": {}}
+        polars = pytest.importorskip("polars", reason="the extra 'dev' is not installed")
+        arrow = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
+        frames = [polars.DataFrame(table), arrow.Table.from_pandas(table)]
+        files = [tmp_path / name for name in ("tree.csv", "tree.obo", "tree.obo.gz")]
+        return [CLEAN, table, nested, *frames, *files, str(files[1]), taxonomy(CLEAN)]
+
+    def test_all_forms_state_the_same(self, forms):
+        """A dict of parents, a table, a dict of dicts, CSV, OBO, and what `taxonomy` returned."""
+        sets = sets_of("abcde")
+        expected = [taxonomy(TREE)(A, B) for A in sets for B in sets]
+        for form in forms:
+            d = taxonomy(form)
+            assert [d(A, B) for A in sets for B in sets] == expected
+
+    def test_ids_of_an_obo_file(self, forms):
+        """Labels may be the ids of terms; a term that is obsolete is none."""
+        d = taxonomy(forms[6])
+        assert d(["X:a"], ["X:b"]) == 0.5
+        assert d(["q"], ["a"]) == 1
+
+    def test_paths_in_the_labels(self):
+        """A path stands below its beginnings; spaces beside the steps do not matter."""
+        d = taxonomy(path_separator="/")
+        # {e, e/joy} and {e, e/fear} share one of three; {e, e/joy, e/joy/pride} one of four.
+        assert d("e/joy", "e/fear") == pytest.approx(2 / 3, abs=1e-15)
+        assert d("e/joy/pride", "e/fear") == pytest.approx(3 / 4, abs=1e-15)
+        assert (d("e / joy", "e/joy"), d("e/joy", "f/joy"), d([1], ["e"])) == (0, 1, 1)
+        study = annotations([[frozenset(["e/joy"]), frozenset(["e/fear"])]] * 2)
+        assert sa.weights(study, d).to_frame().iloc[0, 1] == pytest.approx(1 / 3)
+
+    def test_depths(self):
+        """A root has depth 1; at a depth stand the ancestors there, or what is above it."""
+        tree = read_hierarchy(TREE)
+        depths = {label: tree.depth(label) for label in [*TREE, "top", "z", "f"]}
+        assert depths == dict(a=3, b=3, c=2, x=2, y=2, d=1, e=1, top=1, z=1, f=1)  # noqa: C408
+        assert [tree.at_depth("a", k) for k in (1, 2, 3, 9)] == [{"top"}, {"x"}, {"a"}, {"a"}]
+        assert tree.at_depth("c", 1) == {"top", "z"}
+        assert tree.lifting(2)(frozenset("abd")) == {"x", "d"}
+
+    @pytest.mark.parametrize(
+        ("stated", "sentence"),
+        [
+            (taxonomy, "name one of them"),
+            (lambda: taxonomy({}, path_separator="/"), "name one of them"),
+            (lambda: taxonomy(path_separator=" "), "must be text, such as '/'"),
+            (lambda: taxonomy("absent.obo"), "There is no file"),
+            (lambda: taxonomy(pd.DataFrame({"a": [1]})), "needs the columns child and parent; it"),
+            (lambda: taxonomy({"a": {"b": {"a": None}}}), "label 'a' is its own ancestor"),
+            (lambda: taxonomy(weighted_table("heavy")), "label 'b' has weight 'heavy'; write a"),
+            (lambda: taxonomy(weighted_table(-1)), "label 'b' has weight -1.0; a weight is finite"),
+            (lambda: taxonomy({}, credit="resnik"), "'resnik' is unknown"),
+            (lambda: taxonomy({}, credit="wu_palmer", label_weights={}), "counts steps and uses"),
+            (lambda: taxonomy({}, label_weights="rare"), "'rare' is unknown"),
+            (lambda: weighted_jaccard("-log prevalence", default=1), "the study gives every label"),
+            (lambda: weighted_jaccard("-log prevalence")("a", "b"), "weights of labels from a st"),
+            (lambda: taxonomy({}, credit="lin")("a", "b"), "weights of labels from a study"),
+            (
+                lambda: taxonomy({"a": "x"}, credit="lin", label_weights={"a": 1, "x": 2}),
+                r"label 'a' holds less information \(1\) than 'x' above it \(2\)",
+            ),
+            (
+                lambda: taxonomy({"a": "x"}, credit="lin", label_weights={"a": 1})("a", "b"),
+                "no information is given for the labels 'b', 'x'",
+            ),
+            (
+                lambda: taxonomy({"a": "x"}, label_weights={"a": 1})("a", "b"),
+                "no weight is given for the labels 'b', 'x'",
+            ),
+        ],
+    )
+    def test_what_is_refused(self, stated, sentence):
+        """What states no hierarchy, and weights that do not fit, are told in a sentence."""
+        with pytest.raises(sa.SetagreeError, match=sentence):
+            stated()
+
+    def test_a_term_that_the_file_lacks(self, tmp_path):
+        """An OBO file without terms is refused."""
+        (tmp_path / "none.obo").write_text("format-version: 1.2\n", encoding="utf-8")
+        with pytest.raises(DistanceError, match=r"has no term: an OBO file lists them as \[Term\]"):
+            taxonomy(tmp_path / "none.obo")
+
+    def test_labels_that_the_hierarchy_does_not_know(self):
+        """Where not one label of a study stands in it, that is told; by paths nothing is."""
+        study = annotations(text("a ab / b b"))
+        for credit in ("ancestors", "lin"):
+            with pytest.warns(sa.SetagreeWarning, match="no label of the study stands in the hier"):
+                sa.krippendorff_alpha(study, distance=taxonomy({"A": "X"}, credit=credit))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for d in (taxonomy({"a": "X"}), taxonomy({}), taxonomy(path_separator="/")):
+                sa.krippendorff_alpha(study, distance=d)
+
+
+def weighted_table(weight):
+    """Return a table of one child whose weight is given."""
+    return pd.DataFrame({"child": ["a", "b"], "parent": ["b", None], "weight": [2, weight]})
+
+
+@st.composite
+def hierarchies(draw):
+    """Draw parents of the labels a to f and four more; none stands above itself."""
+    names = [*LABELS, *"wxyz"]
+    return {
+        name: draw(st.lists(st.sampled_from(names[k + 1 :]), max_size=2, unique=True))
+        for k, name in enumerate(names[:-1])
+    }
+
+
+def ways_up(parents, label):
+    """Return all ways from a label to a root, each a list of labels."""
+    above = parents.get(label, [])
+    if not above:
+        return [[label]]
+    return [[label, *way] for parent in above for way in ways_up(parents, parent)]
+
+
+def shared_of(parents, a, b):
+    """Return what stands above both labels: the label and the fewest steps from a and from b."""
+    steps = [{}, {}]
+    for found, label in zip(steps, (a, b), strict=True):
+        for way in ways_up(parents, label):
+            for up, one in enumerate(way):
+                found[one] = min(found.get(one, up), up)
+    return [(one, up, steps[1][one]) for one, up in steps[0].items() if one in steps[1]]
+
+
+def wu_palmer(parents, a, b):
+    """2 N3 / (N1 + N2 + 2 N3), over the label above both that makes it largest."""
+    found = [Fraction(0)]
+    for one, n1, n2 in shared_of(parents, a, b):
+        n3 = min(map(len, ways_up(parents, one)))
+        found.append(Fraction(2 * n3, n1 + n2 + 2 * n3))
+    return max(found)
+
+
+def best_match(A, B, similarity):
+    """One minus the mean of the best matches, both ways."""
+    if not A or not B:
+        return int(A != B)
+    ways = [sum(max(similarity(a, b) for b in Y) for a in X) / len(X) for X, Y in ((A, B), (B, A))]
+    return 1 - sum(ways) / 2
+
+
+def prevalences(parents, rows):
+    """Return the share of ratings that hold a label or one below it."""
+    answers = [answer for row in rows for answer in row]
+    held = [
+        {one for x in answer for way in ways_up(parents, x) for one in way} for answer in answers
+    ]
+    return {one: sum(one in some for some in held) / len(held) for one in frozenset().union(*held)}
+
+
+STUDY_ROWS = text("ab a / cd {} / ef ace / b abc / d f / {} a")
+
+
+class TestBestMatch:
+    """Wu and Palmer's and Lin's similarities of labels, each matched with the nearest."""
+
+    @settings(max_examples=30, deadline=None)
+    @given(hierarchies(), label_sets, label_sets)
+    def test_wu_palmer_by_all_ways_up(self, parents, A, B):
+        """It equals the formula over all ways to the roots, in fractions."""
+        expected = best_match(A, B, lambda a, b: wu_palmer(parents, a, b))
+        assert taxonomy(parents, credit="wu_palmer")(A, B) == pytest.approx(expected, abs=1e-14)
+
+    @settings(max_examples=15, deadline=None)
+    @given(hierarchies(), st.sampled_from(["wu_palmer", "lin"]))
+    def test_a_study_by_plain_loops(self, parents, credit):
+        """Weights of a study equal plain loops, with information from the shares of ratings."""
+        share = prevalences(parents, STUDY_ROWS)
+
+        def lin(a, b):
+            above = max((-math.log(share[c]) for c, *_ in shared_of(parents, a, b)), default=0)
+            both = -math.log(share[a]) - math.log(share[b])
+            return 1 if a == b else 2 * above / both if both else 0
+
+        study = annotations(STUDY_ROWS)
+        found = sa.weights(study, taxonomy(parents, credit=credit))
+        alike = lin if credit == "lin" else lambda a, b: wu_palmer(parents, a, b)
+        k, l = (grid.ravel() for grid in np.indices((study.n_values,) * 2))
+        expected = [
+            best_match(study.values[i], study.values[j], alike) for i, j in zip(k, l, strict=True)
+        ]
+        assert found.distance_at(k, l) == pytest.approx(expected, abs=1e-14)
+        assert found.max_distance == 1
+
+    def test_lin_by_hand(self):
+        """IC 2 of both children, 1 of the parent: s = 2 / 4; {a, b} and {a}: 1 - (3/4 + 1) / 2."""
+        stated = pd.DataFrame(
+            {"child": [*"abx"], "parent": ["x", "x", None], "information": ["2", 2, 1.0]}
+        )
+        d = taxonomy(stated, credit="lin")
+        assert (d("a", "b"), d("a, b", "b, a"), d("a, b", "a")) == (0.5, 0, 1 - 7 / 8)
+        assert (d(set(), set()), d(set(), "a"), d("a", "x")) == (0, 1, 1 - 2 / 3)
+
+    def test_identical_labels_without_information(self):
+        """A label that every rating holds has information 0, and is still like itself."""
+        study = annotations(text("a a / ab a"))
+        found = sa.weights(study, taxonomy({}, credit="lin")).to_frame()
+        assert found.to_numpy() == pytest.approx(np.array([[1, 0.75], [0.75, 1]]))
+
+    def test_pickle(self):
+        """It can be pickled, and named."""
+        d = pickle.loads(pickle.dumps(taxonomy(TREE, credit="wu_palmer", name="wup")))  # noqa: S301
+        assert d.name == "wup"
+        assert d("a", "b") == pytest.approx(1 / 3)  # N1 = N2 = 1, N3 = 2: 4 / 6
+
+
+class TestWeightsFromTheData:
+    """-log prevalence: what is rare weighs more."""
+
+    def test_by_hand(self):
+        """Of 12 ratings 5 hold a, 4 b, 3 c and so on: -log of these shares, as if listed."""
+        share = prevalences({}, STUDY_ROWS)
+        listed = {label: -math.log(part) for label, part in share.items()}
+        assert share["a"] == 5 / 12
+        study = annotations(STUDY_ROWS)
+        for coefficient in (sa.krippendorff_alpha, sa.fleiss_kappa):
+            found = coefficient(study, distance=weighted_jaccard("-log prevalence"))
+            expected = coefficient(study, distance=weighted_jaccard(listed))
+            assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
+            assert found.standard_error == pytest.approx(expected.standard_error, abs=1e-14)
+
+    def test_of_a_hierarchy(self):
+        """An ancestor is held by the ratings that hold one below it (simGIC)."""
+        study, parents = annotations(STUDY_ROWS), {"a": "x", "b": "x", "c": "y", "x": "t", "y": "t"}
+        listed = {
+            k: -math.log(p)
+            for k, p in prevalences({k: [v] for k, v in parents.items()}, STUDY_ROWS).items()
+        }
+        found = sa.krippendorff_alpha(
+            study, distance=taxonomy(parents, label_weights="-log prevalence")
+        )
+        expected = sa.krippendorff_alpha(study, distance=taxonomy(parents, label_weights=listed))
+        assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
+        assert (
+            expected.estimate != sa.krippendorff_alpha(study, distance=taxonomy(parents)).estimate
+        )
+
+    def test_only_pairable_ratings_count(self):
+        """A rating alone in its unit says nothing of prevalence; a label of it alone is rarest."""
+        d = weighted_jaccard("-log prevalence")
+        alone = annotations(text("ab a / b b / b . / a b / q ."))
+        paired = annotations(text("ab a / b b / a b"))
+        both = [sa.krippendorff_alpha(each, distance=d).estimate for each in (alone, paired)]
+        assert both[0] == both[1]
+        assert np.isfinite(sa.fleiss_kappa(alone, distance=d).estimate)
+
+    def test_a_tally_says_the_same(self):
+        """Counts hold the prevalences, so that no annotation is needed."""
+        study, d = annotations(STUDY_ROWS), weighted_jaccard("-log prevalence")
+        found = sa.krippendorff_alpha(sa.Tally.from_annotations(study), distance=d)
+        assert found.estimate == sa.krippendorff_alpha(study, distance=d).estimate
+
+    def test_labels_in_every_rating(self):
+        """They weigh nothing: sets that differ in them alone do not differ."""
+        study = annotations(text("a a / a a"))
+        with pytest.warns(sa.UndefinedAgreementWarning):
+            found = sa.krippendorff_alpha(study, distance=weighted_jaccard("-log prevalence"))
+        assert np.isnan(found.estimate)
 
 
 def on_a_line(x, y):

@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from setagree.checks import expanded
 from setagree.errors import FileError, OptionError
-from setagree.files.streams import expanded, matching
+from setagree.files.streams import matching
 from setagree.files.tables import read_table
 
 

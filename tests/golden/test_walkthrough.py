@@ -138,6 +138,17 @@ def test_defaults_are_the_distances_the_papers_use():
     assert is_printed(sa.mv_alpha(study(T1)).estimate, ".4674643522")
 
 
+def test_multi_label_fleiss_kappa_without_a_hierarchy():
+    """Hamming with Fleiss' kappa is what Moons and Vandervieren (2025) compute without a hierarchy.
+
+    On the ten complete units of T1, as their formula gives it by hand: 31/76.
+    """
+    units = [unit for unit in T1.split("/") if "." not in unit.split()]
+    found = sa.fleiss_kappa(study("/".join(units)), distance="hamming")
+    assert found.n_units == 10
+    assert is_printed(found.estimate, ".4078947368")
+
+
 def test_counts_of_t1():
     """T1 has 11 units, 3 raters, 32 ratings (one is missing), 10 distinct label sets."""
     alpha = result(T1, "masi", "krippendorff_alpha")

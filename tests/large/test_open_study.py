@@ -56,6 +56,7 @@ FUNCTIONS = {
     "by_pair": sa.by_pair,
     "by_group": lambda data: sa.by_group(data, HALVES),
     "over_time": lambda data: sa.over_time(data, HALVES, window=1),
+    "by_depth": lambda data: sa.by_depth(data, parents={"l1": "x", "l2": "x"}),
     "confusions": sa.confusions,
     "what_if": sa.what_if,
     "plan": lambda data: sa.plan(data, half_width=0.05).frame,

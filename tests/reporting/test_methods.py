@@ -334,6 +334,20 @@ class TestResampled:
         assert "Passonneau" not in said
         assert "Passonneau" in methods_text(alpha)
 
+    def test_distances_that_know_the_labels(self, alpha):
+        """They are told by their formula, and cited where somebody proposed them."""
+        tree = {alpha.study.labels[0]: "x"}
+        for distance, source in (
+            (sa.distances.taxonomy(tree, credit="lin"), "Lin, 1998"),
+            (sa.distances.taxonomy(tree, credit="wu_palmer"), "Wu & Palmer, 1994"),
+            (sa.distances.taxonomy(tree, label_weights="-log prevalence"), "Pesquita et al."),
+        ):
+            said, _, listed = methods_text(
+                sa.krippendorff_alpha(alpha.study, distance=distance)
+            ).partition("\n\n")
+            assert f"“taxonomy” [{distance.formula}] ({source}" in said
+            assert source.partition(",")[0].split(" ")[0] in listed
+
 
 class TestReferences:
     """What is cited is listed, and nothing else."""

@@ -57,6 +57,16 @@ def questions(study, kind):
         yield "mv_alpha", lambda: sa.mv_alpha(study)
         yield "by_label", lambda: sa.by_label(study)
         yield "confusions", lambda: sa.confusions(study)
+        tree = {label: f"branch {k % 3}" for k, label in enumerate(study.labels)}
+        yield "by_depth", lambda: sa.by_depth(study, parents=tree)
+        for credit in ("ancestors", "wu_palmer", "lin"):
+            d = sa.distances.taxonomy(tree, credit=credit)
+            yield f"taxonomy {credit}", lambda d=d: sa.krippendorff_alpha(study, distance=d)
+        points = {label: [1, k, k * k % 7] for k, label in enumerate(study.labels)}
+        # Transports are solved pair by pair: only few sets are quick.
+        for match in ("centroid", "transport") if kind == "sets" else ("centroid",):
+            d = sa.distances.embedding(points, match=match)
+            yield f"embedding {match}", lambda d=d: sa.krippendorff_alpha(study, distance=d)
         wide = study.to_wide().reset_index()
         yield "wide", lambda: sa.agreement(sa.read(wide, wide=True, unit="unit")).to_frame()
         yield "what_if", lambda: sa.what_if(study)

@@ -40,6 +40,7 @@ _VERBS = {
     "drop label": "drop the label ",
     "drop rater": "leave out the rater ",
     "to parents": "replace labels by their parents",
+    "to depth": "replace labels by their ancestors at one depth",
 }
 
 

@@ -1,0 +1,181 @@
+"""Weights of label sets whose labels have vectors, or stand in a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.checks import check_cost
+from setagree.credit.base import BLOCK, BlockWeights, Codes, DenseWeights, Floats, Weights, chunks
+from setagree.credit.geometry import SetGeometry
+from setagree.distances.embeddings import CentroidDistance, check_directions, without_rounding
+from setagree.errors import counted, option
+from setagree.wording.label_sets import LabelSet
+
+_NUMBERS_AT_ONCE, _PAIRS_AT_ONCE = 2_000_000, 50_000
+"""Numbers that are gathered at once, and pairs of sets."""
+
+
+class CentroidWeights(Weights):
+    """d = 1 - u_k · u_l, with u the directions of the mean vectors; no K x K or K x D array.
+
+    The mean of a set is a row of M V, the members times the vectors of the labels, so that
+    D @ x = sum(x) - U U' x is two sparse and two small products.
+    """
+
+    def __init__(
+        self, values: tuple[Any, ...], geometry: SetGeometry, distance: CentroidDistance
+    ) -> None:
+        from scipy import sparse
+
+        super().__init__(values)
+        flags = geometry.flags.astype(np.float64)
+        vectors = distance.vectors.of(geometry.labels)
+        # Only directions count: this brings huge and tiny vectors near 1.
+        self._vectors = vectors / np.abs(vectors).max(initial=1e-300)
+        self._step = max(1, _NUMBERS_AT_ONCE // max(1, vectors.shape[1]))
+        self._empty = np.flatnonzero(geometry.sizes == 0)
+        lengths = np.ones(len(values))
+        for codes in self._runs():
+            lengths[codes] = np.linalg.norm(flags[codes] @ self._vectors, axis=1)
+        filled = geometry.sizes > 0
+        longest = np.linalg.norm(self._vectors, axis=1)[geometry.indices]
+        longest = np.maximum.reduceat(longest, geometry.indptr[:-1][filled]) if filled.any() else []
+        check_directions(
+            lengths[filled] / geometry.sizes[filled],
+            longest,
+            lambda k: geometry.members(int(np.flatnonzero(filled)[k])),
+        )
+        lengths[self._empty] = 1.0
+        self._units = sparse.csr_array(sparse.diags_array(1 / lengths) @ flags)
+
+    def _runs(self) -> Iterator[Codes]:
+        """Yield all codes in runs whose rows are not too many numbers."""
+        for start in range(0, self.n_values, self._step):
+            yield np.arange(start, min(start + self._step, self.n_values))
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max, the largest that these vectors allow: 1 without a negative cosine, else 2."""
+        blocks = chunks(np.arange(len(self._vectors)))
+        return 2.0 if any((self._vectors[k] @ self._vectors.T < 0).any() for k in blocks) else 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        out = np.empty(len(k))
+        for start in range(0, len(k), self._step):
+            part = slice(start, start + self._step)
+            cosines = np.einsum("ij,ij->i", self._rows(k[part]), self._rows(l[part]))
+            out[part] = without_rounding(1 - cosines)
+        out[k == l] = 0.0
+        return out
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        out = without_rounding(1 - self._rows(rows) @ self._rows(columns).T)
+        out[rows[:, None] == columns] = 0.0
+        return out
+
+    def _rows(self, codes: Codes) -> Floats:
+        """Return the directions of some values; that of the empty set is 0, at 1 from all."""
+        return np.asarray(self._units[codes] @ self._vectors)
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x = sum(x) - U (U' x); the empty set is at 0 from itself."""
+        out = np.asarray(x.sum(axis=0) - self._units @ (self._vectors @ self._sums(x)))
+        out[self._empty] -= x[self._empty]
+        return out
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (1 - u_k · u_l)² / d_max², from U' x and U' diag(x) U."""
+        total, first = float(x.sum()), self._sums(x)
+        second = np.zeros((self._vectors.shape[1],) * 2)
+        for codes in self._runs():
+            rows = self._rows(codes)
+            second += (rows * x[codes, None]).T @ rows
+        out = total**2 - 2 * float(first @ first) + float((second**2).sum())
+        out -= float((x[self._empty] ** 2).sum())
+        return out / self.max_distance**2
+
+    def _sums(self, x: Floats) -> Floats:
+        """Return U' x."""
+        return np.asarray(self._vectors.T @ (self._units.T @ x))
+
+
+class BestMatchWeights(BlockWeights):
+    """1 - the mean similarity of each label to the nearest one of the other set, both ways.
+
+    How near each of L labels comes to each of K sets is found once.
+    """
+
+    def __init__(self, values: tuple[LabelSet, ...], geometry: SetGeometry, near: Floats) -> None:
+        from scipy import sparse
+
+        super().__init__(values)
+        self._geometry = geometry
+        filled = np.flatnonzero(geometry.sizes)
+        check_cost(
+            f"Matching {counted(len(near), 'label')} with {counted(len(values), 'set')}",
+            n_bytes=8 * len(near) * len(values),
+            instead=f"{option('credit', 'ancestors')} needs no such table.",
+        )
+        self._best = np.zeros((len(values), len(near)))
+        step = max(1, _NUMBERS_AT_ONCE // max(1, len(geometry.indices)))
+        for start in range(0, len(near) if filled.size else 0, step):
+            to_members = near[start : start + step, geometry.indices]
+            best = np.maximum.reduceat(to_members, geometry.indptr[filled], axis=1)
+            self._best[filled, start : start + step] = best.T
+        shares = 1 / np.maximum(geometry.sizes, 1)
+        self._shares = sparse.csr_array(sparse.diags_array(shares) @ geometry.flags)
+
+    @property
+    def max_distance(self) -> float:
+        """d_max = 1."""
+        return 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        out = np.empty(len(k))
+        for start in range(0, len(k), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            out[part] = 1 - (self._nearest(k[part], l[part]) + self._nearest(l[part], k[part])) / 2
+        return self._with_empty(out, k, l)
+
+    def _nearest(self, k: Codes, l: Codes) -> Floats:
+        """Return the mean over the labels of k of the nearest in l, elementwise."""
+        sizes = self._geometry.sizes[k]
+        pair = np.repeat(np.arange(len(k)), sizes)
+        labels = self._geometry.indices[self._geometry.indptr[k[pair]] + _places(sizes)]
+        return np.bincount(pair, self._best[l[pair], labels], len(k)) / np.maximum(sizes, 1)
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        there = self._shares[rows] @ self._best[columns].T
+        back = self._shares[columns] @ self._best[rows].T
+        return self._with_empty(1 - (there + back.T) / 2, rows[:, None], columns[None, :])
+
+    def _with_empty(self, distances: Floats, k: Codes, l: Codes) -> Floats:
+        """Return the distances with 1 between an empty set and another, and 0 for one value."""
+        empty = self._geometry.sizes == 0
+        distances = np.where(empty[k] | empty[l], 1.0, distances)
+        return np.where(k == l, 0.0, np.clip(distances, 0.0, 1.0))
+
+
+def _places(lengths: Codes) -> Codes:
+    """Return 0, 1, ... up to each length, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+
+
+def best_match_weights(
+    values: tuple[LabelSet, ...], geometry: SetGeometry, near: Floats
+) -> Weights:
+    """Return the weights of best matches: of few values a matrix."""
+    weights = BestMatchWeights(values, geometry, near)
+    if len(values) > BLOCK:
+        return weights
+    every = np.arange(len(values))
+    return DenseWeights(values, weights.block(every, every))

@@ -1,0 +1,235 @@
+"""Which labels stand above which: from a dict, a table, a file, or the labels themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from setagree.distances.matrix import check_amount
+from setagree.errors import (
+    DistanceError,
+    OptionError,
+    check_mapping,
+    listing,
+    option,
+    shorten,
+)
+from setagree.study.frames import as_pandas
+from setagree.study.labels import is_missing
+from setagree.study.names import tidied
+from setagree.wording.label_sets import Label, LabelSet
+
+Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]
+"""A dict of parents or of children, a table of child and parent, or a file with such a table."""
+
+_WEIGHTS = ("weight", "information")
+_OR_ELSE = "or a table with the columns child and parent, or the path of a file with one"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The parents of labels, stated or read off a path in the label.
+
+    Attributes
+    ----------
+    parents : mapping
+        The labels directly above a label; a label without an entry is a root.
+    path_separator : str or None
+        What stands between the steps of a path; then the labels say themselves what is above them.
+    weights : mapping or None
+        What the table says of the weight, or the information, of labels.
+    """
+
+    parents: Mapping[Any, LabelSet]
+    path_separator: str | None = None
+    weights: Mapping[Any, float] | None = field(default=None, repr=False)
+    _steps: dict[Label, dict[Label, int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def node(self, label: Label) -> Label:
+        """Return the label as the hierarchy spells it: a path without spaces beside its steps."""
+        if self.path_separator is None or not isinstance(label, str):
+            return label
+        steps = map(tidied, label.split(self.path_separator))
+        return self.path_separator.join(filter(None, steps)) or label
+
+    def above(self, label: Label) -> LabelSet:
+        """Return the parents of a label."""
+        if self.path_separator is None or not isinstance(label, str):
+            return self.parents.get(label, frozenset())
+        before = str(self.node(label)).rpartition(self.path_separator)[0]
+        return frozenset([before] if before else [])
+
+    def steps_up(self, label: Label) -> dict[Label, int]:
+        """Return the label and all its ancestors, with how many steps up each is at least."""
+        known = self._steps.get(label)
+        if known is not None:
+            return known
+        found = {self.node(label): 0}
+        waiting = list(found)
+        for one in waiting:  # grows while it is walked, nearest ancestors first
+            for parent in self.above(one):
+                if parent not in found:
+                    found[parent] = found[one] + 1
+                    waiting.append(parent)
+        self._steps[label] = found
+        return found
+
+    def depth(self, label: Label) -> int:
+        """Return how many labels the shortest way from a root holds, both ends counted."""
+        return 1 + min(up for one, up in self.steps_up(label).items() if not self.above(one))
+
+    def close(self, labels: LabelSet) -> LabelSet:
+        """Return the labels with all their ancestors."""
+        return frozenset().union(*(self.steps_up(label) for label in labels))
+
+    def at_depth(self, label: Label, depth: int) -> LabelSet:
+        """Return what stands for a label at a depth: its ancestors there, or what is above it."""
+        found = self.steps_up(label)
+        there = frozenset(one for one in found if self.depth(one) == depth)
+        return there or frozenset([self.node(label)])
+
+    def lifting(self, depth: int) -> Callable[[Any], LabelSet]:
+        """Return the function that replaces the labels of a set by their ancestors at a depth."""
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise OptionError(f"depth={depth!r} must be a whole number of 1 or more.")
+        return lambda labels: frozenset().union(*(self.at_depth(one, depth) for one in labels))
+
+
+def read_hierarchy(
+    parents: Parents | Hierarchy | None = None, *, path_separator: str | None = None
+) -> Hierarchy:
+    """Return the hierarchy that parents state, or paths in the labels; refuse loops."""
+    parents = getattr(parents, "hierarchy", parents)
+    if isinstance(parents, Hierarchy):
+        return parents
+    if (parents is None) == (path_separator is None):
+        raise OptionError(
+            f"a hierarchy is given by {option('parents')} or, where the labels are paths such as "
+            f"'emotion/joy', by {option('path_separator', '/')}; name one of them."
+        )
+    if parents is None:
+        if not isinstance(path_separator, str) or not path_separator.strip():
+            raise OptionError(
+                f"{option('path_separator', path_separator)} must be text, such as '/'."
+            )
+        return Hierarchy({}, path_separator)
+    stated: Any = parents
+    if isinstance(parents, os.PathLike) or (isinstance(parents, str) and _is_path(parents)):
+        stated = parents_table(parents)
+    if hasattr(stated, "columns"):
+        return _checked(*_of_table(as_pandas(stated)))
+    check_mapping("parents", stated, f"the parent, or the parents, of each label; {_OR_ELSE}")
+    if any(isinstance(below, Mapping) for below in stated.values()):
+        return _checked(_of_nested(stated))
+    return _checked({tidied(label): _as_labels(above) for label, above in stated.items()})
+
+
+def _is_path(text: str) -> bool:
+    """Say whether text may be the path of a file; a word alone is likelier a slip."""
+    return os.path.lexists(text) or bool(Path(text).suffix)
+
+
+def parents_table(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> pd.DataFrame:
+    """Return the table of child and parent in a file; OBO files are known by their ending."""
+    from setagree.files.tables import read_table, read_text  # loads the readers of files
+
+    name = os.fspath(path).lower()
+    if not name.removesuffix(".gz").endswith(".obo"):
+        return read_table(path, encoding=encoding)
+    rows = list(_terms(read_text(path, encoding=encoding)))
+    if not rows:
+        raise DistanceError(f"{os.fspath(path)!r} has no term: an OBO file lists them as [Term].")
+    return pd.DataFrame(rows, columns=["child", "parent"])
+
+
+def _terms(text: str) -> Iterator[tuple[str, str]]:
+    """Yield child and parent of an OBO file, by the ids of terms and once more by their names."""
+    terms: dict[str, dict[str, list[str]]] = {}
+    for stanza in text.split("\n[")[1:]:
+        kind, _, body = stanza.partition("]")
+        tags: dict[str, list[str]] = {}
+        for line in body.splitlines():
+            tag, _, value = line.partition(":")
+            tags.setdefault(tag.strip(), []).append(value.partition(" !")[0].strip())
+        if kind == "Term" and tags.get("id") and "true" not in tags.get("is_obsolete", []):
+            terms[tags["id"][0]] = tags
+    names = {term: tags.get("name", [""])[0] for term, tags in terms.items()}
+    for term, tags in terms.items():
+        # What stands in braces behind an id qualifies the relation.
+        above = [one.partition(" {")[0] for one in tags.get("is_a", [])]
+        for known, parents in ((term, above), (names[term], [names.get(p, "") for p in above])):
+            yield from ((known, parent) for parent in (parents or [""]) if known)
+
+
+def _of_table(table: pd.DataFrame) -> tuple[dict[Any, LabelSet], dict[Any, float] | None]:
+    """Return the parents, and the weights if there are any, that a table states."""
+    found = {str(name).strip().casefold(): name for name in table.columns}
+    if not {"child", "parent"} <= found.keys():
+        raise DistanceError(
+            f"it needs the columns child and parent; it has {listing(list(table.columns))}."
+        )
+    named = [name for name in _WEIGHTS if name in found]
+    if len(named) > 1:
+        raise DistanceError("the table has a column weight and a column information; drop one.")
+    children = [tidied(child) for child in table[found["child"]]]
+    parents: dict[Any, LabelSet] = {}
+    for child, parent in zip(children, table[found["parent"]], strict=True):
+        parents[child] = parents.get(child, frozenset()) | _as_labels(parent)
+    if not named:
+        return parents, None
+    return parents, _weights(children, table[found[named[0]]], named[0])
+
+
+def _weights(children: Iterable[Any], cells: Iterable[Any], noun: str) -> dict[Any, float]:
+    weights: dict[Any, float] = {}
+    for child, cell in zip(children, cells, strict=True):
+        if is_missing(cell) or cell == "":
+            continue
+        try:
+            weight = float(cell)
+        except (TypeError, ValueError):
+            raise DistanceError(
+                f"label {shorten(child)} has {noun} {shorten(cell)}; write a number such as 2.5."
+            ) from None
+        check_amount(f"label {shorten(child)}", noun, weight)
+        if weights.setdefault(child, weight) != weight:
+            raise DistanceError(f"label {shorten(child)} has two values in column {noun}.")
+    return weights
+
+
+def _of_nested(children: Mapping[Any, Any], above: LabelSet = frozenset()) -> dict[Any, LabelSet]:
+    """Return the parents that a dict of dicts states, in which the children stand below."""
+    found: dict[Any, LabelSet] = {}
+    for name, below in children.items():
+        label = tidied(name)
+        found[label] = found.get(label, frozenset()) | above
+        leaves = below if isinstance(below, Mapping) else dict.fromkeys(_as_labels(below))
+        for child, parents in _of_nested(leaves, frozenset([label])).items():
+            found[child] = found.get(child, frozenset()) | parents
+    return found
+
+
+def _checked(
+    parents: Mapping[Any, LabelSet], weights: Mapping[Any, float] | None = None
+) -> Hierarchy:
+    """Return the hierarchy, refused where a label is its own ancestor."""
+    found = Hierarchy(parents, weights=weights)
+    for label, above in parents.items():
+        if any(label in found.steps_up(one) for one in above):
+            raise DistanceError(f"label {shorten(label)} is its own ancestor in the taxonomy.")
+    return found
+
+
+def _as_labels(above: Label | Iterable[Label] | None) -> LabelSet:
+    if above is None or is_missing(above) or tidied(above) == "":
+        return frozenset()
+    if isinstance(above, Iterable) and not isinstance(above, str):
+        return frozenset(map(tidied, above))
+    return frozenset([tidied(above)])
