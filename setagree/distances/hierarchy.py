@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -99,7 +100,8 @@ class Hierarchy:
         """Return the function that replaces the labels of a set by their ancestors at a depth."""
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise OptionError(f"depth={depth!r} must be a whole number of 1 or more.")
-        return lambda labels: frozenset().union(*(self.at_depth(one, depth) for one in labels))
+        lifted = cache(partial(self.at_depth, depth=depth))
+        return lambda labels: frozenset().union(*map(lifted, labels))
 
 
 def read_hierarchy(
