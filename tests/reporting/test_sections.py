@@ -194,8 +194,8 @@ class TestSampled:
         f = gather(study.sampled(population_size=80), n_resamples=19, rng=1)
         assert ", these raters, a population of 80)" in plain(headline(f))
         note = next(one.note for one in sections(f) if one.id == "labels")
-        t = "the t interval (a population of 80), which is too narrow for rare labels; there is none"
-        assert f"The interval of alpha is {t}" in note
+        t = "is the t interval (a population of 80), which is too narrow for rare labels;"
+        assert t in note
         plainly = sa.krippendorff_alpha(study).standard_error
         assert f.main.standard_error == pytest.approx(plainly / 2)
 

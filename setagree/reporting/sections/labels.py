@@ -143,8 +143,8 @@ def show(f: Findings) -> list[Section]:
         "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
         "another rater gives the label, too, where one did. A rare label can have a low alpha with "
         "almost perfect agreement on no; AC1 tells the two apart. The interval of alpha is the "
-        f"{kind} interval{over}{narrow}; there is none (too few to say) if fewer than 3 units hold the "
-        "label, or fewer than 3 have a rating without it."
+        f"{kind} interval{over}{narrow}; there is none (too few to say) if fewer than 3 units hold "
+        "the label, or fewer than 3 have a rating without it."
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)
