@@ -161,7 +161,7 @@ def weighted_gap(
         if sample is not None and (sample.groups is not None or np.isfinite(sample.sizes).any()):
             groups = 0 * units if sample.groups is None else sample.groups[units]
             names, of_names = sample.names[groups], sample.sizes[groups]
-            known = np.not_equal(named[at], None)
+            known = np.array([name is not None for name in named[at]], dtype=bool)
             if (known & (np.not_equal(named[at], names) | (sizes[at] != of_names))).any():
                 raise DataError(
                     "a unit is drawn from one stratum, or population, of one size; the studies "
