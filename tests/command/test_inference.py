@@ -517,6 +517,15 @@ class TestCompare:
             "60 resamples of the units, no undefined, expanded percentile interval, seed 2" in text
         )
 
+    def test_a_difference_without_spread(self, walk):
+        """Alpha and Fleiss differ alike in every part of complete data: no interval, said why."""
+        Path("full.csv").write_text("unit,r1,r2\n1,a,a\n2,b,b\n3,a,b\n4,b,b\n5,a,a\n")
+        words = ["compare", "full.csv", *WIDE, "-c", "alpha,fleiss_kappa", "-d", "nominal"]
+        row = rows(*words)[0]
+        assert (row["p_value"], row["degrees_of_freedom"]) == (None, None)
+        assert row["reason"] == "The difference shows no spread to judge it by"
+        assert f"{row['reason']}." in ok(*words)
+
     def test_undefined_resamples_are_counted(self):
         """Differences that no resample defines are said to be left out."""
         Path("again.csv").write_text(SMALL)

@@ -188,6 +188,28 @@ class TestSameUnits:
         assert several.reasons == (why, why, None)
         assert str(several).endswith(f"\n\n{why}.")
 
+    @pytest.mark.parametrize(
+        ("one", "two"),
+        [
+            ({"population_size": 41}, {"population_size": 10_000}),
+            ({"strata": "half"}, {"strata": "third"}),
+            ({"strata": "half"}, {"strata": "half", "population_size": {0: 30, 1: 90}}),
+            ({"strata": "half"}, {"population_size": 90}),
+        ],
+    )
+    def test_different_populations_of_the_same_units(self, one, two):
+        """Units are drawn from one population: whatever the order, two of them are refused."""
+        units = pd.DataFrame({"unit": [f"u{k}" for k in range(1, 41)]})
+        units = units.assign(half=units.index % 2, third=units.index % 3)
+        study = sa.simulate(40, 3, rng=1).with_units(units.set_index("unit"))
+        alphas = [
+            sa.krippendorff_alpha(study.sampled(**how), distance=distance)
+            for how, distance in ((one, "masi"), (two, "nominal"))
+        ]
+        for pair in (alphas, alphas[::-1]):
+            with pytest.raises(DataError, match="say different ones of the same units"):
+                sa.compare(*pair)
+
     def test_the_same_thing_twice(self):
         """Nothing differs from itself."""
         a = score(ROWS, "krippendorff_alpha")
