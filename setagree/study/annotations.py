@@ -54,10 +54,8 @@ class Annotations(ReadOnlyArrays):
         How many of the `n_missing` cells are whose.
     reading : Reading or None
         How the table or the file was read; None where the study was built from arrays or counts.
-    unit_table : DataFrame or None
-        What is known of units beside their answers; see `units_frame`.
-    rater_table : DataFrame or None
-        What is known of raters beside their answers; see `raters_frame`.
+    unit_table, rater_table : DataFrame or None
+        What is known of units and raters beside their answers; see `units_frame`, `raters_frame`.
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
     repeats : Annotations or None
