@@ -63,6 +63,7 @@ setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 ALPHA = "krippendorff_alpha"
 
 _FEW = 200
+_MOST_ROUNDS = 50
 _BY_SIZE = ((9999, 100_000), (999, 1_000_000))
 """How many reshuffles studies of at most so many ratings get by default."""
 
@@ -242,6 +243,12 @@ def _rounds(
     rounds = [one for one in dict.fromkeys(named) if not (is_missing(one) or one == "")]
     if len(rounds) < 2:
         raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
+    if len(rounds) > _MOST_ROUNDS:
+        raise DataError(
+            f"--group {group!r}: {len(rounds):,} groups; at most {_MOST_ROUNDS} are compared, each "
+            "with each. If these are times, add a column that names the round, or follow them with "
+            f"setagree diagnose FILE --over-time {group!r}."
+        )
     # Each round drops the rows of the others, which is no news.
     warnings.filterwarnings("ignore", message="--where ", category=DroppedRowsWarning)
     quoted = group.replace("`", "``")

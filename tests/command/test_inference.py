@@ -381,6 +381,14 @@ class TestCompare:
         ):
             assert said in refusal("compare", *words)
 
+    def test_times_are_no_rounds(self):
+        """A column that tells more than 50 groups apart is refused at once, with what to do."""
+        times = [f"u{k},{rater},a,10:{k}" for k in range(51) for rater in ("ann", "ben")]
+        Path("times.csv").write_text("\n".join(["unit,rater,labels,time", *times]))
+        said = refusal("compare", "times.csv", "--group", "time")
+        assert "--group 'time': 51 groups; at most 50 are compared, each with each." in said
+        assert "setagree diagnose FILE --over-time 'time'" in said
+
     def test_independent_files(self):
         """Files without a common unit: Welch's t of the difference over sqrt(SE1² + SE2²)."""
         Path("one.csv").write_text(shares(*"abcdef"))

@@ -367,6 +367,13 @@ class TestWhichUnits:
         with pytest.raises(DataError, match="share some units and not others"):
             sa.compare(a, a, b)
 
+    def test_sizes_of_many_studies(self):
+        """Of five studies the error tells the smallest and the largest, not every size."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
+        sizes = rf"of the {a.n_units} to {a.n_units} units in each of 5 studies, 0 are in all"
+        with pytest.raises(DataError, match=sizes):
+            sa.compare(a, a, a, a, b)
+
     def test_identifiers_of_every_kind(self):
         """Tuples, numbers and text are identifiers; a tuple is not a pair of levels."""
         frame = pd.DataFrame(
