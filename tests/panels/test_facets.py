@@ -256,6 +256,19 @@ def test_who_is_a_model():
         sa.facet_agreement(study, facets=FACETS, model="gpt-x-1", humans=["gpt-x-1"])
 
 
+def test_a_model_that_nobody_named_is_no_human():
+    """Of named models the humans are those without facets; where all have facets, the others."""
+    table = built(10, 9)
+    runs = ["gpt-x-1", "gpt-x-2"]
+    found = sa.facet_agreement(table, facets=FACETS, model=runs)
+    without_llama = table[table["model"].isna() | table["rater"].isin(runs)]
+    expected = sa.facet_agreement(without_llama, facets=FACETS).frame
+    pd.testing.assert_frame_equal(found.frame, expected)
+    named = table.assign(**{name: table[name].fillna("human") for name in FACETS})
+    people = sa.facet_agreement(named, facets=FACETS, model=runs).frame.set_index(["pairs", "who"])
+    assert people.loc[("people with one another", "all"), "n_pairs"] == 10 * 28  # of eight others
+
+
 def test_answers_of_models_elsewhere():
     """A table of runs without a column of raters is joined, its raters named by the facets."""
     table = built(10, 10)
