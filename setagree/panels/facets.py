@@ -216,7 +216,6 @@ def _table(
         "at_most": room[rows],
         "lost": lost,
         "lost_low": lost - half,
-        "lost_high": lost + half,
         "reason": pd.Series(why, dtype=object),
     }
     return pd.DataFrame(columns), without

@@ -313,6 +313,15 @@ def test_agreement_without_spread_has_no_interval():
     assert row["reason"] == "all of these pairs are alike"
 
 
+def test_answers_that_are_all_alike_have_no_verdict():
+    """Where nobody ever differs there is no chance to beat, and no comparison is made."""
+    rows = [(rater, u, "a") for u in range(9) for rater in ("m1", "m2", "h1", "h2")]
+    study = sa.Annotations.from_triples(rows).with_raters({"model": {"m1": "m", "m2": "m"}})
+    found = sa.facet_agreement(study, facets=["model"])
+    assert found.verdict == found.lead
+    assert found.verdict.startswith("No verdict: all answers are alike")
+
+
 def test_clusters_are_not_taken_into_account():
     """A study with clusters is warned about, as the other tests of models do."""
     study = sa.read(built(12, 12), rater_columns=FACETS)
