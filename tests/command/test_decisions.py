@@ -32,6 +32,7 @@ def test_next_writes_the_queue(study):
     assert [row["more"] for row in found] == expected["more"].tolist()
     result = invoke("next", "study.csv", "--budget", 12, "-o", "queue.csv")
     assert "Written: queue.csv (12 ratings of" in result.stderr
+    assert "Keep the column queued with the new ratings" in result.stderr
     assert pd.read_csv("queue.csv")["queued"].all()
     shown = " ".join(ok("next", "study.csv", "--budget", 99).split())
     assert "Keep the column queued with the new ratings" in shown
