@@ -122,7 +122,10 @@ class TestEveryResult:
         assert not page.startswith("<p>&lt;")
 
     def test_json(self, result):
-        """`to_json` is strict JSON with the rows of the frame, whose null has a reason."""
+        """`to_json` is strict JSON with the rows of the frame, whose null has a reason.
+
+        It adds what intervals rest on: degrees of freedom, and of comparisons how they were made.
+        """
         rows = json.loads(result.to_json(), parse_constant=pytest.fail)
         plain = result.to_dict()
         assert len(rows) == len(result.to_frame())
@@ -132,7 +135,8 @@ class TestEveryResult:
                     assert row[name] is None
                 else:
                     assert row[name] == (sorted(cell) if isinstance(cell, frozenset) else cell)
-        assert {*rows[0]} - {*plain} <= {"reason", "about", "degrees_of_freedom"}
+        added = {"reason", "about", "degrees_of_freedom", "design", "method", "level"}
+        assert {*rows[0]} - {*plain} <= added
 
     def test_interval(self, result):
         """Where there is an interval, it is had at any level: a wider one at a higher level."""

@@ -91,10 +91,13 @@ def queue(
     more = f" {rest:,} more units: write them with -o queue.csv." if rest else ""
     asks = f"{counted(found.n_asked, 'rating')} of {counted(len(frame), 'unit')}."
     with spelling({"raters": "--pool"}):
-        said = " ".join(filter(None, [asks, found.nobody_left, found.caution]))
+        notes = [*filter(None, [found.nobody_left, found.caution])]
+    said = " ".join([asks, *notes])
     deliver(frame, paragraphs(table_text(shown), wrapped(f"{said}{more}")))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")
+        for note in notes:
+            say(note)
 
 
 @grouped

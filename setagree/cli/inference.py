@@ -64,6 +64,7 @@ setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 ALPHA = "krippendorff_alpha"
 
 _FEW = 200
+_MOST_ROUNDS = 50
 _BY_SIZE = ((9999, 100_000), (999, 1_000_000))
 """How many reshuffles studies of at most so many ratings get by default."""
 
@@ -141,10 +142,8 @@ def compare(
     families = _families(called, tables_of_files)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
-    frame = _differences(families, given)
-    pairs = [pair for family in families for pair in combinations(family, 2)]
-    reasons = [reason_of(one.agreement) or reason_of(two.agreement) for one, two in pairs]
-    text = tables.comparison(tables_of_files, families, frame)
+    frame, reasons = _differences(families, given)
+    text = tables.comparison(tables_of_files, families, frame, reasons)
     deliver(frame, text, reasons=reasons, about=ABOUT["units"])
 
 
@@ -245,6 +244,12 @@ def _rounds(
     rounds = [one for one in dict.fromkeys(named) if not (is_missing(one) or one == "")]
     if len(rounds) < 2:
         raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
+    if len(rounds) > _MOST_ROUNDS:
+        raise DataError(
+            f"--group {group!r}: {len(rounds):,} groups; at most {_MOST_ROUNDS} are compared, each "
+            "with each. If these are times, add a column that names the round, or follow them with "
+            f"setagree diagnose FILE --over-time {group!r}."
+        )
     # Each round drops the rows of the others, which is no news.
     warnings.filterwarnings("ignore", message="--where ", category=DroppedRowsWarning)
     quoted = group.replace("`", "``")
@@ -297,24 +302,29 @@ def _in_every(files: Sequence[str]) -> Iterator[None]:
         raise DataError(f"{error} A column that is named must be in all files: {hint}") from error
 
 
-def _differences(families: Sequence[Sequence[Side]], given: dict[str, Any]) -> pd.DataFrame:
-    """Return a row for each pair of each family; p is corrected over all of them (Holm)."""
-    parts = []
+def _differences(
+    families: Sequence[Sequence[Side]], given: dict[str, Any]
+) -> tuple[pd.DataFrame, list[str | None]]:
+    """Return a row for each pair of each family, and why it has no p, if it has none.
+
+    p is corrected over all of them (Holm).
+    """
+    parts: list[pd.DataFrame] = []
+    reasons: list[str | None] = []
     for family in families:
         compared = sa.compare(*(side.agreement for side in family), **given)
         pairs = combinations(family, 2)
         sides = pd.DataFrame([{**a.named("first"), **b.named("second")} for a, b in pairs])
         found = compared.to_frame().drop(columns=["first", "second"])
-        part = pd.concat([sides, found], axis=1)
-        parts.append(
-            part.assign(design=compared.design, method=compared.method, level=compared.level)
-        )
+        parts.append(described(pd.concat([sides, found], axis=1), [compared]))
+        reasons += compared.reasons
     from setagree.inference.comparison import holm  # not loaded by the commands that need none
 
     frame = pd.concat(parts, ignore_index=True)
     frame["p_holm"] = holm(frame["p_value"].to_numpy())
     drawn = {"n_resamples": given.get("n_resamples"), "seed": given.get("rng")}
-    return frame.assign(**{name: value for name, value in drawn.items() if value is not None})
+    drawn = {name: value for name, value in drawn.items() if value is not None}
+    return frame.assign(**drawn), reasons
 
 
 def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool = False) -> None:

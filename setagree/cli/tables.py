@@ -145,7 +145,10 @@ def _drawn(table: sa.AgreementTable) -> list[str]:
 
 
 def comparison(
-    scored: Sequence[sa.AgreementTable], families: Sequence[Sequence[Side]], frame: pd.DataFrame
+    scored: Sequence[sa.AgreementTable],
+    families: Sequence[Sequence[Side]],
+    frame: pd.DataFrame,
+    reasons: Sequence[str | None],
 ) -> str:
     """Return the agreements with numbers, and a row for each pair: the first less the second."""
     pairs = [pair for family in families for pair in combinations(family, 2)]
@@ -163,9 +166,9 @@ def comparison(
         shown = table_text({"pair": numbers, **found})
     head = [counts(scored[0])] if len(scored) == 1 else []
     sides = [side for family in families for side in family]
-    alike = _alike([side.agreement for side in sides])
+    whys = [wrapped(f"{why}.") for why in dict.fromkeys(reasons) if why]
     return paragraphs(
-        *head, table_text(_sides(sides)), shown, *alike, wrapped(_how_compared(frame, sides))
+        *head, table_text(_sides(sides)), shown, *whys, wrapped(_how_compared(frame, sides))
     )
 
 

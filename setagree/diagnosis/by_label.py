@@ -33,11 +33,14 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     ``Do_l / sum_l Do_l``.
 
     Intervals are score intervals, because t on the standard error holds a rare label's alpha or
-    AC1 far too seldom. A label that fewer than 3 units hold gets none: too few to say.
+    AC1 far too seldom. A label that fewer than 3 units hold gets none for alpha: too few to say.
     Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
-    it: of a question of yes or no, either answer can be the rare one.
+    it: of a question of yes or no, either answer can be the rare one. With four ratings a unit or
+    more, the interval of a label that weighs less than four units holds too seldom: where one of
+    several answers dominated as far, in 81 to 92 % of simulated studies.
     Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
-    interval respects it; where from strata, the interval is t.
+    interval respects it; where from strata or a population of known size, the interval is t, which
+    is too narrow for rare labels.
 
     Parameters
     ----------

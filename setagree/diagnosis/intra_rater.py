@@ -10,6 +10,7 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
+from setagree.inference.known_raters import plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -105,7 +106,9 @@ def intra_rater_agreement(
     first answers. Agreement between raters can hardly exceed that within them.
 
     Where several raters rated a unit again, their repeats are a cluster, as a unit that is hard for
-    one is hard for the others: the pooled interval is about other units, and the same raters.
+    one is hard for the others: the pooled interval is about other units, and the same raters. The
+    clusters of a study stand in the place of these; sampling weights and strata are not taken into
+    account, which a warning says.
 
     Answers are taken in the order of their rows; where a column has their times, read the table
     with ``order_by=``.
@@ -146,7 +149,9 @@ def intra_rater_agreement(
             "the study knows of no rater who rated a unit again; where some did, read it with "
             f"{option('duplicates', 'repeats')}."
         )
-    pooled = score(_in_clusters(repeats), krippendorff_alpha, distance=distance)
+    if study.sampling is not None and study.sampling.cluster is None:
+        study = plain_units(study, "intra_rater_agreement")
+    pooled = score(_in_clusters(study, repeats), krippendorff_alpha, distance=distance)
     people: dict[object, int] = {}
     place = np.array([people.setdefault(rater, len(people)) for _, rater in repeats.units])
     own = tuple(
@@ -156,11 +161,15 @@ def intra_rater_agreement(
     return IntraRater(pooled, score(study, krippendorff_alpha, distance=distance), own, level)
 
 
-def _in_clusters(repeats: Annotations) -> Annotations:
-    """Return the repeats, in clusters where several raters rated a unit again."""
-    cluster, units = pd.factorize(as_objects(unit for unit, _ in repeats.units))
-    if len(units) == repeats.n_units:
+def _in_clusters(study: Annotations, repeats: Annotations) -> Annotations:
+    """Return the repeats, in the clusters of the study; else those of one unit are a cluster."""
+    by, groups = "unit", [unit for unit, _ in repeats.units]
+    if study.sampling is not None and study.sampling.cluster is not None:
+        by = study.sampling.cluster
+        cluster = study.units_frame[by].to_dict()
+        groups = [cluster[unit] for unit in groups]
+    elif len({*groups}) == repeats.n_units:
         return repeats
     index = pd.Index(repeats.units, name="unit", dtype=object, tupleize_cols=False)
-    table = pd.DataFrame({"unit": cluster}, index=index)
-    return replace(repeats, unit_table=table, sampling=Sampling("unit"))
+    table = pd.DataFrame({by: pd.factorize(as_objects(groups))[0]}, index=index)
+    return replace(repeats, unit_table=table, sampling=Sampling(by))

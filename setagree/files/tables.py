@@ -24,6 +24,7 @@ from setagree.files.streams import (
     no_collection,
     readable,
 )
+from setagree.study.assembly import QUEUED
 from setagree.study.codes import Column
 from setagree.study.frames import stacked
 
@@ -164,7 +165,12 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
 
 
 def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all files, which must have the same columns in whatever order."""
+    """Return the rows of all files, which must have the same columns in whatever order.
+
+    A file without the column of marks has ratings that no queue asked for.
+    """
+    if any(QUEUED in frame for frame in frames):
+        frames = [one if QUEUED in one else one.assign(**{QUEUED: None}) for one in frames]
     for source, frame in zip(sources, frames, strict=True):
         check_columns(source, frame, sources[0], frames[0])
     if len(frames) == 1:

@@ -119,8 +119,8 @@ def benchmark(
     The score interval holds in small studies, too: the verdict is the level that holds the low end
     of that of 90 %, so that the coefficient is at least that with 95 % confidence.
 
-    Units that were drawn from strata have none. Their verdict is Gwet's (2014, ch. 6): the
-    membership of a level [lo, hi) is
+    Units from strata, or from a population of known size, have none. Their verdict is Gwet's (2014,
+    ch. 6): the membership of a level [lo, hi) is
     [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed
     from the best level down, the first sum of .95 or more is the verdict. It rests on the standard
     error, which is too small in small studies of high agreement. `levels` has the memberships of

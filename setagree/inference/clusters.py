@@ -142,10 +142,15 @@ def weighted_gap(
     """Return the same where units have sampling weights or strata: u_i is subtracted unit by unit.
 
     u_i = w_i (x_i - mean) / sum w; the degrees of freedom are the fewer of the two.
+
+    Raises
+    ------
+    DataError
+        The two say different strata, or different sizes, of one unit.
     """
     n = 1 + max(int(place.max(initial=-1)) for place in places)
     u, counts, sizes = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, np.inf)
-    named = np.full(n, "", dtype=object)
+    named = np.full(n, None, dtype=object)
     for sign, one, place in zip((1, -1), agreements, places, strict=True):
         units, x = unit_values(one.case, one.parts)
         if not len(x):  # undefined, and so is the difference
@@ -153,10 +158,17 @@ def weighted_gap(
         w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
         u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
         counts[at] = True
-        if sample is not None:
+        if sample is not None and (sample.groups is not None or np.isfinite(sample.sizes).any()):
             groups = 0 * units if sample.groups is None else sample.groups[units]
-            named[at], sizes[at] = sample.names[groups], sample.sizes[groups]
-    strata, first = pd.factorize(named[counts])
+            names, of_names = sample.names[groups], sample.sizes[groups]
+            known = np.array([name is not None for name in named[at]], dtype=bool)
+            if (known & (np.not_equal(named[at], names) | (sizes[at] != of_names))).any():
+                raise DataError(
+                    "a unit is drawn from one stratum, or population, of one size; the studies "
+                    "that are compared say different ones of the same units. Say the same of both."
+                )
+            named[at], sizes[at] = names, of_names
+    strata, first = pd.factorize(named[counts], use_na_sentinel=False)
     of_stratum = np.full(len(first), np.inf)
     of_stratum[strata] = sizes[counts]
     variance = stratified_variance(u[counts], np.asarray(strata), of_stratum)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,13 @@ class Comparison(Result):
         (units that both have; 0 for independent studies) and p_holm.
         """
         return self.frame.copy()
+
+    @property
+    def rests_on(self) -> list[dict[str, Any]]:
+        """What the interval of each pair rests on: degrees of freedom, how units were drawn."""
+        how = {"design": self.design, "method": self.method, "level": self.level}
+        how |= {"drawn": self.drawn} if self.drawn else {}
+        return [{"degrees_of_freedom": one.freedom_of_t, **how} for one in self.differences]
 
     @property
     def _how(self) -> list[str]:

@@ -22,6 +22,8 @@ Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
 
 _ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
 """Zeros in front of a number, and what makes a whole number a decimal one."""
+_FEW = 4
+"""Of so many studies a sentence lists the sizes."""
 
 
 def design_of(agreements: Sequence[Agreement]) -> Comparable:
@@ -51,7 +53,10 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
                 SimilarLabelsWarning,
             )
         return "independent"
-    sizes = " and ".join(f"{len(one):,}" for one in known)
+    counts = [len(one) for one in known]
+    sizes = " and ".join(f"{n:,}" for n in counts) + " units"
+    if len(counts) > _FEW:
+        sizes = f"the {min(counts):,} to {max(counts):,} units in each of {len(counts):,} studies"
     n_in_all = len(frozenset.intersection(*known))
     shared = f"{option('design', 'shared_units')} (only those, scored anew), 'same_units'"
     first = shared if n_in_all else option("design", "same_units")
@@ -59,7 +64,7 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
         "" if n_in_all else f" Or compare two at a time, with {option('design', 'shared_units')}."
     )
     raise DataError(
-        f"the studies share some units and not others: of {sizes} units, {n_in_all:,} are in all; "
+        f"the studies share some units and not others: of {sizes}, {n_in_all:,} are in all; "
         f"say {first} (all: units with the same name are the same things) or "
         f"'independent' (names are alike by chance).{apart}"
         + (f" Besides, {alike}." if alike else "")

@@ -61,6 +61,12 @@ class Difference:
         return self.value - half, self.value + half
 
     @property
+    def freedom_of_t(self) -> float:
+        """The degrees of freedom of t; nan where the interval is not one of t."""
+        is_t = self.resampled is None and self.standard_error > 0
+        return self.degrees_of_freedom if is_t else float("nan")
+
+    @property
     def p_value(self) -> float:
         """The two-sided p."""
         from scipy.special import ndtr, ndtri, stdtr

@@ -37,6 +37,12 @@ FIRST_LOOK = 30
 _LOOKS = 100
 """Looks that are shown of a stream with a time for every unit."""
 
+_YEAR_LAST = re.compile(
+    r"\b\d{1,2}[ ./-]+(\d{1,2}|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)[ ./,-]+"
+    r"(19|20)\d\d\b",
+    re.IGNORECASE,
+)
+
 Verdict: TypeAlias = Literal["go on", "good enough", "stop and retrain"]
 
 
@@ -169,7 +175,7 @@ def monitor(
     at : str, mapping or Series
         The batch or the time of each unit: a column of the table, or of `Annotations.units_frame`;
         or what says it of each unit. They are put in order: numbers and times by size, text by the
-        numbers in it ("batch 2" before "batch 10").
+        numbers in it ("batch 2" before "batch 10"), so that dates are written as 2026-01-31.
     threshold : float
         How high alpha has to be, such as .667 or .8.
     looks : sequence of int, or int, optional
@@ -189,7 +195,7 @@ def monitor(
     Raises
     ------
     DataError
-        A unit has no batch, or it is not known who gave what.
+        A unit has no batch, batches are dates with the year last, or it is not known who gave what.
     OptionError
         The threshold is no number below 1, or the looks do not rise.
 
@@ -282,6 +288,12 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
 def _in_order(cells: npt.NDArray[np.object_]) -> npt.NDArray[np.intp]:
     """Return the position of each unit's batch among the batches, in order."""
     batches = list(dict.fromkeys(cells.tolist()))
+    for one in batches if len(batches) > 1 else []:
+        if isinstance(one, str) and _YEAR_LAST.search(one):
+            raise DataError(
+                f"{option('at')}: dates such as {one!r} cannot be put in order, as the year stands "
+                "last; write them as 2026-01-31."
+            )
     try:
         ranked = sorted(batches, key=_by_numbers if isinstance(batches[0], str) else None)
     except TypeError as error:

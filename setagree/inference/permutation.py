@@ -117,12 +117,13 @@ class PermutationTest(Resampled):
         return pd.DataFrame([row])
 
     def __repr__(self) -> str:
-        how = "all arrangements" if self.exact else "reshuffles"
+        n = f"{len(self.distribution):,}"
+        how = f"all {n} arrangements" if self.exact else f"{n} reshuffles"
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
             f"{self.scheme}{self.over}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
-            f"({self.alternative}, {len(self.distribution):,} {how}{missed})>"
+            f"({self.alternative}, {how}{missed})>"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan, sqrt
 from typing import Any
 
 import pandas as pd
@@ -36,6 +36,8 @@ class Plan(Result):
         What the pilot has, its upper end not cut at 1.
     pilot_units : int
         The units that count in the pilot: for most coefficients those of two ratings.
+    alike : float
+        How alike units of a cluster are in the pilot (rho); nan where there are no clusters.
     """
 
     agreement: Agreement
@@ -43,6 +45,7 @@ class Plan(Result):
     wishes: Wishes
     pilot_half_width: float
     pilot_units: int
+    alike: float = nan
 
     @property
     def level(self) -> float:
@@ -100,7 +103,7 @@ class Plan(Result):
                 f"{other}, if it is {self.agreement.estimate:.4f} as in the pilot."
             )
         said += [self.too_few] if self.too_few else []
-        said += [self.doubt] if self.doubt else []
+        said += [one for one in (self.larger_clusters, self.doubt) if one]
         if (best := self.best) is not None:
             n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
             what = (
@@ -113,6 +116,20 @@ class Plan(Result):
             edge = " More raters were not tried." if at_edge else ""
             said.append(f"{what}: {n} with {r} ratings each{guess}.{edge}")
         return (*said, *filter(None, [self.reached]))
+
+    @property
+    def larger_clusters(self) -> str:
+        """A sentence on what clusters larger than any of the pilot rest on; else nothing."""
+        found, asked = self.agreement.spread.clusters, self.wishes.units_per_cluster
+        if found is None or asked is None or (most := max(asked)) <= found.sizes.max():
+            return ""
+        wider = sqrt(1 + 0.1 * (most - 1) / (1 + (most - 1) * self.alike))
+        return (
+            "Clusters larger than those of the pilot rest on how alike its units are, rho "
+            f"{self.alike:.2f}, which {found.n:,} clusters tell roughly: with "
+            f"{self.alike + 0.1:.2f} intervals of clusters of {most:,} would be {wider:.1f} times "
+            "as wide."
+        )
 
     @property
     def doubt(self) -> str:

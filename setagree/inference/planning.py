@@ -317,7 +317,8 @@ def _planned(
     if inside is not None:
         error, df = agreement.standard_error, agreement.degrees_of_freedom
         here = -t_interval(0.0, error, df, wishes.level)[0]
-    return Plan(agreement, frame, wishes, here, done)
+    alike = float("nan") if inside is None else inside.alike
+    return Plan(agreement, frame, wishes, here, done, alike)
 
 
 @dataclass(frozen=True)

@@ -194,8 +194,9 @@ class VarianceComponents(Result):
         )
         if r + e == 0:
             return f"{where}: raters do not differ."
-        if self.rater < 0:
-            where += " (that between raters was estimated below 0 and counts as 0)"
+        places = {"between units": self.unit, "between raters": self.rater}
+        if below := " and ".join(place for place, x in places.items() if x < -ROUNDING):
+            where += f" (that {below} was estimated below 0 and counts as 0)"
         said = (
             "raters differ by habits of their own more than from unit to unit"
             if r > e

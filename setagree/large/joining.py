@@ -206,10 +206,13 @@ def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFr
             return frame, with_columns(replace(how, rater=column), [str(each) for each in frame])
         except DataError:
             columns = listing([str(each) for each in table], limit=12)
+            known = "" if how.unit is None else f"{how.unit!r} is the unit, but "
+            ask = "which is the answer is not known; call it"
+            if how.unit is None:
+                ask = "which is the unit and which the answer is not known; call them 'unit' and"
             raise DataError(
-                f"the columns that model {name!r} has are {columns}, and which is the unit and "
-                "which the answer is not known; call them 'unit' and 'labels' (or 'value'), or as "
-                "in the study's table."
+                f"the columns that model {name!r} has are {columns}, and {known}{ask} 'labels' (or "
+                "'value'), or as in the study's table."
             ) from None
 
 

@@ -71,12 +71,20 @@ class FacetAgreement(Result):
     @property
     def verdict(self) -> str:
         """What the table says: stability, what other prompts and models cost, then validity."""
+        if self._all_alike:
+            return self.lead
         return " ".join([*self._stability(), *self._validity(), *self._ceilings()])
 
     @property
     def lead(self) -> str:
         """The first sentence about stability, and the first about people."""
+        if self._all_alike:
+            return "No verdict: all answers are alike, so that chance alone would agree as much."
         return " ".join([self._stability()[0], self._validity()[0]])
+
+    @property
+    def _all_alike(self) -> bool:
+        return bool(self.frame["estimate"].isna().all())
 
     def _row(self, pairs: str, who: str = ALL) -> int:
         """Return the position of a row.

@@ -67,7 +67,8 @@ def facet_agreement(
     model : rater, DataFrame or path, or list of these, optional
         As in `alt_test`; a table has the facets as columns. Default: all raters with facets.
     humans : sequence of raters, optional
-        Default: everybody without facets; where `model` is named, everybody who is no model.
+        Default: everybody without facets. Where `model` is named and all have facets, everybody
+        who is no model.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
@@ -162,6 +163,8 @@ def _sides(
         models = model if isinstance(model, list) else [model]
         is_model = flags(study.n_raters, rater_codes(study, models, "model", "model"))
     people = ~is_model
+    if not said[people].any(axis=1).all():
+        people &= ~said.any(axis=1)  # another model is nobody's human
     if humans is not None:
         people = flags(study.n_raters, rater_codes(study, humans, "human"))
         if model is None:
@@ -213,7 +216,6 @@ def _table(
         "at_most": room[rows],
         "lost": lost,
         "lost_low": lost - half,
-        "lost_high": lost + half,
         "reason": pd.Series(why, dtype=object),
     }
     return pd.DataFrame(columns), without

@@ -109,7 +109,8 @@ def noninferiority_test(
     -----
     SetagreeWarning
         The margin is half the alpha of the humans or more; a human shares fewer than 30 units with
-        the model, or the margin is worth fewer than three units, where the test does not hold.
+        the model, or the margin is worth fewer than three units (``against="all"``: four), where
+        the test does not hold.
 
     References
     ----------
@@ -222,7 +223,7 @@ def _check_margin(margin: float, alpha: float) -> None:
         )
     if margin >= alpha / 2:
         warn(
-            f"The margin of {margin:g} is {margin / alpha:.0%} of the alpha of the humans "
+            f"The margin of {margin:g} is {100 * margin / alpha:.0f} % of the alpha of the humans "
             f"({alpha:.4f}): a model may lose that share of their agreement and still pass.",
             SetagreeWarning,
         )
@@ -303,10 +304,11 @@ def _warn_few(tests: Sequence[Replacement]) -> None:
         )
         return
     worth = [(pair, test.margin / one.one_unit) for pair, test, one in every]
-    little = [f"{pair}: {units:.1f}" for pair, units in worth if units < FEW_LOST]
+    least = FEW_LOST[tests[0].against]
+    little = [f"{pair}: {units:.1f}" for pair, units in worth if units < least]
     if little:
         warn(
-            f"The margin of {tests[0].margin:g} is worth fewer than {FEW_LOST:g} units in which "
+            f"The margin of {tests[0].margin:g} is worth fewer than {least:g} units in which "
             f"the model alone is wrong ({listing(little)}): a model that loses the margin passes "
             "too often. More units help, or a larger margin.",
             SetagreeWarning,

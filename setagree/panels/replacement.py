@@ -23,7 +23,7 @@ Against: TypeAlias = Literal["mean", "all"]
 ALPHA = 0.05
 FEW_UNITS = 30
 """Units of a human and the model below which the size of the test was not seen to hold."""
-FEW_LOST = 3.0
+FEW_LOST: dict[Against, float] = {"mean": 3.0, "all": 4.0}
 """Units that the margin must be worth; below that a model at the margin passes too often."""
 
 
@@ -143,9 +143,9 @@ class Replacement(Result):
         """Why there is no test, or None."""
         if not self.defined:
             return "no human shares enough units with the model"
-        untested = [one.human for one in self.changes if not one.standard_error > 0]
+        untested = [one for one in self.changes if not one.standard_error > 0]
         if self.against == "all" and untested:
-            return f"there is no test in the place of {listing(untested)}, where nothing varies"
+            return f"there is no test in the place of {_whose(untested)}"
         if not self.standard_error > 0:
             return f"nothing varies where {shorten(self.model)} answers for a human"
         return None
@@ -282,23 +282,25 @@ class Replacement(Result):
         if self.reason is not None:
             return f"No verdict: {self.reason}."
         low, high = self.interval()
-        share = f"{self.margin / self.human_alpha:.0%} of the humans' alpha"
-        margin, model = f"{self.margin:g} ({share})", shorten(self.model)
+        part = f"{100 * self.margin / self.human_alpha:.0f} % of the humans' alpha"
+        margin, model = f"{self.margin:g} ({part})", shorten(self.model)
+        absent = [one for one in self.changes if one.why is not None]
+        rest = f"; left out: {_whose(absent)}." if absent else "."
         mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}, {self._p_said}"
         if self.equivalence:
             shown = "changes" if self.passes else "was not shown to change"
             return (
                 f"{model} in the place of a human of this panel {shown} agreement by less than "
-                f"{margin}, up or down: {mean}."
+                f"{margin}, up or down: {mean}{rest}"
             )
         place = "a human drawn at random from" if self.against == "mean" else "any human of"
         shown = "costs less" if self.passes else "was not shown to cost less"
         if self.against == "mean" and high < -self.margin:
             shown = "costs more"
-        at_worst = min(one.change for one in self.defined)
+        least = f"{shorten(self.worst)} ({min(one.change for one in self.defined):+.3f})"
         return (
             f"{model} in the place of {place} this panel {shown} than {margin} of "
-            f"agreement: {mean}; lowest in the place of {shorten(self.worst)} ({at_worst:+.3f})."
+            f"agreement: {mean}; lowest in the place of {least}{rest}"
         )
 
     @property
@@ -318,6 +320,14 @@ class Replacement(Result):
             f"{self.margin:g}: change {four(self.change)} (se {four(self.standard_error)}), "
             f"p {p_four(self.p_value)}, {counted(len(self.defined), 'human')}>"
         )
+
+
+def _whose(changes: Sequence[Change]) -> str:
+    """Return in whose place there is no test, with the reason."""
+    whys: dict[str, list[Any]] = {}
+    for one in changes:
+        whys.setdefault(one.why or "nothing varies", []).append(one.human)
+    return " and ".join(f"{listing(humans)} ({why})" for why, humans in whys.items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.coefficients.models import Urn
+from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.coefficients.spread import units_drawn
 from setagree.credit.base import display_value
 from setagree.errors import (
@@ -87,10 +87,15 @@ def design_of(row: Agreement) -> dict[str, Any]:
 
 
 def in_a_word(row: Agreement) -> str:
-    """Return how the units that count were drawn, such as "12 clusters"; blank if not said."""
+    """Return how the units that count were drawn, such as "12 clusters"; blank if not said.
+
+    The size of a population is named where there are no strata, whose sizes make weights.
+    """
     design = design_of(row)
     counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
     said = [counted(design[n], one, more) for n, one, more in counts if n in design]
+    if "population_size" in design and not said:
+        said = [f"a population of {design['population_size']:,}"]
     return ", ".join(["weighted", *said] if row.case.is_weighted else said)
 
 
@@ -222,7 +227,8 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     """
     n = row.n_pairable_units
     # Chance that does not come from how often answers were given does not depend on rare ones.
-    if n < _RARE_UNITS or row.reason is not None or type(row.definition.model) is not Urn:
+    by_use = type(row.definition.model) in (Urn, UrnOfEachRater)
+    if n < _RARE_UNITS or row.reason is not None or not by_use:
         return ""
     tally = row.tally
     totals = tally.value_totals(tally.multiplicity * tally.pairable)

@@ -54,7 +54,7 @@ class Annotations(ReadOnlyArrays):
     reading : Reading or None
         How the table or the file was read; None where the study was built from arrays or counts.
     unit_table, rater_table : DataFrame or None
-        What is known of them beside the answers; see `units_frame` and `raters_frame`.
+        What is known of units and raters beside their answers; see `units_frame`, `raters_frame`.
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
     repeats : Annotations or None

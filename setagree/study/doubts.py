@@ -20,6 +20,7 @@ from setagree.errors import (
     counted,
     listing,
     option,
+    python_or_command,
     shorten,
     warn,
 )
@@ -146,7 +147,7 @@ def doubt_separator(cells: Sequence[object], sep: str) -> None:
         one = f"did you mean {option('sep', other)}?"
         whole = f"{sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
         warn(
-            f"No cell contains {sep!r}, but {_met(some, len(texts), other)} {shorten(some[0])}; "
+            f"No cell contains {sep!r}, but {_met(some, len(texts), [other])}; "
             f"{whole if len(sep) > 1 and set(sep) <= {*_SEPARATORS} else one}",
             SeparatorWarning,
         )
@@ -191,22 +192,23 @@ def _doubt_others(
         or (o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
     ]
     if odd:
-        some = found[odd[0]]
+        some = [*dict.fromkeys(text for o in odd for text in found[o])]
         warn(
-            f"Besides {sep!r}, {_met(some, n_texts, odd[0])} {shorten(some[0])}; it is part of "
-            f"the labels now; if it separates labels too, {_replaced(odd, sep)}.",
+            f"Besides {sep!r}, {_met(some, n_texts, odd)}; that is part of the labels now; if it "
+            f"separates labels too, {_replaced(odd, sep)}.",
             SeparatorWarning,
         )
 
 
-def _met(some: Sequence[str], n_texts: int, other: str) -> str:
-    return f"{counted(len(some), 'distinct cell')} of {n_texts:,} with {other!r}, such as"
+def _met(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str:
+    cells = f"{counted(len(some), 'distinct cell')} of {n_texts:,}, such as {shorten(some[0])}"
+    return f"there is {' or '.join(map(repr, others))} in {cells}"
 
 
 def _replaced(others: Sequence[str], sep: str = ",") -> str:
-    """Word how several separators become one."""
     pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
-    return f"make them one with df[column].str.replace({pattern!r}, {sep!r}, regex=True)"
+    in_pandas = f"make them one with df[column].str.replace({pattern!r}, {sep!r}, regex=True)"
+    return python_or_command(in_pandas, f"put {sep!r} between all labels in the file")
 
 
 def _doubt_order(texts: Sequence[str], sep: str) -> None:

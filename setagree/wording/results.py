@@ -50,8 +50,8 @@ class Result:
         """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.
 
         A number that is nan is null, and ``reason`` says why; ``about`` says whether intervals are
-        about these raters or raters like these; label sets are sorted lists. Agreements also have
-        their degrees of freedom, and how units were drawn.
+        about these raters or raters like these; label sets are sorted lists. Agreements and
+        comparisons also have their degrees of freedom, and how units were drawn.
         """
         results = getattr(self, "rows", (self,))
         frame = described(_flat(self.to_frame()), results)
@@ -71,7 +71,8 @@ class Result:
 
 def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
     """Return a frame with what the interval of each row rests on, where the results say that."""
-    rests = [one for result in results if (one := getattr(result, "rests_on", None))]
+    found = [each for result in results if (each := getattr(result, "rests_on", None))]
+    rests = [one for each in found for one in (each if isinstance(each, list) else [each])]
     if len(rests) != len(frame):
         return frame
     return pd.concat([frame, pd.DataFrame(rests, index=frame.index)], axis=1)

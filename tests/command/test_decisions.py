@@ -32,6 +32,7 @@ def test_next_writes_the_queue(study):
     assert [row["more"] for row in found] == expected["more"].tolist()
     result = invoke("next", "study.csv", "--budget", 12, "-o", "queue.csv")
     assert "Written: queue.csv (12 ratings of" in result.stderr
+    assert "Keep the column queued with the new ratings" in result.stderr
     assert pd.read_csv("queue.csv")["queued"].all()
     shown = " ".join(ok("next", "study.csv", "--budget", 99).split())
     assert "Keep the column queued with the new ratings" in shown
@@ -58,6 +59,9 @@ def test_a_queue_that_comes_back_is_left_out(study):
     assert "came from a queue that looks at answers" in result.stderr
     estimate = json.loads(result.stdout)[0]["estimate"]
     assert estimate == pytest.approx(sa.krippendorff_alpha(study).estimate, abs=1e-12)
+    extra.to_csv("new.csv", index=False)  # in a file of its own, beside one without the column
+    beside = invoke("score", "study.csv", "new.csv", "--format", "json")
+    assert (beside.stdout, beside.stderr) == (result.stdout, result.stderr)
 
 
 def test_monitor_reads_the_column_of_batches(study):

@@ -242,7 +242,7 @@ def records(*words):
     return rows(*words), [*table], [dict(zip(lines[0], one, strict=True)) for one in lines[2:]]
 
 
-@pytest.mark.parametrize(
+DESIGNS = pytest.mark.parametrize(
     ("words", "design"),
     [
         ((), {}),
@@ -260,6 +260,33 @@ def records(*words):
         ),
     ],
 )
+"""What is said of how units were drawn, and what results say of it."""
+
+
+@DESIGNS
+def test_what_differences_rest_on(words, design):
+    """So do those of a comparison: t has the degrees of freedom that they say."""
+    words = ("compare", "study.csv", "-d", "masi,jaccard", *words)
+    for found in records(*words):
+        row = {name: str(cell) for name, cell in found[0].items()}
+        known = [row.get("drawn", ""), row["design"], row["about"]]
+        assert known == [drawn_in_words(design), "same_units", "these raters"]
+        half = float(row["high"]) - float(row["difference"])
+        t = stats.t.ppf(0.975, float(row["degrees_of_freedom"]))
+        assert half == pytest.approx(t * float(row["standard_error"]), rel=2e-2)
+
+
+def drawn_in_words(design):
+    """Return how units were drawn, as headlines say it."""
+    said = ["weighted"] if "sampling_weight" in design else []
+    said += [
+        f"{design[f'n_{one}']} {one}" for one in ("clusters", "strata") if f"n_{one}" in design
+    ]
+    sizes = design.get("population_size", 0) if not said else 0
+    return ", ".join([*said, f"a population of {sizes}"] if sizes else said)
+
+
+@DESIGNS
 def test_what_intervals_rest_on(words, design):
     """JSON, CSV and Markdown say the degrees of freedom, the design, and what intervals are about.
 

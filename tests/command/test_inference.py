@@ -381,6 +381,14 @@ class TestCompare:
         ):
             assert said in refusal("compare", *words)
 
+    def test_times_are_no_rounds(self):
+        """A column that tells more than 50 groups apart is refused at once, with what to do."""
+        times = [f"u{k},{rater},a,10:{k}" for k in range(51) for rater in ("ann", "ben")]
+        Path("times.csv").write_text("\n".join(["unit,rater,labels,time", *times]))
+        said = refusal("compare", "times.csv", "--group", "time")
+        assert "--group 'time': 51 groups; at most 50 are compared, each with each." in said
+        assert "setagree diagnose FILE --over-time 'time'" in said
+
     def test_independent_files(self):
         """Files without a common unit: Welch's t of the difference over sqrt(SE1² + SE2²)."""
         Path("one.csv").write_text(shares(*"abcdef"))
@@ -516,6 +524,15 @@ class TestCompare:
         assert (
             "60 resamples of the units, no undefined, expanded percentile interval, seed 2" in text
         )
+
+    def test_a_difference_without_spread(self, walk):
+        """Alpha and Fleiss differ alike in every part of complete data: no interval, said why."""
+        Path("full.csv").write_text("unit,r1,r2\n1,a,a\n2,b,b\n3,a,b\n4,b,b\n5,a,a\n")
+        words = ["compare", "full.csv", *WIDE, "-c", "alpha,fleiss_kappa", "-d", "nominal"]
+        row = rows(*words)[0]
+        assert (row["p_value"], row["degrees_of_freedom"]) == (None, None)
+        assert row["reason"] == "The difference shows no spread to judge it by"
+        assert f"{row['reason']}." in ok(*words)
 
     def test_undefined_resamples_are_counted(self):
         """Differences that no resample defines are said to be left out."""

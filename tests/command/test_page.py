@@ -23,7 +23,7 @@ import setagree as sa
 from setagree.cli.browser.serving import server_of
 from setagree.cli.browser.session import SEED, Session
 from setagree.cli.browser.wheel import wheel, wheel_name
-from setagree.cli.browser.writing import PYODIDE, write_page
+from setagree.cli.browser.writing import PYODIDE, STATIC, write_page
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STUDY = str(EXAMPLES / "study.csv")
@@ -245,6 +245,21 @@ class TestSession:
             "307 blank cells taken as missing; say Blank cells are: 'empty' if blank means 'no "
             "label applies', or Blank cells are: 'missing' to accept this."
         )
+
+    def test_what_options_are_called(self, session, tmp_path):
+        """Sentences name what is to be chosen as the page does, each choice by its first word."""
+        table = tmp_path / "odd.csv"
+        table.write_text("unit,rater,labels\n1,ann,Joy\n1,ben,joy\n1,ben,joy\n")
+        found = session("read", path=str(table), how={})
+        assert "say Repeated answers: 'first', 'last' or 'union'" in found["error"]
+        assert any("say Capitals: 'lower'" in note for note in found["notes"])
+        found = session("read", path=str(table), how={"duplicates": "last", "case": "lower"})
+        assert found["labels"] == ["joy"]
+        table.write_text("doc,who,What was said\n1,ann,Joy\n")
+        assert "say which with Answer: '...'" in session("read", path=str(table), how={})["error"]
+        page = (STATIC / "index.html").read_text(encoding="utf-8")
+        for choice in ("missing", "empty", "first", "last", "union", "lower"):
+            assert f'<option value="{choice}">{choice}: ' in page
 
     def test_a_wide_table(self, session):
         """A table that shows itself as wide is shown as such, and may be read otherwise."""

@@ -350,6 +350,14 @@ def test_screen_readers(filled):
         assert faults(filled, source) == []
 
 
+def test_what_is_chosen(filled):
+    """How the cells are read is kept when a column is chosen, and the other way round."""
+    for name, value in [("case", "lower"), ("rater", "unit"), ("blank", "empty")]:
+        filled.locator(f"[name={name}]").select_option(value)
+    wanted = {"case": "lower", "rater": "unit", "blank": "empty", "labels": "labels"}
+    assert wanted.items() <= filled.evaluate("file.how").items()
+
+
 def test_keyboard(filled):
     """The keyboard reaches everything, the link that skips the introduction first, and it shows."""
     filled.evaluate("document.activeElement.blur()")

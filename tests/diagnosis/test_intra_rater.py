@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, SetagreeWarning
 
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
@@ -79,6 +79,26 @@ def test_repeats_of_one_unit_are_a_cluster():
     )
     alone = sa.krippendorff_alpha(study.repeats).interval(method="score")
     assert high - low > 1.5 * (alone[1] - alone[0])
+
+
+def test_repeats_keep_the_clusters_of_the_study():
+    """Where units are drawn in clusters the repeats are, too; weights are left out of both."""
+    rows = [
+        (rater, k, "ab"[(k + (k // 6 % 2 and again)) % 2])
+        for k in range(60)
+        for rater in ("ann", "ben")
+        for again in (0, 1)
+    ]
+    study = sa.Annotations.from_triples(rows, duplicates="repeats")
+    found = sa.intra_rater_agreement(study.sampled(cluster={k: k // 6 for k in range(60)}))
+    documents = study.repeats.sampled(cluster={one: one[0] // 6 for one in study.repeats.units})
+    expected = sa.krippendorff_alpha(documents).interval(method="score")
+    assert found.pooled.interval(method="score") == expected
+    plain = sa.intra_rater_agreement(study).pooled.interval(method="score")
+    assert expected[1] - expected[0] > 1.5 * (plain[1] - plain[0])
+    weighted = study.sampled(sampling_weight={k: 1 + k % 3 for k in range(60)})
+    with pytest.warns(SetagreeWarning, match="sampling weights is not taken into account"):
+        assert sa.intra_rater_agreement(weighted).verdict == sa.intra_rater_agreement(study).verdict
 
 
 def test_the_verdict_follows_from_the_intervals():

@@ -314,6 +314,22 @@ class TestComparing:
         with pytest.raises(OptionError, match="needs cluster="):
             sa.plan(plain(study), units_per_cluster=[4])
 
+    def test_plan_of_larger_clusters(self):
+        """It says what the plan of clusters larger than the pilot's rests on, a rough rho.
+
+        n SE² grows with 1 + (m - 1) rho: for m = 41 and rho = 0 by 1 + 40 x .1 = 5 where rho is .1.
+        """
+        study = sa.simulate(40, 3, rng=5)
+        study = study.sampled(cluster=documents(study, (4,) * 10))
+        plan = sa.plan(study, units=[820], units_per_cluster=[4, 41])
+        assert plan.alike == 0
+        assert (
+            "rest on how alike its units are, rho 0.00, which 10 clusters tell roughly: with 0.10 "
+            "intervals of clusters of 41 would be 2.2 times as wide."
+        ) in str(plan)
+        assert sa.plan(study, units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
+        assert sa.plan(study, units=[80]).larger_clusters == ""
+
     def test_plan_of_the_pilot_itself(self):
         """As many units in clusters as unequal as the pilot's have its error, freedom and width.
 

@@ -188,6 +188,28 @@ class TestSameUnits:
         assert several.reasons == (why, why, None)
         assert str(several).endswith(f"\n\n{why}.")
 
+    @pytest.mark.parametrize(
+        ("one", "two"),
+        [
+            ({"population_size": 41}, {"population_size": 10_000}),
+            ({"strata": "half"}, {"strata": "third"}),
+            ({"strata": "half"}, {"strata": "half", "population_size": {0: 30, 1: 90}}),
+            ({"strata": "half"}, {"population_size": 90}),
+        ],
+    )
+    def test_different_populations_of_the_same_units(self, one, two):
+        """Units are drawn from one population: whatever the order, two of them are refused."""
+        units = pd.DataFrame({"unit": [f"u{k}" for k in range(1, 41)]})
+        units = units.assign(half=units.index % 2, third=units.index % 3)
+        study = sa.simulate(40, 3, rng=1).with_units(units.set_index("unit"))
+        alphas = [
+            sa.krippendorff_alpha(study.sampled(**how), distance=distance)
+            for how, distance in ((one, "masi"), (two, "nominal"))
+        ]
+        for pair in (alphas, alphas[::-1]):
+            with pytest.raises(DataError, match="say different ones of the same units"):
+                sa.compare(*pair)
+
     def test_the_same_thing_twice(self):
         """Nothing differs from itself."""
         a = score(ROWS, "krippendorff_alpha")
@@ -344,6 +366,13 @@ class TestWhichUnits:
         a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
         with pytest.raises(DataError, match="share some units and not others"):
             sa.compare(a, a, b)
+
+    def test_sizes_of_many_studies(self):
+        """Of five studies the error tells the smallest and the largest, not every size."""
+        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
+        sizes = rf"of the {a.n_units} to {a.n_units} units in each of 5 studies, 0 are in all"
+        with pytest.raises(DataError, match=sizes):
+            sa.compare(a, a, a, a, b)
 
     def test_identifiers_of_every_kind(self):
         """Tuples, numbers and text are identifiers; a tuple is not a pair of levels."""

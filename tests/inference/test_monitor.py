@@ -109,6 +109,17 @@ def test_batches_are_put_in_order_by_their_numbers():
     assert found.frame["at"].tolist() == [f"batch {k}" for k in range(1, 11)]
 
 
+@pytest.mark.parametrize("dates", [("31.01.2026", "01.02.2026"), ("12/30/2025", "2/1/2026")])
+def test_dates_with_the_year_last_are_refused(dates):
+    """By the numbers in them the first of February would stand before the end of January."""
+    study = sa.simulate(80, 3, rng=1)
+    at = {unit: dates[k // 40] for k, unit in enumerate(study.units)}
+    with pytest.raises(DataError, match=f"{dates[0]}.*write them as 2026-01-31"):
+        sa.monitor(study, at=at, threshold=0.667)
+    alike = dict.fromkeys(at, dates[0])
+    assert sa.monitor(study, at=alike, threshold=0.667).frame["n_units"].tolist() == [80]
+
+
 def test_a_column_of_a_table_names_the_batches():
     """A table may hold the batch beside the answers."""
     study = sa.simulate(60, 3, rng=2)

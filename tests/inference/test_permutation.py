@@ -614,7 +614,7 @@ class TestResult:
             "<PermutationTest of krippendorff_alpha [masi], pooled: 0.5000, p = 0.5 "
             "(greater, 3 reshuffles)>"
         )
-        assert repr(made_of([0.9, 0.5], exact=True)).endswith("(greater, 2 all arrangements)>")
+        assert repr(made_of([0.9, 0.5], exact=True)).endswith("(greater, all 2 arrangements)>")
 
     @every_scheme
     def test_undefined_study(self, scheme):

@@ -406,13 +406,21 @@ class TestDifferences:
             sa.plan(compared(40, 1), **options)
 
     def test_other_designs(self):
-        """Independent studies and clusters are not planned; nor is what has no spread."""
+        """Independent studies, clusters and known populations are not planned.
+
+        Of 61 units 60 tell nearly all, so that the pilot's standard error is no guide to others.
+        Nor is what has no spread.
+        """
         apart = sa.compare(PILOT, PILOT, design="independent")
         with pytest.raises(OptionError, match="here they are independent studies"):
             sa.plan(apart)
         study = clustered(PILOT)
         alphas = [sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal")]
         with pytest.raises(OptionError, match="drawn one by one; here 10 clusters"):
+            sa.plan(sa.compare(*alphas))
+        known = sa.simulate(60, 3, rng=1).sampled(population_size=61)
+        alphas = [sa.krippendorff_alpha(known, distance=d) for d in ("masi", "nominal")]
+        with pytest.raises(OptionError, match="drawn one by one; here a population of 61"):
             sa.plan(sa.compare(*alphas))
         with pytest.raises(DataError, match="has no standard error above 0"):
             sa.plan(sa.compare(PILOT, PILOT))

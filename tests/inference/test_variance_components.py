@@ -120,6 +120,14 @@ def test_a_component_below_zero_counts_as_zero():
     assert "estimated below 0 and counts as 0" in str(found)
 
 
+def test_units_below_zero_are_said():
+    """Where raters differ more within a unit than between units the negative estimate is said."""
+    rows = [(rater, u, "abc"[(u + k) % 3]) for u in range(60) for k, rater in enumerate("xyz")]
+    found = sa.variance_components(sa.Annotations.from_triples(rows))
+    assert found.unit < 0
+    assert "(that between units and between raters was estimated below 0" in found.verdict
+
+
 def test_raters_with_habits_show():
     """A rater who always answers one thing moves variance to the raters."""
     rng = np.random.default_rng(1)

@@ -257,6 +257,18 @@ class TestRefusals:
             "the study's table."
         )
 
+    def test_the_unit_is_known(self):
+        """Where the unit has the name that it has in the study, only the answer is asked for."""
+        humans, _ = apart(whole(10))
+        study = sa.Annotations.from_long(humans.rename(columns={"unit": "Nr"}), unit="Nr")
+        with pytest.raises(DataError) as refused:
+            sa.alt_test(study, model=pd.DataFrame({"Nr": ["u0"], "prediction": ["joy"]}))
+        assert str(refused.value) == (
+            "the columns that model 'model' has are 'Nr', 'prediction', and 'Nr' is the unit, but "
+            "which is the answer is not known; call it 'labels' (or 'value'), or as in the study's "
+            "table."
+        )
+
     def test_another_kind(self):
         """Scores of a model do not join label sets that were built elsewhere."""
         scores = sa.Annotations.from_triples([("gpt", 1, 3.5)], kind="value")

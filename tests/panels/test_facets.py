@@ -256,6 +256,19 @@ def test_who_is_a_model():
         sa.facet_agreement(study, facets=FACETS, model="gpt-x-1", humans=["gpt-x-1"])
 
 
+def test_a_model_that_nobody_named_is_no_human():
+    """Of named models the humans are those without facets; where all have facets, the others."""
+    table = built(10, 9)
+    runs = ["gpt-x-1", "gpt-x-2"]
+    found = sa.facet_agreement(table, facets=FACETS, model=runs)
+    without_llama = table[table["model"].isna() | table["rater"].isin(runs)]
+    expected = sa.facet_agreement(without_llama, facets=FACETS).frame
+    pd.testing.assert_frame_equal(found.frame, expected)
+    named = table.assign(**{name: table[name].fillna("human") for name in FACETS})
+    people = sa.facet_agreement(named, facets=FACETS, model=runs).frame.set_index(["pairs", "who"])
+    assert people.loc[("people with one another", "all"), "n_pairs"] == 10 * 28  # of eight others
+
+
 def test_answers_of_models_elsewhere():
     """A table of runs without a column of raters is joined, its raters named by the facets."""
     table = built(10, 10)
@@ -298,6 +311,15 @@ def test_agreement_without_spread_has_no_interval():
     assert row["estimate"] == 1
     assert np.isnan(row["low"])
     assert row["reason"] == "all of these pairs are alike"
+
+
+def test_answers_that_are_all_alike_have_no_verdict():
+    """Where nobody ever differs there is no chance to beat, and no comparison is made."""
+    rows = [(rater, u, "a") for u in range(9) for rater in ("m1", "m2", "h1", "h2")]
+    study = sa.Annotations.from_triples(rows).with_raters({"model": {"m1": "m", "m2": "m"}})
+    found = sa.facet_agreement(study, facets=["model"])
+    assert found.verdict == found.lead
+    assert found.verdict.startswith("No verdict: all answers are alike")
 
 
 def test_clusters_are_not_taken_into_account():

@@ -245,3 +245,18 @@ def test_a_margin_of_hardly_a_unit_is_warned_of():
     few = sa.Annotations.from_triples([row for row in rows if row[1] % 8 in (0, 1)])
     with pytest.warns(SetagreeWarning, match=r"worth fewer than 3 units .*h0 with model: 2\.5"):
         sa.noninferiority_test(few, model="model", margin=0.05, distance="nominal")
+    with pytest.warns(SetagreeWarning, match=r"worth fewer than 4 units .*h0 with model: 3\.5"):
+        sa.noninferiority_test(few, model="model", margin=0.07, against="all", distance="nominal")
+
+
+def test_humans_without_a_test_are_said():
+    """A human who shares no unit with the model is named as left out, and is no reason for p."""
+    rows = [(h, k, "abcd"[(k + (k % 9 == n)) % 4]) for k in range(160) for n, h in enumerate("xyz")]
+    rows = [row for row in rows if row[0] != "z" or row[1] >= 80]
+    rows += [("model", k, "abcd"[(k + (k % 11 == 3)) % 4]) for k in range(80)]
+    study = sa.Annotations.from_triples(rows)
+    left_out = "'z' (shares no unit with the model)"
+    (mean,) = sa.noninferiority_test(study, model="model")
+    assert mean.verdict.endswith(f"; left out: {left_out}.")
+    (each,) = sa.noninferiority_test(study, model="model", against="all")
+    assert each.verdict == f"No verdict: there is no test in the place of {left_out}."

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import OptionError
+from setagree.errors import OptionError, SetagreeWarning
 from setagree.reporting.findings import gather
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections.decisions import marked
@@ -74,6 +74,14 @@ def test_repeats_are_answered_where_there_are_some(study):
         "Do raters agree with themselves?",
         unquoted(sa.intra_rater_agreement(twice).verdict),
     )
+
+
+def test_models_that_nobody_named_are_no_people(study):
+    """Whether models agree with themselves is asked of all with facets; the others are named."""
+    with pytest.warns(SetagreeWarning, match="'r6' has model as models do, and counts as people"):
+        f = gather(study, model="r5", facets=["model"], **FEW)
+    ((_, answer),) = answers(f)
+    assert answer == unquoted(sa.facet_agreement(study, facets=["model"]).verdict)
 
 
 def test_what_has_no_answer_says_why(study):

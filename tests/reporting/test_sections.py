@@ -10,12 +10,13 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, RareAnswersWarning
 from setagree.reporting.findings import gather
-from setagree.reporting.headline import verdict_sentence
+from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import registry
 from setagree.reporting.sections.base import Picture, Section, Topic
+from setagree.reporting.sections.registry import sections
 from setagree.reporting.tables import Column, table_of
-from setagree.wording.words import Name
+from setagree.wording.words import Name, plain
 
 
 def find(f):
@@ -183,6 +184,20 @@ class TestSampled:
         ):
             one, two = (function(x).set_index(name)[columns] for x in (weighted, again))
             pd.testing.assert_frame_equal(one, two.loc[one.index], rtol=1e-10)
+
+    def test_a_population_of_known_size(self):
+        """Headline and labels say that their intervals are t and for a population of known size.
+
+        The headline's is narrower by the root of 1 - 60/80 than that of a population without end.
+        """
+        study = sa.simulate(60, 3, rng=1)
+        f = gather(study.sampled(population_size=80), n_resamples=19, rng=1)
+        assert ", these raters, a population of 80)" in plain(headline(f))
+        note = next(one.note for one in sections(f) if one.id == "labels")
+        t = "is the t interval (a population of 80), which is too narrow for rare labels;"
+        assert t in note
+        plainly = sa.krippendorff_alpha(study).standard_error
+        assert f.main.standard_error == pytest.approx(plainly / 2)
 
     def test_a_rare_answer(self):
         """The verdict says what no interval is known to hold for, without a label's own markup."""

@@ -315,7 +315,7 @@ class TestLabelWarnings:
         with pytest.warns(SeparatorWarning) as caught:
             sets_of(objects(f"a{other}b", "a", "b", "c"))
         assert str(caught[0].message) == (
-            f"No cell contains ',', but 1 distinct cell of 4 with {other!r}, such as "
+            f"No cell contains ',', but there is {other!r} in 1 distinct cell of 4, such as "
             f"{f'a{other}b'!r}; did you mean sep={other!r}?"
         )
 

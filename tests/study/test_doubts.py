@@ -20,6 +20,7 @@ from setagree.errors import (
     SeparatorWarning,
     SimilarLabelsWarning,
     SwappedColumnsWarning,
+    spelling,
 )
 from setagree.study import codes
 from setagree.study.doubts import doubt_alike, doubt_similar
@@ -104,7 +105,9 @@ def test_the_test_for_like_names_hides_none(names):
 def test_second_separator_in_some_cells():
     """Cells that hold another separator besides the chosen one are counted and shown."""
     cells = ["a, b", "a", "a|b", "b|c", "c|a", "b, c"]
-    with pytest.warns(SeparatorWarning, match=r"3 distinct cells of 6 with '\|', such as 'a\|b'"):
+    with pytest.warns(
+        SeparatorWarning, match=r"there is '\|' in 3 distinct cells of 6, such as 'a\|b'"
+    ):
         seen = study(cells)
     assert frozenset({"a|b"}) in seen.values
 
@@ -138,6 +141,17 @@ def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
     assert study(cells, missing=[label]).n_missing == 2
 
 
+def test_signs_in_place_of_the_separator():
+    """All signs that stand there are counted, and the command line is not told to use pandas."""
+    cells = ["a, b", "a", "b|c", "c;a", "b, c", "c"]
+    there = "there is ';' or '|' in 2 distinct cells of 6, such as"
+    with pytest.warns(SeparatorWarning) as caught, spelling({"sep": "--sep"}):
+        study(cells)
+    (said,) = [str(one.message) for one in caught if "Besides" in str(one.message)]
+    assert there in said
+    assert said.endswith("if it separates labels too, put ',' between all labels in the file.")
+
+
 @pytest.mark.parametrize(
     ("cells", "cell"),
     [
@@ -147,7 +161,7 @@ def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
 )
 def test_a_second_separator_between_known_labels(cells, cell):
     """One cell is enough where the parts of its label are labels of the study by themselves."""
-    with pytest.warns(SeparatorWarning, match=rf"1 distinct cell of \d+ with .*, such as '{cell}'"):
+    with pytest.warns(SeparatorWarning, match=rf"in 1 distinct cell of \d+, such as '{cell}'"):
         study(cells)
 
 

@@ -41,12 +41,16 @@ SEED = 1
 
 _SHOWN_ROWS = 5
 _CALLED = {
+    "unit": "Unit:",
+    "rater": "Rater:",
+    "labels": "Answer:",
     "blank": "Blank cells are:",
     "sep": "Separator:",
     "wide": "Layout: a column for each rater",
     "raters": "the columns of the raters",
     "kind": "Answers are:",
-    "duplicates": "Repeats:",
+    "duplicates": "Repeated answers:",
+    "case": "Capitals:",
 }
 """What the page calls the options of Python."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from setagree.diagnosis.intra_rater import intra_rater_agreement
-from setagree.errors import DataError, OptionError, option, shorten
+from setagree.errors import DataError, OptionError, SetagreeWarning, listing, option, shorten, warn
 from setagree.inference.at_least import at_least
 from setagree.panels.facet_results import ALL, FacetAgreement
 from setagree.panels.facets import facet_agreement
@@ -18,6 +18,7 @@ from setagree.plots.decisions import facets as draw_facets
 from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import distance_name
+from setagree.study.labels import is_missing
 from setagree.wording.words import Name, Sentence, Words
 
 _ROWS = 40
@@ -56,7 +57,7 @@ def find(f: Findings) -> list[Decided]:
     if asked.margin is not None:
         found += _in_the_place_of_humans(f, asked.margin)
     if asked.facets is not None:
-        given: dict[str, Any] = {"facets": asked.facets, "model": f.models or None}
+        given: dict[str, Any] = {"facets": asked.facets, "model": _all_models(f, asked.facets)}
         question = "Do models agree with themselves?"
         found.append(_answered(question, f, facet_agreement, f.everyone, given))
     if f.study.repeats is not None:
@@ -76,6 +77,28 @@ def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
     for test in tests:
         names = [test.model, *(change.human for change in test.changes)]
         yield Decided(question, marked(test.verdict, names), test)
+
+
+def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
+    """Return the models, those that nobody named among them, where their facets tell.
+
+    Warns
+    -----
+    SetagreeWarning
+        Some were not named, and count as people in the rest of the report.
+    """
+    known = f.study.raters_frame.reindex(columns=[*facets])
+    has_facets = (~known.map(is_missing)).any(axis=1).to_numpy(dtype=bool)
+    if not has_facets.any() or has_facets.all():
+        return f.models or None
+    others = f.study.raters[has_facets].tolist()
+    warn(
+        f"{listing(others)} {'has' if len(others) == 1 else 'have'} {' and '.join(facets)} as "
+        f"models do, and {'counts' if len(others) == 1 else 'count'} as people in the other "
+        f"sections: name models by {option('model')}.",
+        SetagreeWarning,
+    )
+    return [*f.models, *others]
 
 
 def _answered(

@@ -136,14 +136,15 @@ def show(f: Findings) -> list[Section]:
         Column("Agree on no", "share", "negative_agreement"),
     ]
     # Another coefficient may count units, and so clusters, that alpha does not.
-    over = f.main.drawn and f" ({score_whole(f.study, 'alpha', None, f.level).drawn})"
-    kind = "t" if "strat" in over else "score"
+    alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
+    over, kind = (f" ({alpha.drawn})", alpha.best_method) if alpha else ("", "score")
+    narrow = ", which is too narrow for rare labels" if kind == "t" else ""
     note = (
         "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
         "another rater gives the label, too, where one did. A rare label can have a low alpha with "
         "almost perfect agreement on no; AC1 tells the two apart. The interval of alpha is the "
-        f"{kind} interval{over}; there is none (too few to say) if fewer than 3 units hold the "
-        "label, or fewer than 3 have a rating without it."
+        f"{kind} interval{over}{narrow}; there is none (too few to say) if fewer than 3 units hold "
+        "the label, or fewer than 3 have a rating without it."
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)

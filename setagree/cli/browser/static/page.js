@@ -170,10 +170,11 @@ function recognised({ error, counts = [], notes, columns, rows = [], roles = {} 
 
 /* Read the file again, as it is now chosen; of another layout nothing is known yet. */
 function chosen(event) {
-  const form = $("how").elements, how = { sep: form.sep.value, blank: form.blank.value, duplicates: form.duplicates.value };
+  const form = $("how").elements, cells = ["sep", "blank", "duplicates", "case"];
+  const how = Object.fromEntries(cells.map((name) => [name, form[name].value]));
   const wide = form.layout.value === "wide";
   if (event.target === form.layout) file.how = { ...how, wide, ...(wide ? {} : { unit: form.unit.value }) };
-  else if (file.columns.length && !["sep", "blank", "duplicates"].includes(event.target.name)) {
+  else if (file.columns.length && !cells.includes(event.target.name)) {
     Object.assign(how, { unit: form.unit.value, scalars: form.scalars.value === "yes", wide });
     if (wide) {
       how.raters = all("input:checked", $("columns")).map((box) => box.parentElement.textContent);
