@@ -231,9 +231,10 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     that is 4 or more, and in far fewer below it, the more raters the fewer.
     """
     n = row.n_pairable_units
+    if n < _RARE_UNITS or row.reason is not None:
+        return ""
     # Chance that does not come from how often answers were given does not depend on rare ones.
-    by_use = type(row.definition.model) in (Urn, UrnOfEachRater)
-    if n < _RARE_UNITS or row.reason is not None or not by_use:
+    if type(row.definition.model) not in (Urn, UrnOfEachRater):
         return ""
     tally = row.tally
     totals = tally.value_totals(tally.multiplicity * tally.pairable)
