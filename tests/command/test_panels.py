@@ -214,7 +214,9 @@ class TestPanel:
         assert "No alt-test: with two humans, nothing is left" in result.stderr
         assert "The test above" not in result.stdout
         study, models = sa.read("models.csv"), ["near", "far"]
-        expected = sa.noninferiority_test(study, model=models, humans=["ann", "ben"], margin=0.1)
+        asked = {"model": models, "humans": ["ann", "ben"], "margin": 0.1}
+        with pytest.warns(sa.SetagreeWarning, match="worth fewer than 3 units"):
+            expected = sa.noninferiority_test(study, **asked)
         assert all(" ".join(x.verdict.split()) in " ".join(result.stdout.split()) for x in expected)
         found = rows(*words, "--margin", "0.1")
         assert [row["noninferior"] for row in found] == [x.passes for x in expected for _ in "ab"]
