@@ -12,6 +12,7 @@ from setagree.checks import check_level, public
 from setagree.errors import OptionError, SetagreeWarning, option, warn
 from setagree.inference.raters import is_number
 from setagree.large.opening import Data
+from setagree.scoring.names import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.numbers import four, level_text
@@ -55,7 +56,7 @@ class AtLeast(Result):
     @property
     def verdict(self) -> str:
         """The decision in words, with what it stands on."""
-        name, goal = self.agreement.coefficient, f"{self.threshold:g}"
+        name, goal = _name(self.agreement), f"{self.threshold:g}"
         if self.reason is not None:
             return f"No verdict: {self.reason}."
         sure = f"with {level_text(self.level)} confidence"
@@ -141,7 +142,7 @@ def at_least(
     --------
     >>> import setagree as sa
     >>> sa.at_least(sa.simulate(200, 3, skill=0.9, rng=1), 0.667).verdict
-    'krippendorff_alpha is at least 0.667: with 95 % confidence it is 0.6775 or more.'
+    "Krippendorff's alpha is at least 0.667: with 95 % confidence it is 0.6775 or more."
     """
     check_level(level)
     if not level > 0.5:
@@ -158,7 +159,7 @@ def at_least(
         found = AtLeast(row, float(threshold), level, low, high)
         if found.holds and row.best_method == "t":
             warn(
-                f"That {row.coefficient} is at least {threshold:g} rests on its t interval, which "
+                f"That {_name(row)} is at least {threshold:g} rests on its t interval, which "
                 "promises too much where agreement is high: in simulated studies it said so of up "
                 "to 13 % that were no better than the threshold, instead of 5 %.",
                 SetagreeWarning,
@@ -166,3 +167,8 @@ def at_least(
         return found
 
     return for_each_row(agreement, judged)
+
+
+def _name(agreement: Agreement) -> str:
+    """Return what papers call the coefficient."""
+    return coefficient_name(agreement.definition, [agreement.distance])

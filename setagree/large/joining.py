@@ -188,7 +188,7 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     named = {answer: how.answer, other: None}
     with warnings.catch_warnings():
         # What the humans' table writes for no annotation, the model's may never write.
-        warnings.simplefilter("ignore", MissingMarkerWarning)
+        warnings.filterwarnings("ignore", "No answer is ", MissingMarkerWarning)
         read = open_study(frame, replace(how, **named, kind=study.kind))
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read

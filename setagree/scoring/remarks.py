@@ -193,14 +193,19 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
     units that disagree, one may well hold a third by chance.
     """
     for row in rows:
-        tally, q, m = row.tally, row.case.disagreement, row.tally.multiplicity
+        tally, m, patterns = row.tally, row.tally.multiplicity, row.tally.unit_patterns
+        q = row.case.mean_disagreement
+        q = q * tally.pattern_ratings if row.definition.model.weigh == "ratings" else q
+        if row.case.is_weighted and patterns is not None:  # then units of one pattern differ
+            q, m = q[patterns] * row.case.unit_weights, np.ones(len(patterns))
+            patterns = np.arange(len(patterns))
         n, most = int(m[q > 0].sum()), int(q.argmax()) if q.size else 0
         part = float(q[most]) / dot(q, m) if n >= _FAR_UNITS else 0.0
         if part <= _FAR_SHARE:
             continue
         which = ""
-        if tally.units is not None and tally.unit_patterns is not None:
-            which = f" ({shorten(tally.units[tally.unit_patterns == most][0])})"
+        if tally.units is not None and patterns is not None:
+            which = f" ({shorten(tally.units[patterns == most][0])})"
         warn(
             f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f} % of "
             "the disagreement. No interval is known to hold its level there; look at the answers "
@@ -226,9 +231,10 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     that is 4 or more, and in far fewer below it, the more raters the fewer.
     """
     n = row.n_pairable_units
+    if n < _RARE_UNITS or row.reason is not None:
+        return ""
     # Chance that does not come from how often answers were given does not depend on rare ones.
-    by_use = type(row.definition.model) in (Urn, UrnOfEachRater)
-    if n < _RARE_UNITS or row.reason is not None or not by_use:
+    if type(row.definition.model) not in (Urn, UrnOfEachRater):
         return ""
     tally = row.tally
     totals = tally.value_totals(tally.multiplicity * tally.pairable)

@@ -58,13 +58,11 @@ class Annotations(ReadOnlyArrays):
     sampling : Sampling or None
         Which columns of it say how the units were drawn; see `sampled`.
     repeats : Annotations or None
-        All answers of raters to units that they annotated again, where these were kept apart: its
-        units are (unit, rater), its raters "answer 1", "answer 2", ... A part has none.
+        All answers to units that a rater annotated again, where kept apart; a part has none.
     unobserved : DataFrame or None
         The missing annotations that a column of statuses explains: unit, rater, status.
     with_queued : Annotations or None
-        The same with the ratings that a queue asked for because of the answers before them (a
-        column ``queued``), which no coefficient may use.
+        The same with the ratings that a queue asked for, which no coefficient may use.
     """
 
     kind: Kind

@@ -206,6 +206,7 @@ class TestPanel:
         assert "nan" not in text
         assert "Too few shared units: 'ann', 'ben', 'cem', 'far'." in text
 
+    @pytest.mark.filterwarnings("ignore:The margin of 0.1 is worth fewer than 3 units")
     def test_two_humans_and_a_margin(self):
         """The alt-test says why it cannot be; by how much agreement changes is told."""
         words = ["panel", "models.csv", "--model", "near,far", "--humans", "ann,ben"]

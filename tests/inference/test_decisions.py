@@ -18,16 +18,16 @@ def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
     assert found.high == pytest.approx(0.6740731, abs=5e-8)
     assert found.holds
     assert found.verdict == (
-        "krippendorff_alpha is at least 0.1: with 95 % confidence it is 0.1273 or more."
+        "Krippendorff's alpha is at least 0.1: with 95 % confidence it is 0.1273 or more."
     )
 
 
 def test_at_least_says_below_and_undecided():
     """A threshold above the high end is missed; one between the ends is left open."""
-    assert sa.at_least(walkthrough(), 0.7).verdict.startswith("krippendorff_alpha is below 0.7")
+    assert sa.at_least(walkthrough(), 0.7).verdict.startswith("Krippendorff's alpha is below 0.7")
     undecided = sa.at_least(walkthrough(), 0.3)
     assert not undecided.holds
-    assert undecided.verdict.startswith("Not decided: krippendorff_alpha is 0.4026")
+    assert undecided.verdict.startswith("Not decided: Krippendorff's alpha is 0.4026")
 
 
 def test_at_least_takes_tables_and_says_why_not():

@@ -257,6 +257,14 @@ class TestRefusals:
             "the study's table."
         )
 
+    def test_a_model_that_writes_none(self):
+        """A word for no label is doubted in the answers of a model as in those of the humans."""
+        humans, model = apart(whole(40))
+        said = "1 cell with 'none' taken as a label like any other"
+        model = model.assign(labels=["none", *model["labels"][1:]])
+        with pytest.warns(sa.SetagreeWarning, match=said):
+            sa.alt_test(humans, model=model)
+
     def test_the_unit_is_known(self):
         """Where the unit has the name that it has in the study, only the answer is asked for."""
         humans, _ = apart(whole(10))

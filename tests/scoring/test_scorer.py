@@ -292,6 +292,37 @@ class TestFarAnswers:
         with pytest.warns(FarAnswersWarning, match="holds 40 % of the disagreement"):
             sa.krippendorff_alpha(study, distance="interval")
 
+    def test_with_weights(self):
+        """A gap of 2 with a weight of 10 beside 24 gaps of 1 is 40 / 64 of the disagreement.
+
+        A gap of 30 with a weight of a thousandth is .9 / 24.9 of it, and not named.
+        """
+        for gap, weight, is_named in ((2, 10, True), (30, 0.001, False)):
+            study = sa.Annotations.from_wide(self.gaps([1] * 24 + [gap]), kind="number")
+            weights = dict.fromkeys(study.units, 1.0) | {study.units[24]: weight}
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                sa.krippendorff_alpha(study.sampled(sampling_weight=weights), distance="interval")
+            said = [str(one.message) for one in found if one.category is FarAnswersWarning]
+            assert ["(24) of the 25 that disagree holds 62 %" in one for one in said] == (
+                [True] if is_named else []
+            )
+
+    def test_units_of_many_ratings(self):
+        """A unit counts by its ratings for alpha, and once for Fleiss, not by its pairs of them.
+
+        Four of five raters say 0 and one 3: 18 of 66 for alpha, where the 24 others have 2 each.
+        """
+        rows = [(f"u{k}", g, g) for k in range(24) for g in (0, 1)]
+        rows += [("x", g, 3 * (g == 4)) for g in range(5)]
+        table = pd.DataFrame(rows, columns=["unit", "rater", "value"])
+        study = sa.Annotations.from_long(table, value="value")
+        worst = sa.by_unit(study, distance="interval").iloc[0]
+        assert worst["share_of_disagreement"] == pytest.approx(18 / 66)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.agreement(study, distance="interval")
+
     def test_without_names(self):
         """A tally of counts does not know its units; the warning does without a name."""
         counts = pd.DataFrame({1: [1] * 25, 2: [1] * 24 + [0], 9: [0] * 24 + [1]})
