@@ -123,7 +123,8 @@ class DuckDB:
         asked = "SELECT current_setting('memory_limit')"
         n = 1
         if self.folder is not None:
-            amount, unit = self.connection.execute(asked).fetchall()[0][0].split()
+            [[said]] = self.run(lambda: native.query("setagree_rows", asked).fetchall())
+            amount, unit = said.split()
             n = math.ceil(n_rows * _BYTES_A_ROW / (float(amount) * _UNITS[unit]))
         if n < 2:
             yield [native]

@@ -24,7 +24,7 @@ from setagree.files.streams import (
     readable,
 )
 from setagree.large.copies import check_alike, copy_text
-from setagree.large.relations import quoted
+from setagree.large.relations import quoted, run_query
 from setagree.study.where import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -188,9 +188,10 @@ def connect(
             raise _no_amount(memory_limit) from error
         with connection:
             # Where DuckDB takes the session for interactive, it would draw on the standard output.
-            connection.execute("SET enable_progress_bar = false")
+            quiet = "SET enable_progress_bar = false"
             # Rows in memory before they go to one of several files: more are not written faster.
-            connection.execute("SET partitioned_write_flush_threshold = 100000")
+            some = "SET partitioned_write_flush_threshold = 100000"
+            run_query(lambda: connection.execute(f"{quiet}; {some}"), connection)
             yield connection, folder
 
 

@@ -119,9 +119,9 @@ class Models(Decisions):
     @property
     def promised(self) -> dict[str, float]:
         """The size of all tests where no warning says that they do not hold."""
-        one_is_better = self.humans == "expert"  # needs a little more
-        holds = self.worth >= FEW_LOST + one_is_better
-        return dict.fromkeys(self.tests, MOST) if holds else {}
+        # In the place of a human who is better than the others the model's few errors are skewed.
+        least = FEW_LOST["all" if self.humans == "expert" else "mean"]
+        return dict.fromkeys(self.tests, MOST) if self.worth >= least else {}
 
     @property
     def worth(self) -> float:
