@@ -158,16 +158,17 @@ def weighted_gap(
         w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
         u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
         counts[at] = True
-        if sample is not None and (sample.groups is not None or np.isfinite(sample.sizes).any()):
+        names, of_names = np.full(len(units), "", dtype=object), np.full(len(units), np.inf)
+        if sample is not None:
             groups = 0 * units if sample.groups is None else sample.groups[units]
             names, of_names = sample.names[groups], sample.sizes[groups]
-            known = np.array([name is not None for name in named[at]], dtype=bool)
-            if (known & (np.not_equal(named[at], names) | (sizes[at] != of_names))).any():
-                raise DataError(
-                    "a unit is drawn from one stratum, or population, of one size; the studies "
-                    "that are compared say different ones of the same units. Say the same of both."
-                )
-            named[at], sizes[at] = names, of_names
+        known = np.array([name is not None for name in named[at]], dtype=bool)
+        if (known & (np.not_equal(named[at], names) | (sizes[at] != of_names))).any():
+            raise DataError(
+                "a unit is drawn from one stratum, or population, of one size; the studies that "
+                "are compared say different ones of the same units. Say the same of both."
+            )
+        named[at], sizes[at] = names, of_names
     strata, first = pd.factorize(named[counts], use_na_sentinel=False)
     of_stratum = np.full(len(first), np.inf)
     of_stratum[strata] = sizes[counts]

@@ -195,6 +195,8 @@ class TestSameUnits:
             ({"strata": "half"}, {"strata": "third"}),
             ({"strata": "half"}, {"strata": "half", "population_size": {0: 30, 1: 90}}),
             ({"strata": "half"}, {"population_size": 90}),
+            ({}, {"population_size": 90}),
+            ({}, {"strata": "half"}),
         ],
     )
     def test_different_populations_of_the_same_units(self, one, two):
@@ -203,7 +205,7 @@ class TestSameUnits:
         units = units.assign(half=units.index % 2, third=units.index % 3)
         study = sa.simulate(40, 3, rng=1).with_units(units.set_index("unit"))
         alphas = [
-            sa.krippendorff_alpha(study.sampled(**how), distance=distance)
+            sa.krippendorff_alpha(study.sampled(**how) if how else study, distance=distance)
             for how, distance in ((one, "masi"), (two, "nominal"))
         ]
         for pair in (alphas, alphas[::-1]):
