@@ -12,6 +12,7 @@ from setagree.checks import check_level, public
 from setagree.errors import OptionError, SetagreeWarning, option, warn
 from setagree.inference.raters import is_number
 from setagree.large.opening import Data
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.names import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -59,7 +60,7 @@ class AtLeast(Result):
         name, goal = _name(self.agreement), f"{self.threshold:g}"
         if self.reason is not None:
             return f"No verdict: {self.reason}."
-        sure = f"with {level_text(self.level)} confidence"
+        sure = f"with {level_text(self.level)} confidence ({ABOUT['units']})"
         if self.holds:
             return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."
         if self.high < self.threshold:
@@ -141,8 +142,8 @@ def at_least(
     Examples
     --------
     >>> import setagree as sa
-    >>> sa.at_least(sa.simulate(200, 3, skill=0.9, rng=1), 0.667).verdict
-    "Krippendorff's alpha is at least 0.667: with 95 % confidence it is 0.6775 or more."
+    >>> print(sa.at_least(sa.simulate(200, 3, skill=0.9, rng=1), 0.6).verdict)
+    Krippendorff's alpha is at least 0.6: with 95 % confidence (these raters) it is 0.6775 or more.
     """
     check_level(level)
     if not level > 0.5:

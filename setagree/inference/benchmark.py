@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import OptionError, did_you_mean
 from setagree.large.opening import Data
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.numbers import four
@@ -91,11 +92,11 @@ class Benchmark(Result):
 
     def _rule(self) -> str:
         if not np.isnan(self.at_least):
-            drawn = self.agreement.drawn
+            about = ", ".join(filter(None, [ABOUT["units"], self.agreement.drawn]))
             return (
                 f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95 % "
-                f"confidence (score interval{drawn and f', {drawn}'}); membership is Gwet's, from "
-                "the standard error."
+                f"confidence (score interval, {about}); membership is Gwet's, from the standard "
+                "error."
             )
         if self.levels["membership"].isna().any():
             return ""
