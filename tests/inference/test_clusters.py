@@ -427,7 +427,7 @@ class TestEverywhere:
         assert "50 bootstrap resamples of the 12 clusters" in said
         assert "over all raters and units, over 12 clusters" in said
         assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
-        assert "(score interval, 12 clusters)" in str(sa.benchmark(alpha))
+        assert "(score interval, these raters, 12 clusters)" in str(sa.benchmark(alpha))
         other = sa.krippendorff_alpha(study, distance="nominal")
         assert "linearised, 12 clusters" in repr(sa.compare(alpha, other))
         weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})
