@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
+from threading import Thread
 from typing import Any, TypeVar
 
 from setagree.errors import DataError
@@ -33,16 +34,27 @@ def run_query(work: Callable[[], Result], connection: Any) -> Result:
             if str(error) == "Query interrupted":
                 raise KeyboardInterrupt from error
             raise
-    with ThreadPoolExecutor(1) as pool:
-        query = pool.submit(work)
-        try:
-            while not query.done():
-                wait([query], timeout=_PATIENCE)
-        finally:
-            while not query.done():  # it may not have begun, and would not hear then
-                connection.interrupt()
-                wait([query], timeout=_PATIENCE)
-        return query.result()
+    query: Future[Result] = Future()
+    try:
+        Thread(target=_answer, args=(query, work)).start()
+        while not query.done():
+            wait([query], timeout=_PATIENCE)
+    finally:
+        # A signal may come while the thread starts: the query then runs, or must never begin.
+        while not (query.cancel() or query.done()):
+            connection.interrupt()
+            wait([query], timeout=_PATIENCE)
+    return query.result()
+
+
+def _answer(query: Future[Result], work: Callable[[], Result]) -> None:
+    """Do the work unless nobody waits for it any more."""
+    if not query.set_running_or_notify_cancel():
+        return
+    try:
+        query.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - it comes out where the result is asked for
+        query.set_exception(error)
 
 
 def uncollated(relation: Any, columns: Collection[str]) -> Any:

@@ -37,11 +37,12 @@ class SlowConnection:
     """A connection whose query goes on until it is interrupted the second time."""
 
     def __init__(self):
-        self.stopped = threading.Event()
+        self.runs, self.stopped = threading.Event(), threading.Event()
         self.times = 0
 
     def query(self):
         """Wait to be stopped, and fail as DuckDB does."""
+        self.runs.set()
         assert self.stopped.wait(30)
         raise ValueError("Interrupted!")
 
@@ -70,6 +71,27 @@ class TestQueries:
         with pytest.raises(KeyboardInterrupt):
             run_query(connection.query, connection)
         assert connection.times == 2
+
+    @pytest.mark.parametrize("has_begun", [True, False])
+    def test_a_signal_while_the_thread_starts(self, monkeypatch, has_begun):
+        """A query that began is stopped all the same; one that did not never begins."""
+        connection, started, start = SlowConnection(), [], threading.Thread.start
+
+        def interrupted(thread):
+            started.append(thread)
+            if has_begun:
+                start(thread)
+                assert connection.runs.wait(30)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_query(connection.query, connection)
+        if not has_begun:
+            start(started[0])
+        started[0].join(5)
+        assert not started[0].is_alive()
+        assert connection.times == (2 if has_begun else 0)
 
     def test_connections_of_others(self):
         """DuckDB's own error for Ctrl-C is what Ctrl-C raises everywhere else."""
