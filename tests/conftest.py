@@ -1,5 +1,7 @@
 """Fixtures that several files share, and the one list of tests that are slow."""
 
+import gc
+import re
 import signal
 from pathlib import Path
 
@@ -149,12 +151,23 @@ def pytest_collection_modifyitems(items):
         for name in names:
             if f" {name}" not in text:
                 raise pytest.UsageError(f"tests/conftest.py lists {name} of {path}, which is gone")
+    slow = re.compile(rf"(?:{'|'.join(map(re.escape, SLOW))})(?:::.*)?")
     for item in items:
-        bare = item.nodeid.partition("[")[0]
-        if any(bare == one or bare.startswith(f"{one}::") for one in SLOW):
+        if slow.fullmatch(item.nodeid.partition("[")[0]):
             item.add_marker("slow")
     # What starts a process for a whole module comes first, where one worker gets all of its tests.
     items.sort(key=lambda item: item.path.name not in STARTED_ONCE)
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector thousands of tests and modules, which all stay to the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    """Let the collector end what it was spared; some packages count what is left."""
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -233,6 +233,17 @@ class TestSession:
             assert cells == {name: [wanted[name]] for name in cells}
         assert found["before"] is None
 
+    def test_the_headline_is_that_of_the_report(self, session):
+        """Its interval is by score where that holds best, and says what it is about."""
+        found = session("table", coefficient="", distance="masi", **UNCHANGED)["headline"]
+        alpha = sa.krippendorff_alpha(sa.read(STUDY, blank="empty"))
+        low, high = alpha.interval(method="score")
+        assert found["estimate"] == f"{alpha.estimate:.3f}"
+        assert found["interval"] == f"{low:.3f} to {high:.3f}"
+        assert (found["interval_name"], found["about"]) == ("95 % score interval", "these raters")
+        found = session("table", coefficient="mv_alpha", distance="masi", **UNCHANGED)["headline"]
+        assert (found["interval"], found["interval_name"]) == ("", "95 % interval")
+
     def test_what_was_recognised(self, session):
         """The columns, the first rows, and what there is to choose from."""
         found = session("read", path=STUDY, how={})

@@ -250,11 +250,16 @@ def _row(one: sa.Agreement) -> Answer:
 
 
 def _headline(one: sa.Agreement) -> Answer:
+    """Return the estimate with the interval that the report quotes, and what that is about."""
+    method = one.best_method
+    low, high = one.interval(method=method)
     return {
         "symbol": one.definition.symbol,
         "estimate": number(one.estimate),
         "what": f"{one.definition.title} with the {one.distance} distance",
-        "interval": interval(*one.interval()) if one.reason is None else "",
+        "interval": "" if math.isnan(low) else interval(low, high),
+        "interval_name": f"95 % {'score ' if method == 'score' else ''}interval",
+        "about": one.about,
         "reason": one.reason,
     }
 
