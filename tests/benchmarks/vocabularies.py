@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,14 +9,15 @@ import numpy as np
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights
 from setagree.distances import get_distance
-from tests.benchmarks.table import Row, at_most, duration
+from tests.benchmarks import memory
+from tests.benchmarks.table import Row, at_most, duration, megabytes
 from tests.benchmarks.timing import alternate, seconds
 
 Sets = tuple[frozenset[int], ...]
 
 PRODUCT_BAR = 0.25  # of the time of X X' in blocks of rows
-EQUAL_SIZES_BAR = 3.0  # seconds, 90,000 sets of 10 of 30 labels
-HUGE_BAR = 20.0  # seconds, 200,000 sets of up to 20 of 10,000 labels
+EQUAL_SIZES_BARS = 3.0, 5e8  # seconds and bytes, 90,000 sets of 10 of 30 labels
+HUGE_BARS = 20.0, 1e9  # seconds and bytes, 200,000 sets of up to 20 of 10,000 labels
 BLOCK_BAR = 2.3  # nanoseconds a pair of sets, of up to 64 labels
 PAIR_BAR = 0.4  # microseconds a pair of sets inside units, over 10,000 labels
 ROWS = 500  # of a block of the sparse product
@@ -42,12 +42,9 @@ def large_vocabularies(*, quick: bool) -> Iterator[Row]:
     yield _blocks(2_000 if quick else 10_000)
     if not quick:
         what = "D @ x, 90,000 sets of 10 of 30 labels"
-        yield _in_seconds(what, of_size(10, 90_000, n_labels=30), EQUAL_SIZES_BAR)
-
-
-def huge_vocabulary() -> Row:
-    """Measure D @ x for 200,000 sets over 10,000 labels; some minutes, most to draw the sets."""
-    return _in_seconds("D @ x, 200,000 sets of 10,000 labels", skewed(200_000), HUGE_BAR)
+        yield from _from_nothing(what, of_size(10, 90_000, n_labels=30), EQUAL_SIZES_BARS)
+        what = "D @ x, 200,000 sets of 10,000 labels"
+        yield from _from_nothing(what, skewed(200_000), HUGE_BARS)
 
 
 def skewed(n: int, *, n_labels: int = 10_000, least: int = 5, most: int = 20) -> Sets:
@@ -116,13 +113,22 @@ def _blocks(n: int) -> Row:
     return at_most(what, ours=duration(taken), other="", ratio=each, bar=BLOCK_BAR)
 
 
-def _in_seconds(what: str, sets: Sets, bar: float) -> Row:
-    """Return the row of one product from nothing, with the peak of the whole process."""
+def _from_nothing(what: str, sets: Sets, bars: tuple[float, float]) -> Iterator[Row]:
+    """Yield the row of the seconds of one product, and that of the memory that it adds."""
     geometry, x = SetGeometry(sets), np.ones(len(sets))
-    taken = seconds(lambda: _weights(sets, geometry).distance_dot(x))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    what = f"{what}, in seconds (peak of the process {peak:,.0f} MB)"
-    return at_most(what, ours=duration(taken), other="", ratio=taken, bar=bar)
+    most, n_bytes = bars
+
+    def product() -> object:
+        return _weights(sets, geometry).distance_dot(x)
+
+    taken = seconds(product)
+    yield at_most(f"{what}, in seconds", ours=duration(taken), other="", ratio=taken, bar=most)
+    if memory.available():
+        memory.settle()
+        before = memory.resident()
+        added = memory.high_water(product) - before
+        name = f"{what}, memory, of {megabytes(n_bytes)}"
+        yield at_most(name, ours=megabytes(added), other="", ratio=added / n_bytes, bar=1.0)
 
 
 def _weights(sets: Sets, geometry: SetGeometry) -> OverlapWeights:
