@@ -159,6 +159,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.name not in STARTED_ONCE)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker neighbours, which share what a module sets up; the idle one steals."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_collection_finish():
     """Spare the garbage collector thousands of tests and modules, which all stay to the end."""
     gc.collect()
