@@ -35,7 +35,7 @@ from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, headline, verdict_sentence
 from setagree.reporting.markdown import markdown_report
 from setagree.reporting.report import methods_of, report
-from setagree.reporting.sections import data, models, rater_map
+from setagree.reporting.sections import chance, data, models, rater_map
 from setagree.reporting.sections.data import contents
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.sections.units import answers, running_share
@@ -252,10 +252,12 @@ class TestNumbers:
         assert "mv_alpha" not in {row.coefficient for row in f.results["choices"]}
         assert "No verdict" in verdict_sentence(f)
 
-    def test_reshuffles_are_fewer_where_the_study_is_large(self):
+    def test_reshuffles_are_fewer_where_the_study_is_large(self, monkeypatch):
         """Ten million ratings are reshuffled at most, and 19 times at least."""
-        f = gather(sa.simulate(30_000, 4, rng=1), n_resamples=999, rng=1)
-        assert len(f.results["chance"].distribution) == 89  # 10^7 / 120,000 = 83.3, to the next ..9
+        assert chance._RESHUFFLED == 10_000_000
+        monkeypatch.setattr(chance, "_RESHUFFLED", 100_000)
+        f = gather(sa.simulate(300, 4, rng=1), n_resamples=999, rng=1)
+        assert len(f.results["chance"].distribution) == 89  # 10^5 / 1,200 = 83.3, to the next ..9
         said = {section.id: plain(section.lead) for section in sections(f)}
         few = "89 reshuffled studies (not 999, because the study is large)"
         assert few in said["chance"]
