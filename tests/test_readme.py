@@ -79,6 +79,23 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, anchor
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_read_in_five_minutes(page: str) -> None:
+    """A page has 1,200 words of prose at most: code, what it prints and tables apart."""
+    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
+    assert len(LINK.sub("]", prose).split()) <= 1200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_and_blocks_are_whole(page: str) -> None:
+    """Every table begins with its header and the line below it; every block has three backticks."""
+    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    assert not re.search(r"^``[^`]", text, re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+        assert re.match(r".*\n\|[-:| ]+\|$", table, re.MULTILINE), table
+
+
 def test_readme_is_short() -> None:
     """The README has 200 lines at most; what is longer stands in the guide."""
     assert len(README.splitlines()) <= 200

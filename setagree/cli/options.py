@@ -140,7 +140,11 @@ AtLeast = Annotated[
 ]
 Power = Annotated[float | None, option(SURE, "SHARE", "Of that test (default: 0.8).")]
 _MODEL = option(
-    PANEL, "NAME", "A model: a rater, or a file of its answers; repeatable.", "--model", "-m"
+    PANEL,
+    "NAME",
+    "A model: a rater by name (with --wide a column), or a file of its answers; repeatable.",
+    "--model",
+    "-m",
 )
 Models = Annotated[list[str], _MODEL]
 AnyModels = Annotated[Texts, _MODEL]

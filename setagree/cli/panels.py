@@ -77,7 +77,10 @@ def panel(
         deliver(found.to_frame(), tables.facets(found), reasons=found.frame["reason"])
         return
     if model is None:
-        raise OptionError("name a model (--model), or columns that tell models apart (--facets).")
+        raise OptionError(
+            "name a model (--model): a rater, which with --wide is a column, or a file of its "
+            "answers; or name columns that tell models apart (--facets)."
+        )
     study, models = read_with_models(files, reading, model)
     people = _others(study, models) if humans is None else rater_names(study, humans)
     compared = _distance(distance, by_label, reading)

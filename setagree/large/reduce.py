@@ -125,7 +125,7 @@ def tally(
 
     Notes
     -----
-    ``examples/guide/bigger-data.md`` tells how it is done, what is exact and what it costs.
+    ``examples/guide/how-reduction-works.md`` tells how it is done, what is exact and what it costs.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,9 @@ from setagree.study.names import tidied
 
 GROUPS = {"cluster": "Clusters", "strata": "Strata"}
 """The roles that name groups of units, and these as sentences call them."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{9,}$")
+"""How a time begins: a date, or the seconds since 1970."""
 
 
 def said_of(
@@ -68,12 +72,23 @@ def said_of(
         if other.any():
             one = which[np.flatnonzero(other)[0]]
             several = [things[k] for k in np.unique(cells[told & (which == one)])]
+            timed = what == "unit" and all(_TIME.match(str(thing)) for thing in several)
             raise DataError(
                 f"column {name!r} says several things of {what} {shorten(known[one])}: "
                 f"{listing(several)}. A column of {what}s says one thing of each."
+                f"{_how_complete(name, by) if timed else ''}"
             )
         found[name] = as_objects([*things, None])[said]
     return found
+
+
+def _how_complete(name: str, by: str | None) -> str:
+    """Say how the times of its answers become the time of a unit."""
+    return (
+        " If each answer has its own time, make a column with the latest of each unit, when it was "
+        f"complete: table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
+        "MAXIFS in a spreadsheet."
+    )
 
 
 def with_columns(

@@ -182,4 +182,5 @@ def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
     )
     both = ("panel", "runs.csv", "--facets", "model,run", "--margin", 0.1)
     assert "drop --facets, or --margin" in refusal(*both)
-    assert "name a model (--model)" in refusal("panel", "runs.csv")
+    said = refusal("panel", "runs.csv")
+    assert "name a model (--model): a rater, which with --wide is a column, or a file" in said

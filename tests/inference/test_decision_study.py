@@ -23,7 +23,7 @@ from tests.benchmarks.decisions.tables import risk_table, tables
 from tests.benchmarks.decisions.thresholds import Thresholds
 
 KNOWN = read(RESULTS)
-PAGE = Path(__file__).parents[2] / "examples/guide/coverage.md"
+PAGE = Path(__file__).parents[2] / "examples/guide/decision-tables.md"
 CELLS = [*study.every_cell()]
 SMALL = (
     Models("masi", "equal", "hard", "alike", 0.5, -MARGIN, 3, 30, n_studies=3),

@@ -1,5 +1,6 @@
 """Columns that say one thing of each unit: read, kept, and named afterwards."""
 
+import re
 from decimal import Decimal
 
 import pandas as pd
@@ -122,6 +123,20 @@ def test_several_things():
     """A column that says several things of one unit is refused, with the unit and the things."""
     with pytest.raises(DataError, match=r"column 'who' says several things of unit 1: 'a', 'b'"):
         sa.read(TABLE.assign(by=TABLE["who"]), unit="sentence", rater="by", unit_columns=["who"])
+
+
+def test_a_time_of_each_answer():
+    """Of times that differ within a unit it is said how each unit gets its latest; it then does."""
+    times = pd.to_datetime("2026-03-02") + pd.to_timedelta(range(len(TABLE)), unit="h")
+    table, how = TABLE.assign(time=times.astype(str)), {"unit": "sentence", "rater": "who"}
+    with pytest.raises(DataError, match=r"unit 1: '2026-03-02 00:00:00'.*MAXIFS") as refused:
+        sa.read(table, **how, unit_columns=["time"])
+    made = re.search(r"table\.groupby\(\S+\)\S+\.transform\('max'\)", str(refused.value))[0]
+    table["complete"] = eval(made, {"table": table})  # noqa: S307 - the line that the error gives
+    study = sa.read(table, **how, unit_columns=["complete"])
+    assert study.units_frame["complete"].tolist() == table["time"].iloc[1::2].tolist()
+    with pytest.raises(DataError, match=r"one thing of each\.$"):
+        sa.read(table.assign(batch=range(8)), **how, unit_columns=["batch"])
 
 
 def test_no_such_column():

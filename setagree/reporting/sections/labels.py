@@ -28,8 +28,6 @@ _ENOUGH_UNITS = 10
 _MOST_NAMED = 3
 """Labels that are named as holding most of the disagreement."""
 
-_NUMBERS = ("one", "two", "three")
-
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
@@ -95,8 +93,7 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
-    few = _NUMBERS[n - 1] if n <= _MOST_NAMED else f"{n:,}"
-    said = f"{share(shares[:n].sum())} of the disagreement is about {few} of {all_of_them}"
+    said = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}"
     names = [Name.of(label) for label in labels["label"].iloc[: min(n, _MOST_NAMED)]]
     if n == 1:
         return (f"{said}: ", *names, ".")
