@@ -187,7 +187,9 @@ def compare(
         other alone. ``"shared_units"``: all studies are first cut down to the units that all of
         them have and scored anew, so that differences in the units play no part (after and before
         "on the same documents"). Default: the same units where the identifiers are the same ones;
-        independent where none is shared. Where some are, you must say.
+        independent where none is shared (with a warning where clusters of one name are in several
+        studies: of the same clusters the same units can be said, too). Where some are, you must
+        say.
     method : {"linearised", "bootstrap"}
         The bootstrap redraws units, the same ones for both where they are the same. Its interval
         is the expanded percentile interval (Hesterberg 2015), its p the level at which that reaches
