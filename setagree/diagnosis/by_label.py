@@ -40,8 +40,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     four ratings or more on average, and the ratings with a label (or those without it) weigh less
     than four units, prevalence x units, the 95 % interval of its alpha held the truth in 90 % of
     simulated studies of four raters, 86 % of five and 80 % of eight (30 to 100 units); a warning
-    names these labels. Of all others it held in 93 % or more. Units count there without their
-    sampling weights.
+    names these labels. Of all others with an interval it held in 92.9 % or more. Units count there
+    without their sampling weights.
     Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
     interval respects it; where from strata or a population of known size, the interval is t, which
     is too narrow for rare labels.

@@ -232,8 +232,8 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     commonest). Simulated, the score interval of alpha held the truth in 95 % of the studies where
     that is 4 or more, and in far fewer below it, the more raters the fewer. Units count without
     their sampling weights, as it matters how many of them tell of the rare answers: simulated with
-    these oversampled, the interval held (95 %) where they weigh less than four units by weight
-    alone.
+    these oversampled, five raters, the interval held (94 %) where they weigh less than four units
+    by weight alone.
     """
     n = row.n_pairable_units
     if n < _RARE_UNITS or row.reason is not None:
