@@ -14,7 +14,7 @@ import pandas as pd
 import setagree as sa
 from setagree.errors import counted
 from setagree.scoring.intervals import ABOUT
-from setagree.scoring.remarks import how_drawn
+from setagree.scoring.remarks import drawn_beside, how_drawn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import count, four, four_interval, level_text, p_four
 from setagree.wording.tables import TERMINAL, aligned
@@ -216,7 +216,8 @@ def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
 def _how_compared(frame: pd.DataFrame, sides: Sequence[Side]) -> str:
     """Return the design and where the standard errors come from."""
     one = frame.iloc[0]
-    drawn = " and ".join(dict.fromkeys(x.agreement.drawn for x in sides if x.agreement.drawn))
+    rows = [side.agreement for side in sides]
+    drawn = drawn_beside(rows, independent=one["design"] == "independent")
     if one["method"] == "linearised":
         how = f"standard errors by linearisation{drawn and f', {drawn}'}. About {ABOUT['units']}."
     else:

@@ -23,6 +23,7 @@ from setagree.inference.draws import over_resamples, row_weights
 from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
 from setagree.large.opening import Data
 from setagree.scoring.intervals import ABOUT
+from setagree.scoring.remarks import drawn_beside
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
@@ -257,7 +258,7 @@ def compare(
             shared.append(0 if design == "independent" else n_shared(one, two))
             reasons.append(_why_unsure(one, two, difference))
     found = (tuple(names), tuple(differences), tuple(shared))
-    drawn = " and ".join(dict.fromkeys(one.drawn for one in families[0] if one.drawn))
+    drawn = drawn_beside(families[0], independent=design == "independent")
     return Comparison(*found, design, method, level, tuple(reasons), drawn)
 
 

@@ -109,6 +109,16 @@ def drawn_of(rows: Sequence[Agreement], names: Sequence[str] | None = None) -> s
     return ", ".join(f"{drawn} ({', '.join(names)})" for drawn, names in said.items())
 
 
+def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
+    """Return how the units of what is compared were drawn, said once where it is alike.
+
+    Of independent studies a number of clusters or strata is that of each.
+    """
+    said = list(dict.fromkeys(row.drawn for row in rows))
+    numbered = independent and len(said) == 1 and any(sign.isdigit() for sign in said[0])
+    return " and ".join(filter(None, said)) + (" each" if numbered else "")
+
+
 def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True) -> str:
     """Return a sentence that says how the units behind the intervals were drawn, if that is said.
 

@@ -321,9 +321,11 @@ class TestComparing:
         found = sa.compare(one, two, design="same_units")
         error = frame["difference_standard_error"][0]
         assert found.standard_error == pytest.approx(error, rel=1e-10)
+        assert "(same_units, linearised, 12 clusters)" in repr(found)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            sa.compare(one, two, design="independent")
+            apart = sa.compare(one, two, design="independent")
+        assert "(independent, linearised, 12 clusters each)" in repr(apart)
 
     def test_plan(self, study):
         """As many units in as many clusters give the pilot's error; larger clusters need more."""
