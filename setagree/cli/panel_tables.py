@@ -121,8 +121,8 @@ _UNITS = 20
 _AGAINST = {"exact": "exact", "Jaccard": "jaccard", "micro F1": "micro_f1", "macro F1": "macro_f1"}
 _WINS = (
     "model wins: the share of units where the model is at least as near to the other humans as "
-    "the human is. beaten: the human is better by less than epsilon, p corrected for the number "
-    "of humans (Benjamini-Yekutieli)."
+    "the human is; its interval is about these raters. beaten: the human is better by less than "
+    "epsilon, p corrected for the number of humans (Benjamini-Yekutieli)."
 )
 
 

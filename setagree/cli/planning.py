@@ -15,6 +15,7 @@ from setagree.cli.output import Deliverer, sentences
 from setagree.cli.plan_tables import plans
 from setagree.cli.reading import names
 from setagree.errors import OptionError, spelling
+from setagree.scoring.intervals import ABOUT
 
 PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
 
@@ -65,7 +66,7 @@ def plan(
     frame = planned.to_frame().assign(level=level)
     if any(by_raters.values()):
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, plans(table, planned.rows, frame))
+    deliver(frame, plans(table, planned.rows, frame), about=ABOUT["units"])
 
 
 def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:

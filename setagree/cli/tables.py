@@ -14,7 +14,7 @@ import pandas as pd
 import setagree as sa
 from setagree.errors import counted
 from setagree.scoring.intervals import ABOUT
-from setagree.scoring.remarks import how_drawn
+from setagree.scoring.remarks import drawn_beside, how_drawn
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import count, four, four_interval, level_text, p_four
 from setagree.wording.tables import TERMINAL, aligned
@@ -77,14 +77,15 @@ def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iter
 
 def two_way(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     """Return a table of agreements with intervals about raters like these."""
-    dfs = dict.fromkeys(f"{row.two_way.degrees_of_freedom:.3g}" for row in table)
-    freedom = " or ".join(dfs)
+    defined = (row.two_way for row in table if row.two_way.reason is None)
+    dfs = dict.fromkeys(f"{one.degrees_of_freedom:.3g}" for one in defined)
+    freedom = f", t with {' or '.join(dfs)} degrees of freedom" if dfs else ""
     note = (
         f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units and "
-        f"that over raters added up, t with {freedom} degrees of freedom."
+        f"that over raters added up{freedom}."
     )
     whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
-    said = [*whys, *_drawn(table), wrapped(note)]
+    said = [*map(wrapped, whys), *_drawn(table, over_units=False), wrapped(note)]
     return paragraphs(counts(table), table_text(_agreements(table, frame)), *said)
 
 
@@ -139,9 +140,10 @@ def _alike(agreements: Iterable[sa.Agreement]) -> Iterator[str]:
     yield from (f"{why}." for why in whys)
 
 
-def _drawn(table: sa.AgreementTable) -> list[str]:
+def _drawn(table: sa.AgreementTable, *, over_units: bool = True) -> list[str]:
     """Return how the units were drawn, where that is said."""
-    return [wrapped(said)] if (said := how_drawn(table.rows)) else []
+    said = how_drawn(table.rows, over_units=over_units)
+    return [wrapped(said)] if said else []
 
 
 def comparison(
@@ -214,7 +216,8 @@ def _meaning_of_p(frame: pd.DataFrame, over: str) -> str:
 def _how_compared(frame: pd.DataFrame, sides: Sequence[Side]) -> str:
     """Return the design and where the standard errors come from."""
     one = frame.iloc[0]
-    drawn = " and ".join(dict.fromkeys(x.agreement.drawn for x in sides if x.agreement.drawn))
+    rows = [side.agreement for side in sides]
+    drawn = drawn_beside(rows, independent=one["design"] == "independent")
     if one["method"] == "linearised":
         how = f"standard errors by linearisation{drawn and f', {drawn}'}. About {ABOUT['units']}."
     else:
@@ -246,6 +249,8 @@ def _design(frame: pd.DataFrame) -> str:
     if (frame["first_file"] == frame["second_file"]).all():
         return "The same units"
     few, many = int(frame["n_shared"].min()), int(frame["n_shared"].max())
+    if not many:
+        return "No unit is shared; clusters are matched by their names"
     number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
     if design == "shared_units":
         return f"Only the {number} units that all files share, scored anew"

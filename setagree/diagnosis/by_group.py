@@ -122,9 +122,10 @@ def by_group(
         cross-replication kappa_x of the group with all other raters), between_low, between_high
         (percentiles over redrawn units), normalised, normalised_low, normalised_high (kappa_x
         divided by the root of both alphas: below 1 where raters agree less between groups than
-        inside them), n_shared_units, dealing_p_value (see Notes; the same in every row) and no_test
-        (why that is nan). At last reason (why the estimate is nan, or there is no interval as the
-        standard error is 0), coefficient, distance.
+        inside them), n_shared_units, dealing_p_value (see Notes; the same in every row). Of all:
+        no_test (why the test of the groups, of homogeneity or by dealing, has no p), reason (why
+        the estimate is nan, or there is no interval as the standard error is 0), coefficient,
+        distance.
 
     Raises
     ------
@@ -224,7 +225,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any
     return {
         **own_columns(study, parts, own, of_rating, level),
         **_beside(own, rests),
-        "homogeneity_p_value": homogeneity(own.estimate, own.standard_error, own.counted - 1),
+        **homogeneity(own.estimate, own.standard_error, own.counted - 1),
         "coefficient": whole.coefficient,
         "distance": whole.distance,
     }

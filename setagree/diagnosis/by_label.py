@@ -14,9 +14,10 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares, why_nan
 from setagree.diagnosis.membership import Membership, label_counts, membership_of
 from setagree.distances import get_distance
-from setagree.errors import counted
+from setagree.errors import RareAnswersWarning, counted, listing, warn
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
+from setagree.scoring.remarks import too_rare
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
@@ -35,9 +36,12 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     Intervals are score intervals, because t on the standard error holds a rare label's alpha or
     AC1 far too seldom. A label that fewer than 3 units hold gets none for alpha: too few to say.
     Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
-    it: of a question of yes or no, either answer can be the rare one. With four ratings a unit or
-    more, the interval of a label that weighs less than four units holds too seldom: where one of
-    several answers dominated as far, in 81 to 92 % of simulated studies.
+    it: of a question of yes or no, either answer can be the rare one. Where 20 units or more have
+    four ratings or more on average, and the ratings with a label (or those without it) weigh less
+    than four units, prevalence x units, the 95 % interval of its alpha held the truth in 90 % of
+    simulated studies of four raters, 86 % of five and 80 % of eight (30 to 100 units); a warning
+    names these labels. Of all others with an interval it held in 92.9 % or more. Units count there
+    without their sampling weights.
     Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
     interval respects it; where from strata or a population of known size, the interval is t, which
     is too narrow for rare labels.
@@ -65,6 +69,11 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     ------
     DataError
         The values are numbers.
+
+    Warns
+    -----
+    RareAnswersWarning
+        Labels are so rare, or so frequent, that no interval of alpha is known to hold.
 
     References
     ----------
@@ -99,7 +108,36 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
     frame["share_of_disagreement"] = of_all
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
+    if rare := rare_labels(tally, frame):
+        names = f"{'Labels' if len(rare) > 1 else 'Label'} {listing(rare)}"
+        warn(f"{names} {doubt_of_rare(rare)}", RareAnswersWarning)
     return frame.reset_index(drop=True)
+
+
+def rare_labels(tally: Tally, labels: pd.DataFrame) -> list[Any]:
+    """Return the labels that have an interval which is not known to hold, as `by_label` lists them.
+
+    Of n units with two ratings or more, those with the label, or those without it, weigh as much as
+    n times their share of the ratings; see `setagree.scoring.remarks.rare_answers`.
+    """
+    membership = membership_of(tally)
+    m = tally.multiplicity * tally.pairable
+    N, given = float(m @ tally.pattern_ratings), label_counts(tally, membership).T @ m
+    n = tally.n_pairable_units
+    rare = too_rare(n, N, n * np.minimum(given, N - given) / max(N, 1.0))
+    named = {*membership.labels[rare].tolist()}
+    return [one for one in labels["label"][labels["low"].notna()] if one in named]
+
+
+def doubt_of_rare(labels: list[Any]) -> str:
+    """Return what is to be said of such labels, after their names."""
+    verb = "are" if len(labels) > 1 else "is"
+    return (
+        f"{verb} given so seldom, or so often, that the rarer of yes and no weighs less than four "
+        "units. No interval of alpha is known to hold its level there: in simulated studies of "
+        "four, five and eight raters the 95 % score interval held the truth in 90, 86 and 80 %. "
+        "More units help."
+    )
 
 
 _ENOUGH_UNITS = 3

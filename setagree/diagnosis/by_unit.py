@@ -62,7 +62,8 @@ def by_unit(
     OptionError
         The limit is no whole number of 1 or more.
     CostError
-        conger_kappa or cohen_kappa of many thousand units with sampling weights.
+        conger_kappa or cohen_kappa of many thousand units with sampling weights, or with those
+        that follow from the sizes of strata.
 
     Examples
     --------
@@ -135,11 +136,12 @@ def _leave_out_weighted(
     model, study = whole.definition.model, whole.study
     if isinstance(model, Fixed | Urn):
         without[:] = weighted_without(whole.case, model)
-    if study is None or whole.reason is not None:
+    sample = whole.case.sample
+    if study is None or sample is None or whole.reason is not None:
         return
     anew = units[~np.isfinite(without[units])]
     check_cost(
-        "Leaving out each unit of a study with sampling weights",
+        f"Leaving out each unit of a study with {sample.said}",
         n_steps=len(anew) * steps_to_score(study),
         instead="Ask for the worst ones: limit=100.",
     )

@@ -60,7 +60,7 @@ def between_raters(
 
 def no_raters_compared() -> Row:
     """Return the same columns where groups are not of raters."""
-    return {**dict.fromkeys(_BETWEEN, np.nan), "dealing_p_value": np.nan, "no_test": None}
+    return {**dict.fromkeys(_BETWEEN, np.nan), "dealing_p_value": np.nan}
 
 
 _BETWEEN = (

@@ -27,18 +27,19 @@ def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[R
     study, of_rating = grouped.study, grouped.of_rating
     masks = [of_rating == g for g in range(len(grouped.names))]
     parts = [score_part(whole, study.take(mask)) for mask in masks]
-    p = np.nan
+    tested: Row = {"homogeneity_p_value": np.nan}
+    tested["no_test"] = "a cluster has units in several of the groups"
     if not _share_clusters(whole, grouped):
         sums = [_stratum_sums(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
         known = np.array([_known(part) for part in parts]).T
-        p = homogeneity(*known, covariance=_covariance(whole, np.array(sums)))
+        tested = homogeneity(*known, covariance=_covariance(whole, np.array(sums)))
     rows = []
     long = len(parts) * study.n_ratings > LONG_WORK
     pairs = zip(masks, parts, strict=True)
     for mask, part in track(pairs, total=len(parts), what="groups", long=long):
         columns = counts(part) | uncertainty(part, level)
         columns |= _beside(part, whole, mask)
-        rows.append({**columns, "homogeneity_p_value": p, **named(part)})
+        rows.append({**columns, **tested, **named(part)})
     return rows
 
 
@@ -112,8 +113,8 @@ def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -
 
 def homogeneity(
     estimate: Floats, error: Floats, df: Floats, *, covariance: Floats | None = None
-) -> float:
-    """Return Welch's p of one common value for all groups that have an estimate.
+) -> Row:
+    """Return Welch's p of one common value for all groups that have an estimate; or why none.
 
     With covariances of the groups C = diag(SE²) + covariance takes the place of diag(SE²).
     """
@@ -121,8 +122,11 @@ def homogeneity(
 
     known = np.flatnonzero(np.isfinite(estimate))
     errors, G = error[known], len(known)
-    if G < 2 or not (errors > 0).all():
-        return float("nan")
+    why = "fewer than two groups can be scored" if G < 2 else None
+    if why is None and not (errors > 0).all():
+        why = "one of the groups has no standard error above 0"
+    if why is not None:
+        return {"homogeneity_p_value": np.nan, "no_test": why}
     estimates, f = estimate[known], df[known]
     w = 1 / errors**2
     off = estimates - w @ estimates / w.sum()
@@ -133,4 +137,5 @@ def homogeneity(
         between = float(off @ both[:, 0] - both[:, 0].sum() ** 2 / both[:, 1].sum()) / (G - 1)
     L = float(((1 - w / w.sum()) ** 2 / f).sum())
     F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
-    return float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
+    p = float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
+    return {"homogeneity_p_value": p, "no_test": None}

@@ -23,6 +23,7 @@ from setagree.inference.draws import over_resamples, row_weights
 from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
 from setagree.large.opening import Data
 from setagree.scoring.intervals import ABOUT
+from setagree.scoring.remarks import drawn_beside
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
@@ -187,7 +188,9 @@ def compare(
         other alone. ``"shared_units"``: all studies are first cut down to the units that all of
         them have and scored anew, so that differences in the units play no part (after and before
         "on the same documents"). Default: the same units where the identifiers are the same ones;
-        independent where none is shared. Where some are, you must say.
+        independent where none is shared (with a warning where clusters of one name are in several
+        studies: of the same clusters the same units can be said, too). Where some are, you must
+        say.
     method : {"linearised", "bootstrap"}
         The bootstrap redraws units, the same ones for both where they are the same. Its interval
         is the expanded percentile interval (Hesterberg 2015), its p the level at which that reaches
@@ -255,7 +258,7 @@ def compare(
             shared.append(0 if design == "independent" else n_shared(one, two))
             reasons.append(_why_unsure(one, two, difference))
     found = (tuple(names), tuple(differences), tuple(shared))
-    drawn = " and ".join(dict.fromkeys(one.drawn for one in families[0] if one.drawn))
+    drawn = drawn_beside(families[0], independent=design == "independent")
     return Comparison(*found, design, method, level, tuple(reasons), drawn)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from setagree.distances import Distance
-from setagree.errors import DataError, SimilarLabelsWarning, counted, option, warn
+from setagree.errors import DataError, SimilarLabelsWarning, counted, listing, option, warn
 from setagree.inference.known_raters import known_study
 from setagree.inference.units import on_one_tally
 from setagree.scoring.results import Agreement
@@ -37,7 +37,8 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
     Warns
     -----
     SimilarLabelsWarning
-        No identifier is shared, but some differ only in case, space, zeros in front or type.
+        No identifier is shared, but some differ only in case, space, zeros in front or type; or
+        clusters of one name are in several studies.
     """
     if on_one_tally(agreements):
         return "same_units"
@@ -52,6 +53,7 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
                 f"spell them alike if they are the same, or say {option('design', 'independent')}.",
                 SimilarLabelsWarning,
             )
+        _doubt_shared_clusters(agreements)
         return "independent"
     counts = [len(one) for one in known]
     sizes = " and ".join(f"{n:,}" for n in counts) + " units"
@@ -69,6 +71,26 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
         f"'independent' (names are alike by chance).{apart}"
         + (f" Besides, {alike}." if alike else "")
     )
+
+
+def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
+    """Warn where studies that share no unit have clusters of the same names."""
+    samples = [one.case.sample for one in agreements]
+    named = [
+        frozenset(sample.names[np.unique(sample.groups)].tolist())
+        for sample in samples
+        if sample is not None and sample.groups is not None and sample.is_clustered
+    ]
+    shared = sorted({x for a, b in itertools.combinations(named, 2) for x in a & b}, key=str)
+    if shared:
+        have = "has units" if len(shared) == 1 else "have units"
+        warn(
+            "no unit is shared, so that the studies are taken as independent, but "
+            f"{counted(len(shared), 'cluster')} {have} in more than one of them "
+            f"({listing(shared, limit=2)}); say {option('design', 'same_units')} if clusters of "
+            f"one name are the same, or {option('design', 'independent')} if not.",
+            SimilarLabelsWarning,
+        )
 
 
 def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:

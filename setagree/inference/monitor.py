@@ -23,6 +23,7 @@ from setagree.inference.raters import check_least, is_number
 from setagree.inference.sequential import pocock_bound, robbins_factor
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -113,12 +114,12 @@ class Monitor(Result):
         """What the intervals are, in a sentence."""
         if self.planned:
             return (
-                f"The intervals hold together at {counted(len(self.planned), 'planned look')} "
-                "(Pocock's bound)."
+                f"The intervals are about {ABOUT['units']} and hold together at "
+                f"{counted(len(self.planned), 'planned look')} (Pocock's bound)."
             )
         return (
-            "The intervals are asymptotically anytime-valid (Robbins' mixture), from "
-            f"{FIRST_LOOK} units: one may look after every batch and stop at any."
+            f"The intervals are about {ABOUT['units']} and asymptotically anytime-valid (Robbins' "
+            f"mixture), from {FIRST_LOOK} units: one may look after every batch and stop at any."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -225,7 +226,7 @@ def monitor(
         )
     planned = _planned(looks, max_units)
     known, cells = _opened(study, at)
-    plain_units(known, "monitor")
+    known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
     order = _in_order(cells)
     bound = pocock_bound(planned, level) if planned else 0.0

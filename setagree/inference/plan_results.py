@@ -11,6 +11,7 @@ import pandas as pd
 from setagree.errors import counted, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.wishes import Wishes
+from setagree.scoring.intervals import ABOUT
 from setagree.scoring.results import Agreement
 from setagree.wording.results import Result
 
@@ -38,6 +39,8 @@ class Plan(Result):
         The units that count in the pilot: for most coefficients those of two ratings.
     alike : float
         How alike units of a cluster are in the pilot (rho); nan where there are no clusters.
+    unaffordable : tuple of (raters, units per cluster)
+        What the budget buys too few units of for an interval.
     """
 
     agreement: Agreement
@@ -46,6 +49,12 @@ class Plan(Result):
     pilot_half_width: float
     pilot_units: int
     alike: float = nan
+    unaffordable: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def about(self) -> str:
+        """What the intervals are about: these raters, judging a sample of units."""
+        return ABOUT["units"]
 
     @property
     def level(self) -> float:
@@ -88,8 +97,8 @@ class Plan(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was planned for, and which row is best, in sentences."""
-        wishes, said = self.wishes, []
+        """What intervals are about, what was planned for, and which row is best, in sentences."""
+        wishes, said = self.wishes, [f"Intervals are about {self.about}."]
         if wishes.assurance is not None:
             said.append(
                 f"half width: that which {100 * wishes.assurance:g} % of such studies do not "
@@ -102,10 +111,11 @@ class Plan(Result):
                 f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}"
                 f"{other}, if it is {self.agreement.estimate:.4f} as in the pilot."
             )
-        said += [self.too_few] if self.too_few else []
-        said += [one for one in (self.larger_clusters, self.doubt) if one]
+        said += filter(None, [self.too_few, self.left_out, self.larger_clusters, self.doubt])
         if (best := self.best) is not None:
             n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
+            if "clusters" in best:
+                n += f" in {counted(int(best['clusters']), 'cluster')}"
             what = (
                 f"The smallest half width for {wishes.budget:.10g}, ± {best['half_width']:.4f}"
                 if wishes.budget is not None
@@ -118,10 +128,30 @@ class Plan(Result):
         return (*said, *filter(None, [self.reached]))
 
     @property
+    def left_out(self) -> str:
+        """A sentence on what the budget buys too few units of; nothing where there is no such."""
+        if not self.unaffordable:
+            return ""
+        by_size: dict[float, list[str]] = {}
+        for r, size in self.unaffordable:
+            by_size.setdefault(size, []).append(f"{r:.3g}")
+        is_plain = not is_clustered(self.agreement)
+        what = [
+            f"{'units' if is_plain else f'{m:.3g} units a cluster'} with {_either(r)} ratings each"
+            for m, r in by_size.items()
+        ]
+        return (
+            f"Left out, as {self.wishes.budget:.10g} buys too few units for an interval: "
+            f"{'; '.join(what)}."
+        )
+
+    @property
     def larger_clusters(self) -> str:
         """A sentence on what clusters larger than any of the pilot rest on; else nothing."""
-        found, asked = self.agreement.spread.clusters, self.wishes.units_per_cluster
-        if found is None or asked is None or (most := max(asked)) <= found.sizes.max():
+        found = self.agreement.spread.clusters
+        if found is None or self.wishes.units_per_cluster is None:
+            return ""
+        if (most := int(self.frame["units_per_cluster"].max())) <= found.sizes.max():
             return ""
         wider = sqrt(1 + 0.1 * (most - 1) / (1 + (most - 1) * self.alike))
         return (
@@ -160,7 +190,7 @@ class Plan(Result):
         return (
             f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
             f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units{drawn}: "
-            f"{len(self.frame)} rows>"
+            f"{counted(len(self.frame), 'row')}, about {self.about}>"
         )
 
     def __str__(self) -> str:
@@ -168,3 +198,8 @@ class Plan(Result):
             {"degrees_of_freedom": 1, "standard_error": 4, "half_width": 4, "power": 4}
         )
         return "\n\n".join([shown.to_string(index=False), *self.notes])
+
+
+def _either(numbers: list[str]) -> str:
+    """Return ``2, 3 or 5``."""
+    return " or ".join(filter(None, [", ".join(numbers[:-1]), numbers[-1]]))

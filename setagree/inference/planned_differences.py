@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, option
+from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.comparison import Comparison
 from setagree.inference.planned_tests import PlannedTest
 from setagree.inference.widths import Widths
@@ -36,16 +36,23 @@ class DifferencePlan(Result):
     frame: pd.DataFrame
     wishes: Wishes
 
+    @property
+    def about(self) -> str:
+        """What the intervals are about: these raters, judging a sample of units."""
+        return self.comparison.about
+
     def to_frame(self) -> pd.DataFrame:
         """Return the plan, nothing rounded."""
         return self.frame.copy()
 
     def __repr__(self) -> str:
-        first = self.frame.iloc[0]
-        return f"<DifferencePlan of {first['first']} - {first['second']}: {len(self.frame)} rows>"
+        first, n = self.frame.iloc[0], counted(len(self.frame), "row")
+        what = f"{first['first']} - {first['second']}"
+        return f"<DifferencePlan of {what}: {n}, about {self.about}>"
 
     def __str__(self) -> str:
-        shown = self.frame.round(4).to_string(index=False)
+        about = f"Intervals are about {self.about}."
+        shown = f"{self.frame.round(4).to_string(index=False)}\n\n{about}"
         if self.wishes.at_least is None:
             return shown
         return (

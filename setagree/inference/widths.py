@@ -92,12 +92,15 @@ class Widths:
         K of the linearised values of the pilot's units, or of its clusters.
     n_pilot : float
         How many units, or clusters, the pilot's variance comes from.
+    df_pilot : float
+        The degrees of freedom of the pilot's t: n_pilot - 1, of clusters those of Bell-McCaffrey.
     """
 
     level: float
     assurance: float | None = None
     kurtosis: float = _NORMAL
     n_pilot: float = inf
+    df_pilot: float = inf
 
     def half_width(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
         """Return that of n units, each of which adds so much to the variance.
@@ -124,11 +127,12 @@ class Widths:
         """Return by how much the interval is wider than expected, at most, in that share."""
         from scipy.special import fdtri
 
-        pilot = inf if self.n_pilot == inf else self._freedom(self.n_pilot, self.n_pilot - 1)
+        pilot = self._freedom(self.n_pilot, self.df_pilot)
         return float(np.sqrt(fdtri(self._freedom(drawn, df), min(pilot, _MUCH), share)))
 
     def _freedom(self, n: float, df: float) -> float:
-        return min(_MUCH, 2 / ((self.kurtosis - 3) / n + 2 / df))
+        wide = (self.kurtosis - 3) / n + 2 / df
+        return min(_MUCH, 2 / wide) if wide > 0 else _MUCH
 
 
 _MUCH = 1e9
@@ -149,20 +153,22 @@ def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:
     return ceil(low * m)
 
 
-def kurtosis_of(agreement: Agreement) -> tuple[float, float]:
-    """Return K of what was drawn on its own, and how many there were: units, or clusters.
+def shape_of(agreement: Agreement) -> tuple[float, float, float]:
+    """Return K of what was drawn on its own, how many there were, and the degrees of freedom of t.
 
-    K is 3 more than the unbiased G2 of the linearised values (those that leave out one unit where
-    the coefficient has none), 1 at least, and 3 for fewer than four of them.
+    Units or clusters were drawn. K is 3 more than the unbiased G2 of the linearised values (those
+    that leave out one unit where the coefficient has none), 1 at least, and 3 for fewer than four
+    of them.
     """
     x, times = _drawn_values(agreement)
     n = float(times.sum())
+    df = agreement.degrees_of_freedom if is_clustered(agreement) else n - 1
     off = x - float(times @ x) / n
     squares = float(times @ off**2) / n
     if n < 4 or not squares > 0:
-        return _NORMAL, n
+        return _NORMAL, n, df
     excess = float(times @ off**4) / n / squares**2 - 3
-    return max(1.0, 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)), n
+    return max(1.0, 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)), n, df
 
 
 def _drawn_values(agreement: Agreement) -> tuple[Floats, Floats]:

@@ -166,6 +166,8 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     p = floats(frame, "homogeneity_p_value")
     known = p[np.isfinite(p)]
     tested = f"One test that all groups agree alike: {p_phrase(known[0])}." if len(known) else ""
+    if not tested and "no_test" in frame and isinstance(why := frame["no_test"].iloc[0], str):
+        tested = f"Whether the groups differ cannot be tested: {why}."
     return [f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested]
 
 

@@ -58,9 +58,9 @@ def gather(
     main = _headline(humans, coefficient, distance, level)
     with warnings.catch_warnings():
         # The parts of a study may be undefined without a warning each: the tables say so. Of a
-        # rare answer the headline has warned.
+        # rare answer the headline has warned, of rare labels it has not.
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        warnings.simplefilter("ignore", RareAnswersWarning)
+        warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
         f = Findings(humans, main, benchmark(main), level, asked, everyone, models)
         find_all(f)
     return f

@@ -23,9 +23,9 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
 
     In closed form, but for what has lost its digits there, and for units with sampling weights.
     """
-    if agreement.case.is_weighted:
+    if agreement.case.is_weighted and (sample := agreement.case.sample) is not None:
         check_cost(
-            "Leaving out each rater of a study with sampling weights",
+            f"Leaving out each rater of a study with {sample.said}",
             n_steps=_STEPS_A_RATING * float(study.n_raters * study.n_ratings),
             instead="Take part of the raters: without_raters.",
         )

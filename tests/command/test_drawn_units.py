@@ -53,6 +53,48 @@ def test_score(study):
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(method="score"), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "words", [CLUSTERED, ("study.csv", "--sampling-weight", "stands_for", "--strata", "code")]
+)
+def test_two_way_intervals_say_their_own_degrees_of_freedom(words):
+    """How units were drawn is said without the degrees of freedom of intervals over units."""
+    said = " ".join(ok("score", *words, "--over", "both").split())
+    assert said.count("degrees of freedom") == 1
+    assert "added up, t with 3 degrees of freedom." in said
+    assert "are clustered by document: 12 clusters, the largest with" in said or (
+        "Units are weighted by stands_for, drawn from 2 strata (code)." in said
+    )
+
+
+def test_two_raters_are_no_sample():
+    """Where there is no two-way interval no degrees of freedom are said."""
+    words = ("study.csv", "--without", "r1", "--without", "r2", "--over", "both")
+    said = " ".join(ok("score", *words).split())
+    assert "2 raters cannot show how other raters would agree; three could." in said
+    assert "degrees of freedom" not in said
+
+
+def test_a_plan_says_whom_it_is_about():
+    """People read it below the table, programs in a column."""
+    assert "Intervals are about these raters." in ok("plan", "study.csv")
+    assert rows("plan", "study.csv")[0]["about"] == "these raters"
+
+
+def test_rounds_that_share_clusters(study):
+    """Rounds of the same documents are compared with clusters matched where that is said."""
+    words = ("compare", *CLUSTERED, "--group", "half")
+    result = invoke(*words)
+    assert "12 clusters have units in more than one of them" in result.stderr
+    assert "say --design 'same_units' if clusters of one name are the same" in result.stderr
+    half = {unit: int(str(unit)[1:]) % 2 for unit in study.units}
+    frame = sa.by_group(study, half)
+    row = rows(*words, "--design", "same_units")[0]
+    assert abs(row["difference"]) == pytest.approx(abs(frame["difference"][0]), abs=1e-12)
+    assert row["standard_error"] == pytest.approx(frame["difference_standard_error"][0], rel=1e-9)
+    said = ok(*words, "--design", "same_units")
+    assert "No unit is shared; clusters are matched" in said
+
+
 def test_few_clusters_are_doubted():
     """Two clusters give a warning, and the command goes on."""
     result = invoke("score", "study.csv", "--cluster", "half")

@@ -15,6 +15,8 @@ from small_studies import annotations, random_rows, sets_of
 from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
+from setagree import checks as limits
+from setagree.errors import CostError
 
 # That the clusters are few is said, rightly; it is not what is asked here.
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
@@ -193,6 +195,7 @@ def test_one_group(design):
     assert frame["standard_error"].tolist() == pytest.approx([whole.standard_error], abs=1e-12)
     beside = ["difference", "difference_standard_error", "difference_p_value"]
     assert frame[[*beside, "homogeneity_p_value"]].isna().all(axis=None)
+    assert frame["no_test"].tolist() == ["fewer than two groups can be scored"]
 
 
 def test_a_group_without_spread():
@@ -208,6 +211,21 @@ def test_a_group_without_spread():
     assert np.isfinite(frame["difference"]).all()
     assert frame[["difference_standard_error", "difference_p_value"]].isna().all(axis=None)
     assert frame["homogeneity_p_value"].isna().all()
+    assert set(frame["no_test"]) == {"one of the groups has no standard error above 0"}
+
+
+def test_what_costs_too_much_names_the_design(monkeypatch):
+    """A study of strata is refused as one of strata, not of sampling weights that it has not."""
+    study = sa.simulate(24, 3, rng=1)
+    part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
+    sized = study.sampled(strata=part, population_size={"a": 100, "b": 40})
+    alpha = sa.krippendorff_alpha(sized)
+    monkeypatch.setattr(limits, "MOST_STEPS", 10)
+    said = "Leaving out each {} of a study with strata of known size would take"
+    with pytest.raises(CostError, match=said.format("unit")):
+        sa.by_unit(sized, coefficient="conger_kappa")
+    with pytest.raises(CostError, match=said.format("rater")):
+        alpha.interval(over="both")
 
 
 class TestDomains:

@@ -1,5 +1,7 @@
 """Units that were drawn in clusters: redrawn, left out, reshuffled, compared and planned so."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,13 @@ from scipy import stats
 
 import setagree as sa
 from setagree.coefficients.spread import cluster_deviations
-from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeWarning
+from setagree.errors import (
+    DataError,
+    FewClustersWarning,
+    OptionError,
+    SetagreeWarning,
+    SimilarLabelsWarning,
+)
 from setagree.scoring.coefficients import COEFFICIENTS
 
 SIZES = (4, 2, 5, 3, 4, 6, 2, 3, 4, 5, 3, 4)
@@ -295,8 +303,29 @@ class TestComparing:
         half = {unit: k % 2 for k, unit in enumerate(study.units)}
         frame = sa.by_group(plain(study), half, cluster=documents(study))
         assert frame["homogeneity_p_value"].isna().all()
+        assert set(frame["no_test"]) == {"a cluster has units in several of the groups"}
         assert np.isfinite(frame["difference_p_value"]).all()
         assert (frame["difference_standard_error"] != np.hypot(*frame["standard_error"])).all()
+
+    def test_studies_that_share_clusters(self, study):
+        """Halves of the same documents: there is a warning, and the same units are said of them.
+
+        Their difference is then that of groups that share clusters.
+        """
+        half = np.arange(study.n_units) % 2
+        frame = sa.by_group(study, dict(zip(study.units, half.tolist(), strict=True)))
+        one, two = (sa.krippendorff_alpha(study.take(half[study.unit_codes] == h)) for h in (0, 1))
+        said = r"12 clusters have units in more than one of them \('d0', 'd1' and 10 more\); say"
+        with pytest.warns(SimilarLabelsWarning, match=said):
+            assert sa.compare(one, two).design == "independent"
+        found = sa.compare(one, two, design="same_units")
+        error = frame["difference_standard_error"][0]
+        assert found.standard_error == pytest.approx(error, rel=1e-10)
+        assert "(same_units, linearised, 12 clusters)" in repr(found)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            apart = sa.compare(one, two, design="independent")
+        assert "(independent, linearised, 12 clusters each)" in repr(apart)
 
     def test_plan(self, study):
         """As many units in as many clusters give the pilot's error; larger clusters need more."""

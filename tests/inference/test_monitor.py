@@ -147,6 +147,18 @@ def test_many_times_are_thinned_to_a_hundred_looks():
     assert found.frame["n_units"].iloc[-1] == 500
 
 
+def test_weights_are_not_taken_into_account_as_the_warning_says():
+    """The estimate is that of units that are all alike, as its interval is."""
+    study = sa.simulate(60, 3, rng=2)
+    at = dict.fromkeys(study.units, 1)
+    weights = {unit: 1 + k % 5 for k, unit in enumerate(study.units)}
+    with pytest.warns(sa.SetagreeWarning, match="weights is not taken into account"):
+        found = sa.monitor(study.sampled(sampling_weight=weights), at=at, threshold=0.667)
+    plain = sa.monitor(study, at=at, threshold=0.667)
+    assert found.frame.equals(plain.frame)
+    assert "The intervals are about these raters" in str(plain)
+
+
 def test_what_is_refused():
     """Wrong thresholds, looks that do not rise, tallies, and units without a batch."""
     study = sa.simulate(60, 3, rng=2)

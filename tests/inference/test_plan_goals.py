@@ -90,6 +90,25 @@ class TestAssurance:
         assert row["half_width"] == pytest.approx(expected)
         assert row["clusters"] == 25
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+    def test_unequal_clusters(self):
+        """The pilot's variance has the degrees of freedom of its own interval, not clusters - 1."""
+        study = sa.simulate(40, 3, rng=7)
+        sizes = (1, 1, 1, 2, 2, 3, 5, 10, 15)
+        of_unit = np.repeat(np.arange(9), sizes)
+        study = study.sampled(cluster=dict(zip(study.units, of_unit.tolist(), strict=True)))
+        alpha = sa.krippendorff_alpha(study)
+        x, n_g, n = alpha.influence.to_numpy(), np.array(sizes), 40
+        b = n_g**2 / (1 - n_g / n)
+        df = n**2 / ((n_g**2).sum() + (b.sum() ** 2 - (b**2).sum()) / n**2)  # Bell and McCaffrey
+        assert df < 5
+        sums = np.bincount(of_unit, x - x.mean()) / np.sqrt(1 - n_g / n)
+        K = stats.kurtosis(sums, bias=False) + 3
+        row = sa.plan(alpha, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        F = stats.f.ppf(0.8, freedom(K, 25), 2 / ((K - 3) / 9 + 2 / df))
+        expected = stats.t.ppf(0.975, 24) * row["standard_error"] * math.sqrt(F)
+        assert row["half_width"] == pytest.approx(expected)
+
     def test_no_linearised_error(self):
         """mv-alpha has the kurtosis of the values that leave out one unit."""
         pilot = sa.mv_alpha(sa.simulate(30, 3, rng=1))
@@ -123,6 +142,41 @@ class TestAssurance:
                 width = stats.t.ppf(0.975, 149) * np.sqrt(realised / 150)
                 shares.append(np.mean(width <= row["half_width"]))
             assert low < np.mean(shares) < high
+
+
+class TestBudget:
+    """What a budget does not buy is said, in a line."""
+
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+    def test_clusters_that_it_does_not_buy(self):
+        """30 units in clusters of 30 are one cluster; of 4 raters 15 units of 6 are three."""
+        plan = sa.plan(
+            clustered(PILOT),
+            budget=60,
+            cost_rating=1,
+            raters=[2, 4],
+            units_per_cluster=[1, 6, 30],
+        )
+        assert plan.frame[["raters", "units_per_cluster"]].to_numpy().tolist() == [
+            *([2, 1], [2, 6], [4, 1]),
+        ]
+        said = (
+            "Left out, as 60 buys too few units for an interval: 30 units a cluster with 2 or 4 "
+            "ratings each; 6 units a cluster with 4 ratings each."
+        )
+        assert plan.left_out == said
+        assert said in str(plan)
+        assert "clusters of 30" not in plan.larger_clusters
+        assert "15 units in 15 clusters with 4 ratings each." in str(plan)
+
+    def test_raters_that_it_does_not_buy(self):
+        """One unit of 30 raters has no interval."""
+        plan = sa.plan(PILOT, budget=40, cost_rating=1, raters=[2, 30], rng=1)
+        assert plan.left_out == (
+            "Left out, as 40 buys too few units for an interval: units with 30 ratings each."
+        )
+        assert sa.plan(PILOT, budget=400, cost_rating=1, raters=[2, 3], rng=1).left_out == ""
+        assert sa.plan(PILOT, half_width=0.1).left_out == ""
 
 
 class TestPower:

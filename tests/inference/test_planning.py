@@ -468,12 +468,14 @@ class TestResult:
         result = sa.plan(PILOT, half_width=0.1, raters=[2, 4])
         assert one_line(result)
         assert repr(result) == (
-            f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows>"
+            f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows, about "
+            "these raters>"
         )
+        assert '"about":"these raters"' in result.to_json().replace(": ", ":")
         lines = str(result).splitlines()
         assert lines[0].split() == COLUMNS
-        assert len(lines) == 3
         assert lines[1].endswith("raters left out")
+        assert lines[3:] == ["", "Intervals are about these raters."]
 
     def test_already_reached(self):
         """A pilot that has what is wanted says so in a sentence; no other does."""

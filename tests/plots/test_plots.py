@@ -552,6 +552,9 @@ def test_groups():
     text = said(ax)
     assert "One test that all groups agree alike: p = .012." in text
     assert ax.get_xlabel() == "Krippendorff's alpha, the MASI distance"
+    untested = frame.assign(homogeneity_p_value=np.nan, no_test="they share clusters")
+    text = said(plots.groups(untested, ax=fresh()))
+    assert "Whether the groups differ cannot be tested: they share clusters." in text
     bare = frame.drop(columns=["homogeneity_p_value", "coefficient", "distance", "reason"])
     text = said(plots.groups(bare, ax=fresh()))
     assert "One test" not in text

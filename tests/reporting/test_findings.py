@@ -658,6 +658,18 @@ class TestStandouts:
         )
         assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
 
+    def test_labels_that_are_not_known_are_no_others(self):
+        """A label of a wide interval lies between them: not all the other labels are meant."""
+        known = [("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.6, 0.5, 0.7, 0.3), ("c", 0.7, 0.6, 0.8, 0.2)]
+        study = SimpleNamespace(kind="labels")
+        for wide, others in (
+            ((), "the other labels 0.600 to 0.700."),
+            ((("d", 0.45, -0.1, 0.9, 0.1),), "those known as surely 0.600 to 0.700."),
+        ):
+            frame = self.labels(*known, *wide)
+            said = labels.say(SimpleNamespace(frame=lambda _, found=frame: found, study=study))
+            assert f"agrees worst: alpha 0.200 (0.100 to 0.300), {others}" in plain(said)
+
     def test_worst_of_labels_in_full_agreement_and_too_few(self):
         """Full agreement stays, though its interval is wide; a label of too few units does not."""
         rows = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 1.0, 0.4, 1.0, 0.0))

@@ -1077,7 +1077,7 @@ class TestChangesThatCannotBe:
         f = gather(sa.Annotations.from_triples(rows), groups=groups, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Groups"] == (
-            "Whether the 2 groups differ cannot be tested: one of them has no standard error "
+            "Whether the 2 groups differ cannot be tested: one of the groups has no standard error "
             "above 0."
         )
         table = by_id(f)["groups"].table

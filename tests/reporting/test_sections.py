@@ -205,5 +205,9 @@ class TestSampled:
         study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
         with pytest.warns(RareAnswersWarning) as found:
             f = gather(study, n_resamples=19, rng=1)
-        assert len(found) == 1
+        said = [str(one.message)[:26] for one in found]
+        assert said == ["krippendorff_alpha [masi]:", "Labels '<b>', 'a' are give"]
+        labels = next(one for one in sections(f) if one.id == "labels").lead
+        assert "“<b>” and “a” are given so seldom, or so often, that" in plain(labels)
+        assert Name("<b>") in labels
         assert "One answer is 94.4 % of the ratings of 40 units, so that" in verdict_sentence(f)

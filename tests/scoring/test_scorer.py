@@ -378,6 +378,19 @@ class TestRareAnswers:
         with pytest.warns(RareAnswersWarning, match=r"^conger_kappa \[masi\]: One answer"):
             sa.conger_kappa(study, distance="masi")
 
+    def test_units_count_without_their_weights(self):
+        """What matters is how many units tell of the rare answers, whatever each stands for."""
+        rows = [["b"] * 4] * 4 + [["a"] * 4] * 36
+        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
+        weights = {unit: 1 if k < 4 else 10 for k, unit in enumerate(study.units)}
+        assert rare_answers(sa.krippendorff_alpha(study.sampled(sampling_weight=weights))) == ""
+        rows[3] = ["b", "b", "b", "a"]
+        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
+        with pytest.warns(RareAnswersWarning, match=r"answers weigh as much as 3\.8 units"):
+            sa.krippendorff_alpha(
+                study.sampled(sampling_weight={u: 44 - k for k, u in enumerate(study.units)})
+            )
+
     def test_once(self):
         """A table says it once, of the first coefficient whose chance comes from the answers."""
         with pytest.warns(RareAnswersWarning, match=r"^krippendorff_alpha \[nominal\]: ") as found:

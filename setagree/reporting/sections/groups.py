@@ -90,10 +90,9 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
         return ("Fewer than two groups can be scored.",)
     p = float(known["homogeneity_p_value"].iloc[0])
     if np.isnan(p):
-        why = "a cluster has units in several of them"
-        if not (known["standard_error"] > 0).all():
-            why = "one of them has no standard error above 0"
-        return (f"Whether the {len(known):,} groups differ cannot be tested: {why}.",)
+        why = known["no_test"].iloc[0] if "no_test" in known else None
+        said = f"Whether the {len(known):,} groups differ cannot be tested"
+        return (f"{said}: {why}." if isinstance(why, str) else f"{said}.",)
     if not p < SURE:
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
         return (f"The test does not show that the groups differ ({test}).",)

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.by_label import by_label
+from setagree.diagnosis.by_label import by_label, doubt_of_rare, rare_labels
 from setagree.diagnosis.common import score_whole
 from setagree.plots import by_label as pictures
 from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
 from setagree.wording.numbers import interval, number, share
-from setagree.wording.words import Name, Sentence, enumeration
+from setagree.wording.words import Name, Sentence, enumeration, named
 
 _KNOWN = 0.4
 """The width of the interval beyond which a label's alpha is not known well enough to compare."""
@@ -55,7 +55,8 @@ def _worst(labels: pd.DataFrame) -> Sentence:
     ends = interval(worst["low"], worst["high"])
     low, high = number(others["alpha"].min()), number(others["alpha"].max())
     rest = low if low == high else f"{low} to {high}"
-    said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), the other labels {rest}."
+    which = "the other labels" if len(others) + 1 == len(labels) else "those known as surely"
+    said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), {which} {rest}."
     return (Name.of(worst["label"]), said)
 
 
@@ -145,8 +146,11 @@ def show(f: Findings) -> list[Section]:
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)
+    lead = say(f)
+    if frame is not None and (rare := rare_labels(f.main.tally, frame)):
+        lead = (*lead, *([" "] if lead else []), *named(rare), f" {doubt_of_rare(rare)}")
     listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
-    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+    return listing.section(f, frame, columns, lead=lead, picture=picture)
 
 
 TOPIC = Topic("labels", show, find, about="Labels", say=say, optional=True)

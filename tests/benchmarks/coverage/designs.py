@@ -27,6 +27,7 @@ from tests.benchmarks.coverage.intervals import (
     Hard,
     Intervals,
     Numbers,
+    OneLabel,
     Plain,
     Promised,
     Resampled,
@@ -256,6 +257,9 @@ def interval_cells() -> Iterator[Intervals]:
     for alpha, n_raters, n_units in product(few, (2, 3, 4, 5, 8), (20, 30, 50, 100, 300)):
         for warned in (False, True) if n_raters > 3 else (False,):
             yield Dominated("nominal", "one", alpha, n_raters, n_units, 2_000, warned=warned)
+    for alpha, n_raters, n_units in product(few, (2, 3, 4, 5, 8), (30, 50, 100)):
+        for warned in (False, True) if n_raters > 3 else (False,):
+            yield OneLabel("nominal", "one", alpha, n_raters, n_units, 2_000, warned=warned)
     for design in product(both, ("rare",), ALPHAS[1:], (2, 3, 5), (20, 50, 100)):
         yield Plain(*design, 2_000)
     for design in product(both, (*two, "rare"), few, (2, 5), (20, 50, 100)):

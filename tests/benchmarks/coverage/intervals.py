@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
+from setagree.errors import RareAnswersWarning
 from setagree.scoring.remarks import rare_answers
 from tests.benchmarks.coverage import batch
 from tests.benchmarks.coverage.record import Found
@@ -291,12 +293,16 @@ class Dominated(Plain):
     @property
     def world(self) -> World:
         """One of the worlds; they have the same answers."""
-        return dominated(self.alpha, OTHERS[0] / self.n_units, guessed=False)
+        return self.with_others(OTHERS[0], guessed=False)
+
+    def with_others(self, others: float, *, guessed: bool) -> World:
+        """Return the world in which all other answers weigh so many units."""
+        return dominated(self.alpha, others / self.n_units, guessed=guessed)
 
     def answers(self, n: int, generator: np.random.Generator) -> Answers:
         """Return the answers to n studies."""
         worlds = [
-            dominated(self.alpha, others / self.n_units, guessed=guessed)
+            self.with_others(others, guessed=guessed)
             for others, guessed in product(OTHERS, (False, True))
             if others <= self.n_units / 2
         ]
@@ -312,11 +318,16 @@ class Dominated(Plain):
     def batched(self, answers: Answers) -> tuple[Floats, dict[str, batch.Ends]]:
         """Return alpha, nan where there is a warning and should be none; and the ends."""
         alpha, ends = super().batched(answers)
-        most = batch.counted(answers.codes, answers.given, 4).sum(axis=1).max(axis=1)
+        counts = batch.counted(answers.codes, answers.given, len(self.world.distances))
         ratings = self.n_units * self.n_raters
-        others = self.n_units * (ratings - most) / ratings
+        others = self.n_units * (ratings - counts.sum(axis=1).max(axis=1)) / ratings
         is_warned = (others < 4) & (self.n_raters >= 4)
-        return np.where(is_warned == self.warned, alpha, np.nan), ends
+        kept = (is_warned == self.warned) & self.shown(counts)
+        return np.where(kept, alpha, np.nan), ends
+
+    def shown(self, counts: Floats) -> npt.NDArray[np.bool_]:
+        """Return of which studies an interval is shown, by counts (studies, units, values)."""
+        return np.ones(len(counts), dtype=bool)
 
     def check(self, answers: Answers, ends: dict[str, batch.Ends]) -> None:
         """Compare the first studies with the library, and whether it warns of them."""
@@ -324,9 +335,42 @@ class Dominated(Plain):
         alpha = self.batched(answers)[0]
         for k in range(CHECKED):
             row = self.scored(as_study(self.world.template, answers.codes[k]))
-            is_other = bool(rare_answers(row)) != self.warned
+            is_other = self.is_warned_of(row) is not self.warned
             if row.reason is None and bool(np.isnan(alpha[k])) != is_other:
                 raise AssertionError(f"{self.name}: study {k} is warned of, or is not")
+
+    def is_warned_of(self, row: sa.Agreement) -> bool | None:
+        """Say whether the library warns of the study; None where it shows no interval."""
+        return bool(rare_answers(row))
+
+
+@dataclass(frozen=True)
+class OneLabel(Dominated):
+    """The same of one label, given or not, as `by_label` takes it: three units hold it, or more."""
+
+    family: ClassVar[str] = "label"
+
+    @property
+    def promised(self) -> Promised:
+        """Score: .94 where the library does not warn, .93 of three raters."""
+        return {} if self.warned else {"score": (0.93 if self.n_raters == 3 else 0.94, 1)}
+
+    def with_others(self, others: float, *, guessed: bool) -> World:
+        """Return the world in which ratings with the label weigh so many units."""
+        return dominated(self.alpha, others / self.n_units, guessed=guessed, shares=(1.0,))
+
+    def shown(self, counts: Floats) -> npt.NDArray[np.bool_]:
+        """Return of which studies three units hold the label, and three have a rating without."""
+        return np.asarray(((counts > 0).sum(axis=1) >= 3).all(axis=1))
+
+    def is_warned_of(self, row: sa.Agreement) -> bool | None:
+        """Say what `by_label` does."""
+        study = row.study
+        assert study is not None
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", RareAnswersWarning)
+            shown = sa.by_label(study)["low"].notna().all()
+        return bool(found) if shown else None
 
 
 class Shape(NamedTuple):

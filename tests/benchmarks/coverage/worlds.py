@@ -259,12 +259,14 @@ def hard_units(distance: str, labels: str, alpha: float) -> World:
 
 
 @cache
-def dominated(alpha: float, others: float, *, guessed: bool) -> World:
-    """Return a world of one answer and of three others that share what is left.
+def dominated(
+    alpha: float, others: float, *, guessed: bool, shares: tuple[float, ...] = (0.5, 0.33, 0.17)
+) -> World:
+    """Return a world of one answer and of others that share what is left.
 
     Raters slip now and then; or units are known by all or guessed by all.
     """
-    urns = ((1 - others, 0.5 * others, 0.33 * others, 0.17 * others),)
+    urns = ((1 - others, *(share * others for share in shares)),)
     if guessed:
         return World("nominal", (Units(alpha, 1.0, urns), Units(1 - alpha, 0.0, urns)))
     return solved(lambda x: World("nominal", (Units(1.0, x, urns),)), alpha)
