@@ -104,6 +104,17 @@ def facets(found: Any) -> str:
     return paragraphs(summary, table_text(shown), verdict, wrapped(_FACETS))
 
 
+def people(raters: Sequence[object]) -> str:
+    """Return whom a command took for people, where nobody said."""
+    shown = ", ".join(map(_clipped, raters[:_PEOPLE]))
+    rest = len(raters) - _PEOPLE
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return wrapped(f"People: {shown}{more}; name them with --humans if one is a model.")
+
+
+_PEOPLE = 20
+"""Raters that are named."""
+
 _FACETS = (
     "agreement: 1 - D / De, D the mean distance of such pairs, De that of any two ratings, the "
     "same in all rows. at most: what the agreement of both sides with themselves leaves room for. "

@@ -74,7 +74,9 @@ def panel(
     if facets is not None:
         compared = _distance(distance, by_label, reading)
         found = _by_facet(files, reading, facets, model, humans, compared)
-        deliver(found.to_frame(), tables.facets(found), reasons=found.frame["reason"])
+        taken = [tables.people(found.people)] if humans is None and found.people else []
+        text = paragraphs(*taken, tables.facets(found))
+        deliver(found.to_frame(), text, reasons=found.frame["reason"])
         return
     if model is None:
         raise OptionError("name a model (--model), or columns that tell models apart (--facets).")
@@ -102,7 +104,8 @@ def panel(
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
         text = paragraphs(*filter(None, [text, tables.replacements(list(tests), alone=not text)]))
-    deliver(frame, text, reasons=reasons)
+    taken = [tables.people(people)] if humans is None else []
+    deliver(frame, paragraphs(*taken, text), reasons=reasons)
 
 
 @grouped

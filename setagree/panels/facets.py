@@ -118,7 +118,10 @@ def facet_agreement(
     kinds = Kinds.of(part, names, is_model[np.unique(study.rater_codes[rows])])
     pairs = PairTable(part, compared.weights, kinds)
     frame, without = _table(kinds, pairs, level, has_room=compared.name not in NOT_SQUARED)
-    return FacetAgreement(tuple(names), compared.name, level, frame, kinds.own, without, part)
+    humans = tuple(part.raters[~kinds.is_model].tolist())
+    return FacetAgreement(
+        tuple(names), compared.name, level, frame, kinds.own, without, part, humans
+    )
 
 
 def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:
