@@ -78,10 +78,10 @@ class Queue(Result):
     def nobody_left(self) -> str:
         """What to do where all who can be asked have rated a unit; blank where nobody has."""
         n = int((self.frame["raters"] == "").sum())
-        have = "has" if n == 1 else "have"
+        have, them = ("has", "it") if n == 1 else ("have", "them")
         return (
-            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated it already"
-            f", so name others ({option('raters')})."
+            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated {them} "
+            f"already, so name others ({option('raters')})."
             if n
             else ""
         )

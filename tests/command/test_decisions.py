@@ -182,5 +182,5 @@ def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
         "panel", "runs.csv", "--facets", "model", "--wide"
     )
     both = ("panel", "runs.csv", "--facets", "model,run", "--margin", 0.1)
-    assert "drop --facets, or --margin" in refusal(*both)
+    assert "once with --model RATER --margin 0.1" in refusal(*both)
     assert "name a model (--model)" in refusal("panel", "runs.csv")
