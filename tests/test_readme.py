@@ -63,8 +63,8 @@ def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.Mo
         if expected is not None:
             shown = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
             assert shown == expected.rstrip().splitlines()
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -92,7 +92,9 @@ def queue(
     asks = f"{counted(found.n_asked, 'rating')} of {counted(len(frame), 'unit')}."
     with spelling({"raters": "--pool"}):
         notes = [*filter(None, [found.nobody_left, found.caution])]
-    said = " ".join([asks, *notes])
+    has_value = bool(first["value"].notna().any())
+    means = "value: labels that a rating is expected to put right." if has_value else ""
+    said = " ".join(filter(None, [asks, means, *notes]))
     deliver(frame, paragraphs(table_text(shown), wrapped(f"{said}{more}")))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")

@@ -86,8 +86,11 @@ def replacements(tests: Sequence[Any], *, alone: bool) -> str:
     return paragraphs(*parts, wrapped(_CHANGES if alone else f"{_CHANGES} {_BESIDE}"))
 
 
-def facets(found: Any) -> str:
-    """Return how far models agree with themselves, with one another and with people."""
+def facets(found: Any, *, named: bool) -> str:
+    """Return how far models agree with themselves, with one another and with people.
+
+    `named` says that people were named.
+    """
     frame = found.to_frame()
     shown = {
         "pairs of": [
@@ -101,8 +104,20 @@ def facets(found: Any) -> str:
         "lost": map(four, frame["lost"]),
     }
     summary, verdict = _summary(found.study), wrapped(found.verdict)
-    return paragraphs(summary, table_text(shown), verdict, wrapped(_FACETS))
+    taken = [people(found.people)] if found.people and not named else []
+    return paragraphs(*taken, summary, table_text(shown), verdict, wrapped(_FACETS))
 
+
+def people(raters: Sequence[object]) -> str:
+    """Return whom a command took for people, where nobody said."""
+    shown = ", ".join(map(_clipped, raters[:_PEOPLE]))
+    rest = len(raters) - _PEOPLE
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return wrapped(f"People: {shown}{more}; name them with --humans if one is a model.")
+
+
+_PEOPLE = 20
+"""Raters that are named."""
 
 _FACETS = (
     "agreement: 1 - D / De, D the mean distance of such pairs, De that of any two ratings, the "
@@ -111,7 +126,9 @@ _FACETS = (
 )
 
 _CHANGES = (
-    "change: the agreement of the model with the other humans less that of the human, of alpha."
+    "change: the agreement of the model with the other humans less that of the human, which is the "
+    "difference of both alphas over twice the human's share of the ratings. p: of a loss of the "
+    "margin or more, so that a small one speaks for the model."
 )
 _BESIDE = "The test above asks how often the model is the nearer of the two, this one by how much."
 

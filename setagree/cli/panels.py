@@ -69,12 +69,12 @@ def panel(
     """Test whether a model may replace a human."""
     read = [*files, *by_label.paths, *model_files(model)]
     deliver = Deliverer(delivery, read, reading)
-    if facets is not None and margin is not None:
-        raise OptionError("--margin is of one model at a time; drop --facets, or --margin.")
     if facets is not None:
+        _refuse_margin(margin)
         compared = _distance(distance, by_label, reading)
         found = _by_facet(files, reading, facets, model, humans, compared)
-        deliver(found.to_frame(), tables.facets(found), reasons=found.frame["reason"])
+        text = tables.facets(found, named=humans is not None)
+        deliver(found.to_frame(), text, reasons=found.frame["reason"])
         return
     if model is None:
         raise OptionError(
@@ -105,7 +105,7 @@ def panel(
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
         text = paragraphs(*filter(None, [text, tables.replacements(list(tests), alone=not text)]))
-    deliver(frame, text, reasons=reasons)
+    deliver(frame, text if humans else paragraphs(tables.people(people), text), reasons=reasons)
 
 
 @grouped
@@ -144,6 +144,16 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _refuse_margin(margin: float | None) -> None:
+    """Refuse a margin beside facets, which are another question."""
+    if margin is not None:
+        raise OptionError(
+            "--margin puts one rater in the place of a human, and --facets compares groups of "
+            "raters: run setagree panel once with --facets alone, and once with --model RATER "
+            f"--margin {margin:g}."
+        )
 
 
 def _by_facet(

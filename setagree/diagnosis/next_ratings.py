@@ -47,7 +47,7 @@ class Queue(Result):
     frame : DataFrame
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
         (who should be asked; blank where all who can be asked have rated the unit), why, and
-        queued, a mark that the new rating must keep.
+        queued, a mark that the new rating must keep: whether answers were looked at for the row.
     """
 
     goal: Goal
@@ -61,13 +61,16 @@ class Queue(Result):
 
     @property
     def caution(self) -> str:
-        """What must be known before a coefficient is computed with the new ratings."""
-        if self.goal == "agreement":
+        """What must be known before a coefficient is computed with the new ratings, if any."""
+        if self.frame.empty:
+            return ""
+        if not self.frame["queued"].any():
             return (
                 "This queue does not look at answers, so the new ratings may enter a coefficient."
             )
+        part = "" if self.frame["queued"].all() else " where its column queued is True"
         return (
-            "This queue looks at answers. Keep the column queued with the new ratings: a "
+            f"This queue looks at answers{part}. Keep the column queued with the new ratings: a "
             "coefficient of agreement must be computed without them, or it is biased."
         )
 
@@ -75,10 +78,10 @@ class Queue(Result):
     def nobody_left(self) -> str:
         """What to do where all who can be asked have rated a unit; blank where nobody has."""
         n = int((self.frame["raters"] == "").sum())
-        have = "has" if n == 1 else "have"
+        have, them = ("has", "it") if n == 1 else ("have", "them")
         return (
-            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated it already"
-            f", so name others ({option('raters')})."
+            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated {them} "
+            f"already, so name others ({option('raters')})."
             if n
             else ""
         )
@@ -197,7 +200,8 @@ def next_ratings(
             "value": np.where(few[taken], np.nan, value[taken]),
             "raters": _raters(known, names[taken], asked, raters),
             "why": why.astype(object),
-            "queued": goal == "consensus",
+            # Whoever has fewer than two ratings gets more whatever the answers say.
+            "queued": ~few[taken] if goal == "consensus" else False,
         }
     )
     return Queue(goal, int(budget), frame)

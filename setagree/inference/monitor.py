@@ -17,7 +17,7 @@ from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.spread import unit_values
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, counted, option
+from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
 from setagree.inference.known_raters import plain_units
 from setagree.inference.raters import check_least, is_number
 from setagree.inference.sequential import pocock_bound, robbins_factor
@@ -102,6 +102,8 @@ class Monitor(Result):
             return f"Go on: after {n} there is no interval yet."
         to_come = [size for size in self.planned if size > row["n_units"]]
         next_ = f" The next look is at {to_come[0]:,} units." if to_come else ""
+        if self.planned and not to_come:
+            next_ = " It was the last look that was planned, so that the question stays open."
         return f"Go on: {seen}, which holds {goal}.{next_}"
 
     @property
@@ -200,6 +202,11 @@ def monitor(
     OptionError
         The threshold is no number below 1, or the looks do not rise.
 
+    Warns
+    -----
+    SetagreeWarning
+        The first planned look is at fewer than 30 units, or there are units after the last one.
+
     References
     ----------
     Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), "Time-uniform central limit theory and
@@ -228,6 +235,7 @@ def monitor(
     known, cells = _opened(study, at)
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
+    _doubt_planned(planned, whole.n_pairable_units)
     order = _in_order(cells)
     bound = pocock_bound(planned, level) if planned else 0.0
     rows = []
@@ -284,6 +292,22 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
     if not sizes or any(b <= a for a, b in pairwise(sizes)):
         raise OptionError(f"{option('looks', looks)} must be numbers of units that rise.")
     return tuple(map(int, sizes))
+
+
+def _doubt_planned(planned: tuple[int, ...], n_units: int) -> None:
+    """Warn of planned looks at too few units, and of units after the last one."""
+    if planned and planned[0] < FIRST_LOOK:
+        warn(
+            f"{option('looks')} begins at {counted(planned[0], 'unit')}: intervals at planned "
+            f"looks were seen to hold from {FIRST_LOOK} units on; begin there.",
+            SetagreeWarning,
+        )
+    if planned and planned[-1] < n_units:
+        warn(
+            f"{option('looks')} ends at {counted(planned[-1], 'unit')}, and there are {n_units:,} "
+            "with two ratings or more: those after the last look do not count.",
+            SetagreeWarning,
+        )
 
 
 def _in_order(cells: npt.NDArray[np.object_]) -> npt.NDArray[np.intp]:

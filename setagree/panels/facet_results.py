@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,8 @@ class FacetAgreement(Result):
         The estimates without each unit.
     study : Annotations
         The answers that were compared.
+    people : tuple
+        Who was taken for people.
     """
 
     facets: tuple[str, ...]
@@ -50,6 +53,7 @@ class FacetAgreement(Result):
     own: str
     without: Floats
     study: Annotations
+    people: tuple[Any, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each kind of pairs, and for each model and prompt."""

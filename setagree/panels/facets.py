@@ -55,7 +55,9 @@ def facet_agreement(
 
     Standard errors are the jackknife over units. The interval is that of t for the logarithm of
     D / De. ``lost_low`` is the low end of the plain t interval of ``lost``; its high end is not
-    told, because it is too low where few answers differ.
+    told, because it is too low where few answers differ. In simulated studies the intervals held
+    the truth in 94 % or more from 100 units on, and with 30 units in 92 % or more, apart from that
+    of a single model that hardly ever differs from itself: 83 %.
 
     Parameters
     ----------
@@ -118,7 +120,10 @@ def facet_agreement(
     kinds = Kinds.of(part, names, is_model[np.unique(study.rater_codes[rows])])
     pairs = PairTable(part, compared.weights, kinds)
     frame, without = _table(kinds, pairs, level, has_room=compared.name not in NOT_SQUARED)
-    return FacetAgreement(tuple(names), compared.name, level, frame, kinds.own, without, part)
+    humans = tuple(part.raters[~kinds.is_model].tolist())
+    return FacetAgreement(
+        tuple(names), compared.name, level, frame, kinds.own, without, part, humans
+    )
 
 
 def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:

@@ -197,7 +197,7 @@ def _tested(
     study, people = study.take(rows).with_used_values(), people[np.unique(study.rater_codes[rows])]
     whole = score(study, krippendorff_alpha, distance=distance)
     human_alpha = score_part(whole, study.take(people[study.rater_codes])).estimate
-    _check_margin(margin, human_alpha)
+    _check_margin(margin, human_alpha, study.raters[people].tolist())
     tests = []
     for code in rater_codes(study, names, "model"):
         changes = _changes(whole, study, people, code)
@@ -209,17 +209,18 @@ def _tested(
     return ReplacementTable.ranked(tests)
 
 
-def _check_margin(margin: float, alpha: float) -> None:
+def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
     """Refuse a margin that leaves nothing of the humans' agreement; warn where it leaves half."""
     if not alpha > 0:
         raise DataError(
-            f"the humans do not agree beyond chance (alpha {alpha:.4f}), so that there is no "
-            "agreement which a model could keep."
+            f"the humans ({listing(people)}) do not agree beyond chance (alpha {alpha:.4f}), so "
+            "that there is no agreement which a model could keep."
         )
     if margin >= alpha:
         raise OptionError(
-            f"{option('margin', margin)} is not below the alpha of the humans, {alpha:.4f}: a "
-            "model that answers at random would pass. Take a fraction of that alpha."
+            f"{option('margin', margin)} is not below the alpha of the humans ({listing(people)}), "
+            f"{alpha:.4f}: a model that answers at random would pass. Take a fraction of that "
+            "alpha."
         )
     if margin >= alpha / 2:
         warn(

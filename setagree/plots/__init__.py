@@ -3,6 +3,7 @@
 They need matplotlib, which ``pip install "setagree[plot]"`` brings.
 """
 
+from setagree.plots.answers import acceptance, queue, repeats
 from setagree.plots.by_label import confusions, labels
 from setagree.plots.by_rater import pairs, raters
 from setagree.plots.by_unit import groups, over_time, units
@@ -12,6 +13,7 @@ from setagree.plots.inference import bootstrap, forest, null
 from setagree.plots.panels import advantage, rater_map
 
 __all__ = [
+    "acceptance",
     "advantage",
     "bootstrap",
     "confusions",
@@ -23,9 +25,11 @@ __all__ = [
     "null",
     "over_time",
     "pairs",
+    "queue",
     "rater_map",
     "raters",
     "reliability",
+    "repeats",
     "replacement",
     "units",
     "weights",

@@ -334,7 +334,7 @@ def draw_rows(ax: Axes, rows: Rows, *, origin: float = 0.0) -> None:
     ax.locator_params(axis="x", nbins=4 if narrow else 6)
     ax.spines["left"].set_visible(False)
     _undefined(ax, rows)
-    _columns(ax, columns)
+    text_columns(ax, columns)
 
 
 def span(rows: Rows, origin: float) -> tuple[float, float]:
@@ -367,7 +367,7 @@ def _undefined(ax: Axes, rows: Rows) -> None:
         beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, of="row")
 
 
-def _columns(ax: Axes, columns: dict[str, list[str]]) -> None:
+def text_columns(ax: Axes, columns: dict[str, list[str]]) -> None:
     """Write columns of text to the right of the axes, numbers under one another."""
     end = 6.0
     for name, cells in columns.items():

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.study.codes import as_objects
-from setagree.study.labels import is_missing
 from setagree.wording.text import short_text
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -50,7 +48,8 @@ def texts(frame: pd.DataFrame, name: str) -> list[str]:
 
 def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.intp], list[object]]:
     """Return the codes of two columns of names, shape (rows, 2), -1 for none, and the names."""
-    codes, names = pd.factorize(as_objects([*frame[one], *frame[other]]))
+    both = pd.Series([*frame[one], *frame[other]], dtype=object)
+    codes, names = pd.factorize(both.to_numpy())
     return codes.reshape(2, -1).T, list(names)
 
 
@@ -58,7 +57,7 @@ def reasons(frame: pd.DataFrame) -> list[str]:
     """Return why each row is undefined; an empty text where it says nothing."""
     if "reason" not in frame.columns:
         return [""] * len(frame)
-    return ["" if is_missing(why) else str(why) for why in frame["reason"]]
+    return ["" if pd.isna(why) else str(why) for why in frame["reason"]]
 
 
 def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:

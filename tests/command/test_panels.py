@@ -156,6 +156,27 @@ class TestPanel:
         assert "Against the humans' consensus:" in text
         assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
 
+    @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
+    def test_whom_it_took_for_people(self):
+        """Where nobody names the humans, the command does, another model among them."""
+        taken = "People: ann, ben, cem, far; name them with --humans if one is a model."
+        assert " ".join(ok("panel", "models.csv", "-m", "near").split()).startswith(taken)
+        assert "'ann', 'ben', 'cem', 'far'" in refusal(
+            "panel", "models.csv", "-m", "near", "--margin", "0.1"
+        )
+        named = ["panel", "models.csv", "-m", "near", "--humans", "ann,ben,cem"]
+        assert "People:" not in ok(*named)
+        assert "People:" not in ok(*named, "--margin", "0.2")
+        text = " ".join(ok("panel", "models.csv", "-m", "near,far", "--margin", "0.2").split())
+        assert text.startswith("People: ann, ben, cem; name them")
+        table = pd.read_csv("models.csv", dtype=str)
+        table["model"] = table["rater"].map({"near": "gpt", "far": "gpt"})
+        table.to_csv("runs.csv", index=False)
+        text = " ".join(ok("panel", "runs.csv", "--facets", "model").split())
+        assert text.startswith("People: ann, ben, cem; name them")
+        assert "People:" not in ok("panel", "runs.csv", "--facets", "model", "--humans", "ann,ben")
+        assert "People:" not in ok("panel", "models.csv", "-m", "near", "-f", "csv")
+
     def test_who_answers_like_chance_is_named(self):
         """A human who never agrees with the others stands in the verdict, with the number."""
         text = " ".join(ok("panel", "models.csv", "--model", "near").split())

@@ -198,7 +198,8 @@ class TestDiagnose:
         """A section that cannot be made says why."""
         printed = ok("diagnose", *LONG, "--model", "r3")
         section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
-        assert " ".join(section.split()).endswith("there are only 2 humans.")
+        people = "Taken for people: r1 and r2 (all who were not named as models)."
+        assert " ".join(section.split()).endswith(f"there are only 2 humans. {people}")
 
     def test_unknown_model(self):
         """A model that gave no answer is refused with the nearest name."""

@@ -67,6 +67,33 @@ def test_units_with_fewer_than_two_ratings_come_first():
     assert frame["value"].isna().tolist()[:3] == [True, True, False]
 
 
+def test_what_is_asked_for_whatever_the_answers_say_is_not_marked():
+    """Ratings that bring a unit to two may enter a coefficient; those after them may not."""
+    rows = [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a")]
+    both = sa.next_ratings(sa.Annotations.from_triples(rows), budget=9)
+    assert both.frame[["unit", "queued"]].to_numpy().tolist() == [[2, False], [1, True]]
+    assert "looks at answers where its column queued is True. Keep the column" in both.caution
+    few = sa.next_ratings(sa.Annotations.from_triples(rows), budget=1)
+    assert few.frame["queued"].tolist() == [False]
+    assert "does not look at answers" in few.caution
+
+
+def test_the_loop_keeps_the_coefficient_of_the_design():
+    """Study, queue, answers with the queue's marks, agreement: as if nobody had looked."""
+    study = sa.simulate(60, 3, missing=0.4, rng=1)
+    frame = sa.next_ratings(study, budget=60).frame
+    assert 0 < frame["queued"].sum() < len(frame)
+    asked = frame.loc[frame["raters"] != "", ["unit", "raters", "queued"]]
+    new = asked.assign(rater=asked["raters"].str.split(", ")).explode("rater").assign(labels="a")
+    both = pd.concat([study.to_long(), new.drop(columns="raters")])
+    with pytest.warns(sa.SetagreeWarning, match="came from a queue"):
+        found = sa.Annotations.from_long(both)
+    design = pd.concat([study.to_long(), new[~new["queued"]]])[["unit", "rater", "labels"]]
+    expected = sa.krippendorff_alpha(sa.Annotations.from_long(design))
+    assert sa.krippendorff_alpha(found).estimate == expected.estimate
+    assert found.with_queued.n_ratings == study.n_ratings + len(new)
+
+
 def test_agreed_units_are_left_alone():
     """Units whose majorities cannot change in three ratings are not in the queue."""
     rows = [(rater, 1, "a") for rater in "abcdefgh"] + [(rater, 2, "b") for rater in "abcdefgh"]

@@ -16,6 +16,7 @@ from tests.benchmarks.decisions import __main__ as study
 from tests.benchmarks.decisions import components, models, thresholds
 from tests.benchmarks.decisions.cells import RESULTS, Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
+from tests.benchmarks.decisions.facets import EVERY, Facets
 from tests.benchmarks.decisions.looks import Looks, Stops
 from tests.benchmarks.decisions.models import MARGIN, Models
 from tests.benchmarks.decisions.queues import Adaptive, Gain
@@ -30,6 +31,7 @@ SMALL = (
     Models("nominal", "equal", "alike", "alike", 0.5, -MARGIN, 3, 30, 0.0, 3, n_studies=3),
     Thresholds("masi", "equal", "hard", 0.8, 3, 20, 0.3, n_studies=20),
     Looks("nominal", "skewed", "alike", 0.4, 20, 3, n_studies=3),
+    Facets("masi", "hard", 0.7, 30, n_studies=3),
     Stops("nominal", "skewed", "hard", 0.5, 40, 2, n_studies=3),
     Variances("masi", 0.0, 5, 20, 0.3, n_studies=3),
     Variances("numbers", 1.0, 3, 20, n_studies=3),
@@ -72,6 +74,18 @@ class TestTruths:
         frame = sa.variance_components(drawn, distance=distance, level=0.999).frame
         for name, row in frame.set_index("component").iterrows():
             assert row["low"] <= cell.truth[name] <= row["high"]
+
+    @pytest.mark.parametrize("distance", ["nominal", "masi"])
+    def test_facets(self, distance: str) -> None:
+        """Pairs of each kind agree in a large study as much as is said, and lose as much."""
+        cell = Facets(distance, "hard", 0.9, 10_000)
+        study = cell._study(np.random.default_rng(4))
+        found = sa.facet_agreement(study, facets=["model", "run"], distance=distance).frame
+        every = found[found["who"] == "all"].set_index("pairs")
+        for kind in every.index:
+            assert every.loc[kind, "estimate"] == pytest.approx(cell.truth[kind], abs=0.025)
+        lost = every.loc["models with people", "lost"]
+        assert lost == pytest.approx(cell.truth[EVERY[-1]], abs=0.025)
 
     def test_repeats(self) -> None:
         """Raters agree with themselves as much as is said."""

@@ -79,6 +79,21 @@ def test_a_planned_look_to_come_is_named():
     assert found.verdict.endswith("which holds 0.667. The next look is at 900 units.")
 
 
+def test_planned_looks_that_do_not_fit_the_data():
+    """Looks at too few units, and units after the last look, are warned of; the end is said."""
+    study = sa.simulate(240, 3, skill=0.9, rng=1)
+    at = {unit: k // 40 for k, unit in enumerate(study.units)}
+    with pytest.warns(sa.SetagreeWarning) as seen:
+        found = sa.monitor(study, at=at, threshold=0.667, looks=[5, 10])
+    said = [str(one.message) for one in seen]
+    assert said[0].startswith("looks= begins at 5 units")
+    assert "looks= ends at 10 units, and there are 240 with two ratings or more" in said[1]
+    assert len(said) == 2
+    assert found.decision == "go on"
+    assert found.verdict.endswith("It was the last look that was planned, so that the question "
+                                  "stays open.")  # fmt: skip
+
+
 def test_planned_looks_take_exactly_their_units():
     """A planned look is at the first n pairable units in order; later ones are still to come."""
     study = sa.simulate(240, 3, skill=0.95, rng=1)

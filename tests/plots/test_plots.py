@@ -22,6 +22,8 @@ from picture_frames import (
     in_facets,
     label_frame,
     pair_frame,
+    queued,
+    rated_again,
     rater_frame,
     replaced,
     time_frame,
@@ -137,13 +139,16 @@ PICTURES = {
     "monitor": lambda n, h: watched(n),
     "replacement": lambda n, h: replaced(n, hostile=h),
     "facets": lambda n, h: in_facets(n, hostile=h),
+    "queue": lambda n, h: queued(n, hostile=h),
+    "acceptance": lambda n, h: sa.acceptance_plan(good=0.02, bad=0.1),
+    "repeats": lambda n, h: rated_again(n, hostile=h),
     "reliability": lambda n, h: sa.variance_components(sa.simulate(max(n, 9), 6, rng=1)),
 }
 RESULTS = [
-    *("advantage", "bootstrap", "facets", "monitor", "null", "rater_map", "reliability"),
-    *("replacement", "weights"),
+    *("acceptance", "advantage", "bootstrap", "facets", "monitor", "null", "queue", "rater_map"),
+    *("reliability", "repeats", "replacement", "weights"),
 ]
-NOT_ROWS = {"null", "bootstrap", "monitor", "reliability"}
+NOT_ROWS = {"acceptance", "null", "bootstrap", "monitor", "reliability"}
 FRAMES = sorted(set(PICTURES) - set(RESULTS))
 
 
@@ -190,7 +195,7 @@ def test_any_size(name, n, size):
         _check_apart(ax.get_yticklabels(), 1)
     shown = max(len(ax.get_yticklabels()), 1)
     assert shown <= 41
-    if n == 500 and name not in NOT_ROWS | {"units"}:
+    if n == 500 and name not in NOT_ROWS | {"queue", "units"}:
         assert re.search(r", of (500|501|120|60)\.", " ".join(said(ax).split()))
 
 

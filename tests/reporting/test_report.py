@@ -711,7 +711,8 @@ class TestPanels:
             f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
             "itself fully."
         )
-        assert plain(by_id(compared)["models"].lead) == said["Models"]
+        people = " Taken for people: “r1”, “r2”, “r3” and “r4” (all who were not named as models)."
+        assert plain(by_id(compared)["models"].lead) == said["Models"] + people
 
     def test_tables(self, compared):
         """Humans, scores, panels and map are rows of tables; the pictures are named."""
@@ -776,6 +777,7 @@ class TestPanels:
         passing = [test.model for test in f.results["models"].tests if test.passes]
         assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
         assert " The best: “r5” may replace a human" in said
+        assert said.endswith("people: “r1”, “r2” and “r3” (all who were not named as models).")
         assert "winning rate" in methods_of(f)
 
     def test_no_model_passes(self):

@@ -6,10 +6,14 @@ test compares it with something that can be worked out by hand.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 
 import setagree as sa
+from setagree.diagnosis.intra_rater import IntraRater
+from setagree.diagnosis.next_ratings import Queue
 from setagree.inference.monitor import Monitor
 from setagree.panels.alt_results import AltTest
 from setagree.panels.facet_results import FacetAgreement
@@ -239,6 +243,34 @@ def watched(n: int) -> Monitor:
     study = sa.simulate(30 * max(n, 1), 3, rng=1)
     at = {unit: k // 30 for k, unit in enumerate(study.units)}
     return sa.monitor(study, at=at, threshold=0.667)
+
+
+def queued(n: int, *, hostile: bool = False) -> Queue:
+    """Return a result such as `next_ratings` returns: n units, the first of them rated once.
+
+    The others were rated twice, and their values fall from 1 to 1 / n.
+    """
+    units = names(n, "unit", hostile=hostile)
+    frame = pd.DataFrame({"unit": units, "n_ratings": 2, "more": 1, "value": np.arange(n, 0, -1)})
+    frame["value"] = frame["value"] / n
+    frame.loc[0, ["n_ratings", "value"]] = 1, np.nan
+    frame["raters"] = names(n, "rater", hostile=hostile)
+    return Queue("consensus", n, frame)
+
+
+def rated_again(n: int, *, hostile: bool = False) -> IntraRater:
+    """Return what n raters who rated six units twice agree with themselves.
+
+    Every fifth one gave the same answer to all.
+    """
+    shapes = ["aabbcc", "aabbcc"], ["abbbcc", "aabbcb"], ["abcabc", "acbabc"], ["bbbacc"] * 2
+    rows = []
+    for k, rater in enumerate(names(n, "rater", hostile=hostile)):
+        for occasion in ["aaaaaa", "aaaaaa"] if k % 5 == 4 else shapes[k % 5]:
+            rows += [(rater, unit, label) for unit, label in enumerate(occasion)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SetagreeWarning)  # six units are few
+        return sa.intra_rater_agreement(sa.Annotations.from_triples(rows, duplicates="repeats"))
 
 
 def chart(n: int, *, hostile: bool = False, seed: int = 1) -> RaterMap:

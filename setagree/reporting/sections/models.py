@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -38,6 +38,9 @@ MOST_ROWS = 40
 
 MOST_MODELS = 5
 """Models that have a section of their own."""
+
+_PEOPLE = 20
+"""People who are named."""
 
 _SCORED = 2_000_000
 """Ratings that are gone through to score the humans beside the models."""
@@ -182,17 +185,24 @@ def show(f: Findings) -> Iterator[Section]:
     tests = found.tests
     if not found.models:
         return
-    title = "May a model replace a human?"
+    title, people = "May a model replace a human?", _people(f)
     if not tests:
-        yield Section("models", title, say(f), None, None, _beside(f, found))
+        yield Section("models", title, (*say(f), *people), None, None, _beside(f, found))
     elif len(tests) == 1:
-        yield _test_section(tests[0], "models", title, _beside(f, found))
+        first = _test_section(tests[0], "models", title, _beside(f, found))
+        yield replace(first, lead=(*first.lead, *people))
     else:
         note = f"{_ADVICE} {_beside(f, found)}"
-        yield Section("models", title, say(f), _ranking(tests), None, note)
+        yield Section("models", title, (*say(f), *people), _ranking(tests), None, note)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
             yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
     yield _consensus_section(f, found)
+
+
+def _people(f: Findings) -> Sentence:
+    """Return who was taken for people: everybody who was not called a model."""
+    people = named(f.study.raters.tolist(), limit=_PEOPLE)
+    return (" Taken for people: ", *people, " (all who were not named as models).")
 
 
 def _beside(f: Findings, found: ModelFindings) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 
 from tests.benchmarks.coverage.record import AGAIN, Found
 from tests.benchmarks.coverage.tables import Known, markdown, share
-from tests.benchmarks.decisions import components, looks, models, queues, thresholds
+from tests.benchmarks.decisions import components, facets, looks, models, queues, thresholds
 from tests.benchmarks.decisions.cells import Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
+from tests.benchmarks.decisions.facets import Facets
 from tests.benchmarks.decisions.looks import Looks, Stops
 from tests.benchmarks.decisions.models import Models
 from tests.benchmarks.decisions.queues import Adaptive, Gain
@@ -25,7 +26,7 @@ Pairs: TypeAlias = list[tuple[OneOf, Found]]
 def tables(known: Known) -> dict[str, str]:
     """Return each table of the guide by name, as Markdown."""
     every = (model_table, threshold_table, look_table, stop_table, variance_table)
-    more = (repeat_table, adaptive_table, gain_table)
+    more = (repeat_table, adaptive_table, gain_table, facet_table)
     found = {one.__name__.removesuffix("_table"): one(known) for one in (*every, *more)}
     return found | {"risk": risk_table()}
 
@@ -199,6 +200,19 @@ def gain_table(known: Known) -> str:
                 shown.append(f"{gain:+.3f} ± {share(error)}")
         rows.append([f"{cell.n_labels}", f"{100 * cell.hard:.0f} %", *shown])
     return markdown(rows)
+
+
+def facet_table(known: Known) -> str:
+    """Return the coverage of the agreement of pairs by their facets, by the number of units."""
+    pairs = results_of(Facets, facets.facet_cells(), known)
+    rows = [["units", "pairs", *(f"{n} units" for n in facets.UNITS)]]
+    for units, title in (("alike", "alike"), ("hard", "half are easier")):
+        for name in facets.EVERY:
+            of = [pair for pair in pairs if pair[0].units == units]
+            by_n = ([one for cell, one in of if cell.n_units == n] for n in facets.UNITS)
+            first = title if name == facets.RUNS else ""
+            rows.append([first, name, *(_coverage(found, name) for found in by_n)])
+    return markdown(rows, left=2)
 
 
 def risk_table() -> str:
