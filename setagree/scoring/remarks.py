@@ -119,11 +119,11 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
     return " and ".join(filter(None, said)) + (" each" if numbered else "")
 
 
-def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True) -> str:
+def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str = "") -> str:
     """Return a sentence that says how the units behind the intervals were drawn, if that is said.
 
     Clusters come with their number and the largest share. Of intervals over units it says the
-    degrees of freedom, too, and why there is none.
+    degrees of freedom, too, and why there is none. `about` says whom the intervals are about.
     """
     sample = rows[0].case.sample
     if sample is None:
@@ -133,7 +133,8 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True) -> str:
     freedom = f"{' to '.join(dict.fromkeys([df[0], df[-1]]))} degrees of freedom"
     freedom = freedom if over_units else ""
     whys = dict.fromkeys(one.spread.reason for one in rows if one.spread.reason)
-    none = f" No interval: {'; '.join(whys)}." if whys and over_units else ""
+    tail = f" No interval: {'; '.join(whys)}." if whys and over_units else ""
+    tail = tail or (f" About {about}." if about else "")
     if sample.is_clustered:
         shares = [one.spread.clusters.largest_share for one in rows if one.spread.clusters]
         if not shares:
@@ -141,7 +142,7 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True) -> str:
         return (
             f"Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{drawn_of(rows)}, {freedom and f'{freedom}, '}the largest with "
-            f"{100 * max(shares):.0f} % of the units.{none}"
+            f"{100 * max(shares):.0f} % of the units.{tail}"
         )
     parts = []
     if sample.weights is not None:
@@ -152,7 +153,7 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True) -> str:
     if np.isfinite(sample.sizes).any():
         parts.append("the sizes of the population are taken into account")
     whole = ", ".join(parts)
-    return f"{whole[0].upper()}{whole[1:]}{freedom and f'; {freedom}'}.{none}"
+    return f"{whole[0].upper()}{whole[1:]}{freedom and f'; {freedom}'}.{tail}"
 
 
 def doubt_clusters(rows: Sequence[Agreement]) -> None:

@@ -371,7 +371,8 @@ class AgreementTable(ResultRows[Agreement]):
 
     @cached_property
     def _remarks(self) -> list[str]:
-        return list(filter(None, [how_drawn(self.rows), *remarks(self.rows, self.level)]))
+        drawn = how_drawn(self.rows, about=self.rows[0].about)
+        return list(filter(None, [drawn, *remarks(self.rows, self.level)]))
 
     def _counts(self) -> str:
         one = self.rows[0]
