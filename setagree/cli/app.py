@@ -57,6 +57,13 @@ class Commands(TyperGroup):
         """Return a command with its options, of which the list of commands has only the line."""
         return imported(name)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options; a flag takes no value, so no name of a type is shown."""
+        found = super().get_params(ctx)
+        for option in found:
+            vars(option)["metavar"] = ""
+        return found
+
 
 class Command(TyperCommand):
     """A command whose --help stands among the options for results, not in a box of its own."""
@@ -67,7 +74,8 @@ class Command(TyperCommand):
 
         option = super().get_help_option(ctx)
         if option is not None:
-            vars(option)["rich_help_panel"] = RESULTS
+            # No other flag shows the name of a type.
+            vars(option).update(rich_help_panel=RESULTS, metavar="")
         return option
 
 

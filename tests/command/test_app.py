@@ -607,6 +607,7 @@ class TestHelp:
         """Help lists the commands; an example comes first."""
         printed = ok(*words)
         assert printed.index("setagree score study.csv") < printed.index("distances")
+        assert "bool" not in printed
 
     def test_help_of_score(self):
         """Help fits in a terminal and names every option; an example comes first."""
@@ -614,6 +615,7 @@ class TestHelp:
         lines = run.stdout.splitlines()
         assert max(map(len, lines)) <= 80
         assert len(lines) <= 70
+        assert "bool" not in run.stdout
         assert run.stdout.index("score study.csv") < run.stdout.index("--unit ")
         options = {
             name for name in inspect.signature(cli_scores.score).parameters if name != "files"
