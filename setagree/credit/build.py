@@ -16,6 +16,7 @@ from setagree.credit.closed_form import (
     PointWeights,
     SquaredWeights,
 )
+from setagree.credit.degrees import degree_weights
 from setagree.credit.dense import (
     WeightedJaccardWeights,
     callable_weights,
@@ -33,6 +34,7 @@ from setagree.distances.base import (
     OverlapDistance,
     ScaleDistance,
 )
+from setagree.distances.degrees import DegreeDistance
 from setagree.distances.embeddings import CentroidDistance
 from setagree.distances.labelled import (
     BestMatchDistance,
@@ -47,7 +49,7 @@ from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
 from setagree.study.codes import Kind
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
-from setagree.wording.label_sets import LabelSet, sorted_labels
+from setagree.wording.label_sets import LabelSet, have_degrees, sorted_labels
 
 _FEW_SETS = 100
 """Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
@@ -114,6 +116,10 @@ class WeightBuilder:
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
+            case DegreeDistance():
+                if have_degrees(self.values):
+                    return degree_weights(self.values, distance)
+                return self._overlap(self.geometry, distance.of_sets)
             case BestMatchDistance():
                 self._doubt_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])

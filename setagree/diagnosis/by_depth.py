@@ -18,6 +18,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
+from setagree.wording.label_sets import have_degrees
 
 
 @public
@@ -85,6 +86,8 @@ def by_depth(
     study = known_raters(study, "by_depth")
     if study.kind != "labels":
         raise DataError("only labels stand in a hierarchy; these values are one scalar each.")
+    if have_degrees(study.values):
+        raise DataError("by_depth makes one label of several, for which no degree was given.")
     tree = read_hierarchy(parents)
     whole = score_whole(study, coefficient, distance, level)
     differ = _nominal(study)

@@ -21,7 +21,7 @@ from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import DEFAULT_DISTANCES
+from setagree.scoring.scorer import default_distances
 from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
 from setagree.wording.bibtex import reference_entries, software_entry
@@ -134,7 +134,7 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
         rows = (result,)
     else:
         study = open_study(result)
-        rows = (krippendorff_alpha(study, distance=DEFAULT_DISTANCES[study.kind][0]),)
+        rows = (krippendorff_alpha(study, distance=default_distances(study)[0]),)
     level = 0.95 if level is None else level
     check_level(level)
     return rows, level

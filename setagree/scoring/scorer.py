@@ -50,6 +50,7 @@ from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.sampling import Sampling, sample_of
 from setagree.study.tally import Tally
+from setagree.wording.label_sets import have_degrees
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -63,6 +64,11 @@ _REASONS: dict[Undefined, str] = {
     "one value": "only one value was used",
     "no chance disagreement": "chance leaves no disagreement to correct for",
 }
+
+
+def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
+    """Return the names of the distances of a study where none is asked for, the first one first."""
+    return ("ruzicka",) if have_degrees(study.values) else DEFAULT_DISTANCES[study.kind]
 
 
 class Scorer:
@@ -123,7 +129,7 @@ class Scorer:
         if asked is not None:
             return asked
         own = coefficient.default_distance
-        names = DEFAULT_DISTANCES[self.tally.kind] if own is None else (own,)
+        names = default_distances(self.tally) if own is None else (own,)
         return [get_distance(one) for one in names]
 
     def _check_sizes(self, name: str, distance: Distance) -> None:

@@ -29,7 +29,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Case, LabelSyntax, is_missing, read_cell
 from setagree.study.objects import distinct_lists, in_arrow, text_of
-from setagree.wording.label_sets import LabelSet
+from setagree.wording.label_sets import Degrees, LabelSet, have_degrees
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
@@ -130,6 +130,8 @@ def code_label_sets(
     sets, failures = parse_all(cells, partial(read_cell, syntax=syntax))
     if failures:
         raise LabelError(worded(failures, codes, place, times))
+    if have_degrees(sets):
+        sets = [None if one is None else Degrees.of(one) for one in sets]
     merged, values = merge(sets)
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.sep, times)
     if syntax.blank == "empty" and spells_empty:

@@ -26,6 +26,7 @@ from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
+from setagree.study.rows import numbered
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -46,7 +47,7 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
     OptionError
         The column holds something else already.
     """
-    name, table = str(reading.status), as_pandas(data)
+    name, table = str(reading.status), numbered(as_pandas(data))
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     others = replace(reading, status=None)
     if name in {reading.unit, reading.rater, *answers, *others.beside}:
