@@ -93,7 +93,7 @@ ruzicka = DegreeDistance(
     "ruzicka",
     jaccard,
     _RUZICKA,
-    title="Ružička's (weighted Jaccard)",
+    title="Ružička (weighted Jaccard)",
     formula="1 − Σ min(a, b) / Σ max(a, b) over the degrees a and b of each label",
     source="Ružička 1958",
 )

@@ -26,6 +26,7 @@ from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
 from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.escaping import visible
+from setagree.wording.label_sets import have_degrees
 from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
 
@@ -152,7 +153,8 @@ def _answers(one: Agreement) -> str:
     if one.tally.kind == "labels":
         labels = set().union(*one.tally.values)
         used = f"{counted(len(labels), 'label')}, {counted(n, 'distinct set')} in use"
-        return f"each answer being a set of labels ({used})"
+        degrees = ", each with its degree" if have_degrees(one.tally.values) else ""
+        return f"each answer being a set of labels{degrees} ({used})"
     what = "number" if one.tally.kind == "number" else "category"
     return f"each answer being one {what} ({counted(n, 'distinct value')} in use)"
 
