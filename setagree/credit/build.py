@@ -47,9 +47,9 @@ from setagree.distances.matrix import MatrixDistance
 from setagree.distances.sets import jaccard
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
-from setagree.study.codes import Kind
+from setagree.study.codes import Kind, have_degrees
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
-from setagree.wording.label_sets import LabelSet, have_degrees, sorted_labels
+from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _FEW_SETS = 100
 """Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
@@ -117,9 +117,7 @@ class WeightBuilder:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
             case DegreeDistance():
-                if have_degrees(self.values):
-                    return degree_weights(self.values, distance)
-                return self._overlap(self.geometry, distance.of_sets)
+                return self._of_degrees(distance)
             case BestMatchDistance():
                 self._doubt_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
@@ -181,6 +179,11 @@ class WeightBuilder:
                 "check how it is spelled.",
                 SetagreeWarning,
             )
+
+    def _of_degrees(self, distance: DegreeDistance) -> Weights:
+        if have_degrees(self.values):
+            return degree_weights(self.values, distance)
+        return self._overlap(self.geometry, distance.of_sets)
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
         # What passed is remembered with the distance: small studies would spend more time on this

@@ -10,6 +10,7 @@ import pandas as pd
 
 from setagree.checks import MOST_STEPS, check_cost, public
 from setagree.diagnosis.common import (
+    NO_DEGREE,
     Row,
     corrected,
     counts,
@@ -39,9 +40,9 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Value
+from setagree.study.codes import Value, have_degrees
 from setagree.study.names import tidied
-from setagree.wording.label_sets import Label, LabelSet, have_degrees, sorted_labels
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _MERGED, _TO_PARENTS = " + ", "to parents"
 _PAIRS_TRIED = 10
@@ -134,10 +135,7 @@ def what_if(
     if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")
     if have_degrees(study.values) and not (merge is None and parents is None):
-        raise DataError(
-            f"{option('merge' if parents is None else 'parents')} makes one label of several, for "
-            f"which no degree was given; {option('drop_labels')} takes labels with degrees."
-        )
+        raise DataError(NO_DEGREE)
     whole = score_whole(study, coefficient, distance, level)
     unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
     if unasked:

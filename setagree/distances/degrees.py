@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class DegreeDistance(Distance):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.text)
+        told = {key: getattr(self, key) for key in ("name", "title", "formula", "source")}
+        object.__setattr__(self, "of_sets", replace(self.of_sets, **told))
 
     def __call__(self, A: Any, B: Any) -> float:
         """Return the distance between two answers: mappings of labels to degrees, or label sets."""

@@ -27,14 +27,14 @@ from setagree.errors import (
 )
 from setagree.large.opening import Note, open_study, open_table
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects
+from setagree.study.codes import as_objects, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Reading
 from setagree.study.where import Where, counting_kept, kept_rows
-from setagree.wording.label_sets import Degrees, have_degrees
+from setagree.wording.label_sets import Degrees
 
 _ENDINGS = {
     *(".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather"),

@@ -24,8 +24,8 @@ from setagree.inference.raters import Compared, case_of, flags, rater_codes
 from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.study.annotations import Annotations
+from setagree.study.codes import have_degrees
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import have_degrees
 from setagree.wording.results import Result
 
 _ENTRIES_AT_ONCE = 4_000_000

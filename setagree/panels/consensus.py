@@ -36,8 +36,7 @@ from setagree.large.opening import Data
 from setagree.panels import votes as decisions
 from setagree.panels.votes import Ballot, Decision, Ties
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects
-from setagree.wording.label_sets import have_degrees
+from setagree.study.codes import as_objects, have_degrees
 from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["label_majority", "medoid", "dawid_skene", "unanimous"]

@@ -23,7 +23,7 @@ from setagree.panels.votes import Ties
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
-from setagree.wording.label_sets import have_degrees
+from setagree.study.codes import have_degrees
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 

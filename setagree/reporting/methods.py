@@ -22,11 +22,11 @@ from setagree.scoring.references import cited, is_ours
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.scoring.scorer import default_distances
+from setagree.study.codes import have_degrees
 from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
 from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.escaping import visible
-from setagree.wording.label_sets import have_degrees
 from setagree.wording.numbers import interval, level_text, number, rough, share
 from setagree.wording.words import Name, enumeration, plain
 

@@ -22,6 +22,7 @@ from setagree.coefficients.spread import spread, units_drawn
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
+from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -45,12 +46,11 @@ from setagree.scoring.remarks import (
 )
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Kind
+from setagree.study.codes import Kind, have_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.sampling import Sampling, sample_of
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import have_degrees
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
     "labels": ("masi",),
@@ -106,7 +106,7 @@ class Scorer:
         if sampling is not None and sampling.is_weighted:
             _check_weighted(coefficient, sampling)
         if coefficient.model.redraws_labels:
-            self._check_sizes(coefficient.name, distance)
+            distance = self._of_sizes(coefficient.name, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
         return _computed(coefficient, distance.name, case)
 
@@ -132,17 +132,21 @@ class Scorer:
         names = default_distances(self.tally) if own is None else (own,)
         return [get_distance(one) for one in names]
 
-    def _check_sizes(self, name: str, distance: Distance) -> None:
+    def _of_sizes(self, name: str, distance: Distance) -> Distance:
+        """Return a distance that depends on the sizes of two sets and what they share alone."""
         if self.tally.kind != "labels":
             raise DataError(
                 f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
             )
+        if isinstance(distance, DegreeDistance) and not have_degrees(self.tally.values):
+            return distance.of_sets
         if not isinstance(distance, NominalDistance | OverlapDistance):
             raise DistanceError(
                 f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
                 f"{distance.name!r} is not one. OverlapDistance makes one of a function of the "
                 "three counts."
             )
+        return distance
 
     def _check_known(self, name: str) -> None:
         if self.annotations is None and self.tally.given is None:

@@ -209,7 +209,8 @@ class Annotations(ReadOnlyArrays):
         check_roles([*named, *((role, name) for name in answers)])
         data = data if reading.order_by is None else in_order(data, reading)
         if reading.degree is not None:
-            study = assemble(cls, from_degrees(data, reading), reading)
+            as_read = replace(reading, missing=None)  # which was said of the rows
+            study = replace(assemble(cls, from_degrees(data, reading), as_read), reading=reading)
         else:
             long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
             long = long_of(data, reading.unit, reading.rater, reading.answer)

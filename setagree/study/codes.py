@@ -29,7 +29,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Case, LabelSyntax, is_missing, read_cell
 from setagree.study.objects import distinct_lists, in_arrow, text_of
-from setagree.wording.label_sets import Degrees, LabelSet, have_degrees
+from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
@@ -177,6 +177,11 @@ def may_look_alike(names: Sequence[object]) -> bool:
         or together.count("\n") >= len(texts)
         or len({text.lstrip("0") for text in texts}) < len(texts)
     )
+
+
+def have_degrees(values: Iterable[Any]) -> bool:
+    """Say whether some answers give their labels a degree."""
+    return Degrees in set(map(type, values))
 
 
 def used_labels(values: Iterable[LabelSet]) -> LabelSet:

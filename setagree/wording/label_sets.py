@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -68,11 +68,6 @@ class Degrees(LabelSet):
 
     def __reduce__(self) -> tuple[type[Degrees], tuple[dict[Label, float]]]:
         return Degrees, (dict(self.degrees),)
-
-
-def have_degrees(values: Iterable[Any]) -> bool:
-    """Say whether some of the values of a study have degrees."""
-    return Degrees in set(map(type, values))
 
 
 @public

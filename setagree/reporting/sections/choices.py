@@ -17,7 +17,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
-from setagree.wording.label_sets import have_degrees
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import level_text, number, rough
 from setagree.wording.words import Sentence, enumeration, plain
 
