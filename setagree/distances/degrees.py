@@ -77,7 +77,7 @@ Examples
 (0.5, 0.0, 1.0)
 """
 
-_MANHATTAN = """Sum of |a - b| over the degrees a and b of each label.
+_MANHATTAN = r"""Sum of \|a - b\| over the degrees a and b of each label.
 
 Not bounded by 1. A label that is not given has the degree 0, and those of a plain label set have
 the degree 1, so that between label sets it is `hamming`.

@@ -141,7 +141,7 @@ def test_errors_about_rows_of_another_status():
     """Those rows need a unit and a rater, too, and are numbered as in the table."""
     table = TABLE.copy()
     table.loc[[4, 7, 8, 9], "rater"] = None
-    with pytest.raises(DataError, match=r"4 rows without a rater \(first: rows 5, 8, 9, 10, counted"):
+    with pytest.raises(DataError, match=r"4 rows without a rater \(first: rows 5, 8, 9, 10"):
         sa.Annotations.from_long(table, status="status")
     odd = TABLE.assign(queued=["", "", "", "perhaps", *[""] * 6])
     with pytest.raises(DataError, match="row 4, counted from 1 below the header, has 'perhaps'"):
