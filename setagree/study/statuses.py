@@ -82,7 +82,10 @@ def _without_answer(
     units, raters = (names[codes] for codes, names in ids) if len(left) else (said, said)
     given = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
     kept = np.array([one not in given for one in zip(units, raters, strict=True)], dtype=bool)
-    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+    frame = pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+    if reading.degree is None:
+        return frame
+    return frame.drop_duplicates(["unit", "rater"], ignore_index=True)  # a row was one label
 
 
 def _read(column: Any, name: str) -> npt.NDArray[np.object_]:

@@ -147,6 +147,13 @@ def test_beside_other_columns():
     study = sa.read(table, degree="degree", unit_columns=["doc"], status="status", case="lower")
     assert study.units_frame["doc"].tolist() == ["d1", "d2"]
     assert study.statuses.loc["bob"].tolist() == [1, 0, 0, 0, 1]
+    lone = [
+        ("u2", "cem", None, None, "d2", "refused"),
+        ("u2", "cem", None, None, "d2", "abstained"),
+    ]
+    more = pd.concat([table, pd.DataFrame(lone, columns=table.columns)], ignore_index=True)
+    twice = sa.read(more, degree="degree", status="status")
+    assert (twice.n_missing, twice.statuses.loc["cem"].tolist()) == (2, [0, 0, 0, 0, 1])
     with pytest.raises(SetagreeError, match="label 'joy' is not in the codebook"):
         sa.read(TABLE, degree="degree", codebook=["calm", "fear"])
 

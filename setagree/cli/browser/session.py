@@ -250,16 +250,11 @@ def _row(one: sa.Agreement) -> Answer:
 
 
 def _headline(one: sa.Agreement) -> Answer:
-    """Return the estimate with the interval that the report quotes, and what that is about."""
-    method = one.best_method
-    low_high = interval(*one.interval(method=method)) if one.reason is None else ""
     return {
         "symbol": one.definition.symbol,
         "estimate": number(one.estimate),
         "what": f"{one.definition.title} with the {one.distance} distance",
-        "interval": low_high,
-        "interval_name": f"95 % {'score ' if method == 'score' else ''}interval",
-        "about": one.about,
+        "interval": interval(*one.interval()) if one.reason is None else "",
         "reason": one.reason,
     }
 

@@ -214,7 +214,7 @@ function answered({ error, rows = [], headline = {}, before, notes }) {
   $("symbol").textContent = headline.symbol ?? "";
   $("estimate").textContent = headline.estimate ?? "–";
   $("what").replaceChildren(headline.what ?? "");
-  if (headline.interval) $("what").append(make("br"), `${headline.interval_name} `, make("b", headline.interval), `, ${headline.about}`);
+  if (headline.interval) $("what").append(make("br"), "95 % interval ", make("b", headline.interval));
   const sentences = [error, headline.reason && `Undefined, because ${headline.reason}.`, before, ...notes];
   $("moved").textContent = sentences.filter(Boolean).join(" ");
   const cell = ({ name, value, text }) => make("td", "", { class: "n" }, make("data", text, { value, "data-name": name }));
