@@ -106,7 +106,7 @@ class Scorer:
         if sampling is not None and sampling.is_weighted:
             _check_weighted(coefficient, sampling)
         if coefficient.model.redraws_labels:
-            distance = self._of_sizes(coefficient.name, distance)
+            self._check_sizes(coefficient.name, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
         return _computed(coefficient, distance.name, case)
 
@@ -132,21 +132,18 @@ class Scorer:
         names = default_distances(self.tally) if own is None else (own,)
         return [get_distance(one) for one in names]
 
-    def _of_sizes(self, name: str, distance: Distance) -> Distance:
-        """Return a distance that depends on the sizes of two sets and what they share alone."""
+    def _check_sizes(self, name: str, distance: Distance) -> None:
         if self.tally.kind != "labels":
             raise DataError(
                 f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
             )
-        if isinstance(distance, DegreeDistance) and not have_degrees(self.tally.values):
-            return distance.of_sets
-        if not isinstance(distance, NominalDistance | OverlapDistance):
+        of_plain = isinstance(distance, DegreeDistance) and not have_degrees(self.tally.values)
+        if not (of_plain or isinstance(distance, NominalDistance | OverlapDistance)):
             raise DistanceError(
                 f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
                 f"{distance.name!r} is not one. OverlapDistance makes one of a function of the "
                 "three counts."
             )
-        return distance
 
     def _check_known(self, name: str) -> None:
         if self.annotations is None and self.tally.given is None:
